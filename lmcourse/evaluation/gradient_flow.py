@@ -1,0 +1,107 @@
+"""How much of a loss at the last step reaches the state at each step before it (chapter 02)."""
+
+from collections.abc import Callable
+from typing import Literal
+
+import torch
+from jaxtyping import Float
+from torch import Tensor, nn
+
+from lmcourse.errors import CourseError
+
+Kind = Literal["RNN", "LSTM", "GRU"]
+GATES: dict[Kind, int] = {"RNN": 1, "LSTM": 4, "GRU": 3}  # how many matrices W the cell stacks
+
+
+def with_spectral_radius(
+    matrix: Float[Tensor, "width width"], radius: float
+) -> Float[Tensor, "width width"]:
+    """The matrix scaled so that its largest eigenvalue has the modulus ``radius``."""
+    return matrix * (radius / torch.linalg.eigvals(matrix).abs().max())
+
+
+def state_gradient_norms(
+    step: Callable[[int, Tensor], Tensor],
+    state: Float[Tensor, "... width"],
+    time: int,
+    loss: Callable[[Tensor], Tensor] = torch.sum,
+) -> Float[Tensor, " time"]:
+    """‖∂L_T/∂h_t‖ for t = 1 … T, where L_T is a function of the last state alone.
+
+    Args:
+        step: h_t from (t, h_{t-1}).
+        state: h_0.
+        time: T.
+        loss: L_T from h_T.
+    """
+    states = [state]
+    for t in range(1, time + 1):
+        states.append(step(t, states[-1]).requires_grad_())
+    gradients = torch.autograd.grad(loss(states[-1]), states[1:], allow_unused=True)
+    return torch.stack(
+        [torch.zeros(()) if g is None else g.norm().detach().cpu() for g in gradients]
+    )
+
+
+def gradient_flow(
+    kind: Kind,
+    spectral_radius: float,
+    activation: Callable[[Tensor], Tensor] = torch.tanh,
+    forget_bias: float = 0.0,
+    truncation: int | None = None,
+    time: int = 60,
+    width: int = 32,
+    seed: int = 0,
+) -> Float[Tensor, " time"]:
+    """‖∂L_T/∂h_t‖ in a network with random weights that reads random inputs.
+
+    Args:
+        kind: ``"RNN"``, ``"LSTM"`` (its state is hidden and cell state side by side) or ``"GRU"``.
+        spectral_radius: of the recurrent matrix; of each gate's, for LSTM and GRU.
+        activation: of the RNN; LSTM and GRU keep theirs.
+        forget_bias: added to the LSTM's forget gate.
+        truncation: cut the gradient so many steps before T.
+        time, width: T, and the number of hidden units.
+        seed: of weights and inputs, the same for every kind.
+    """
+    generator = torch.Generator().manual_seed(seed)
+    inputs = torch.randn(time, 1, width, generator=generator)
+    read_out = torch.randn(width, generator=generator)  # L_T = read_out · h_T
+    cell = _random_cell(kind, width, spectral_radius, activation, forget_bias, generator)
+
+    def step(t: int, state: Tensor) -> Tensor:
+        cut = truncation is not None and t == time - truncation + 1
+        return cell(inputs[t - 1], state.detach() if cut else state)
+
+    start = torch.zeros(1, 2 * width if kind == "LSTM" else width)
+    return state_gradient_norms(
+        step, start, time, lambda state: (state[:, :width] @ read_out).sum()
+    )
+
+
+def _random_cell(
+    kind: Kind,
+    width: int,
+    spectral_radius: float,
+    activation: Callable[[Tensor], Tensor],
+    forget_bias: float,
+    generator: torch.Generator,
+) -> Callable[[Tensor, Tensor], Tensor]:
+    """One step of a cell, as a function of input and state."""
+    if kind not in GATES:
+        raise CourseError(f"The cell {kind!r} is not known.", f"Choose one of {', '.join(GATES)}.")
+    U = torch.randn(GATES[kind] * width, width, generator=generator) / width**0.5
+    drawn = torch.randn(GATES[kind], width, width, generator=generator)
+    W = torch.cat([with_spectral_radius(gate, spectral_radius) for gate in drawn])
+    if kind == "RNN":
+        return lambda x, h: activation(x @ U.T + h @ W.T)
+    cell = nn.LSTMCell(width, width) if kind == "LSTM" else nn.GRUCell(width, width)
+    bias = torch.zeros(GATES[kind] * width)
+    if kind == "LSTM":
+        bias[width : 2 * width] = forget_bias  # PyTorch's order: i, f, g, o
+    cell.load_state_dict(
+        {"weight_ih": U, "weight_hh": W, "bias_ih": bias, "bias_hh": torch.zeros_like(bias)}
+    )
+    if isinstance(cell, nn.GRUCell):
+        return cell
+    return lambda x, state: torch.cat(cell(x, state.split(width, dim=-1)), dim=-1)

@@ -1,0 +1,1 @@
+"""The models of the course, one idea a file, each equal to its reference implementation."""

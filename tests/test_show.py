@@ -1,0 +1,39 @@
+"""Figures carry words; shown source is the module's own."""
+
+import matplotlib.pyplot as plt
+import pytest
+from IPython import display as ipython_display
+
+from lmcourse import show
+from lmcourse.errors import CourseError
+from lmcourse.models.rnn import RNN
+
+
+@pytest.fixture
+def displayed(monkeypatch):
+    shown = []
+    monkeypatch.setattr(ipython_display, "display", lambda *args, **kwargs: shown.append(args[0]))
+    return shown
+
+
+def test_a_figure_goes_out_in_three_forms_with_its_words(displayed):
+    figure, axis = plt.subplots()
+    axis.plot([1, 2])
+    show.figure(figure, 'A line that rises\n from 1 to "2".')
+    (forms,) = displayed
+    assert 'alt="A line that rises from 1 to &quot;2&quot;."' in forms["text/html"]
+    assert forms["image/png"] in forms["text/html"]
+    assert forms["text/plain"] == 'A line that rises from 1 to "2".'
+    assert not plt.fignum_exists(figure.number)
+
+
+def test_a_figure_without_words_is_refused(displayed):
+    with pytest.raises(CourseError, match="no alternative text"):
+        show.figure(plt.figure(), " ")
+    assert not displayed
+
+
+def test_source_is_read_from_the_module(displayed):
+    show.source(RNN.forward)
+    text = displayed[0].data
+    assert text.startswith("# lmcourse/models/rnn.py\ndef forward(") and "return " in text
