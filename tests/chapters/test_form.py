@@ -1,0 +1,89 @@
+"""What every chapter and lab owes its reader, checked on the sources."""
+
+import ast
+import re
+
+import pytest
+import yaml
+
+from lmcourse import course
+from lmcourse.notebooks.sources import read_notebook
+
+SOURCES = course.sources()
+CHAPTERS = [source for source in SOURCES if source.kind == "chapter"]
+COLUMNS = 100
+VISIBLE_LINES = 25  # of a cell that is not folded away
+
+
+def name(source):
+    return f"{source.kind}-{source.number}"
+
+
+def code_cells(source):
+    return [cell for cell in read_notebook(source.path).cells if cell.cell_type == "code"]
+
+
+def prose(source):
+    cells = read_notebook(source.path).cells
+    return "\n\n".join(cell.source for cell in cells if cell.cell_type == "markdown")
+
+
+def calls(cell, *names):
+    """The calls of a cell whose function is written as one of the names."""
+    tree = ast.parse(re.sub(r"^%.*$", "pass", cell.source, flags=re.MULTILINE))
+    found = [node for node in ast.walk(tree) if isinstance(node, ast.Call)]
+    return [node for node in found if ast.unparse(node.func) in names]
+
+
+@pytest.mark.parametrize("source", SOURCES, ids=name)
+def test_the_front_matter_says_what_it_is(source):
+    matter = yaml.safe_load(source.path.read_text(encoding="utf-8").split("---\n")[1])
+    assert matter["title"] and source.minutes and 30 <= source.minutes <= 120
+    assert source.kind == "lab" or matter["question"].endswith("?")
+
+
+@pytest.mark.parametrize("source", SOURCES, ids=name)
+def test_code_fits_the_page(source):
+    for cell in code_cells(source):
+        lines = cell.source.splitlines()
+        assert max(map(len, lines)) <= COLUMNS, lines
+        folded = {"hide-input", "solution", "check"} & set(cell.metadata.get("tags", []))
+        assert folded or len(lines) <= VISIBLE_LINES or source.kind == "lab", cell.source
+
+
+@pytest.mark.parametrize("source", SOURCES, ids=name)
+def test_every_figure_has_words_and_nothing_is_shown_without(source):
+    for cell in code_cells(source):
+        figures = calls(cell, "plt.subplots", "plt.figure")
+        shown = calls(cell, "show.figure")
+        assert len(shown) >= len(figures) and not calls(cell, "plt.show"), cell.source
+        for call in shown:
+            words = ast.unparse(call.args[1])
+            assert len(words.split()) >= 12, f"say what is to be seen: {words}"
+
+
+@pytest.mark.parametrize("source", CHAPTERS, ids=name)
+def test_equations_that_are_referred_to_exist(source):
+    text = prose(source)
+    labels = re.findall(r"^\$\$ \((eq-[\w-]+)\)$", text, re.MULTILINE)
+    assert len(labels) == len(set(labels))
+    assert set(re.findall(r"\{eq\}`([\w-]+)`", text)) <= set(labels)
+
+
+@pytest.mark.parametrize("source", CHAPTERS, ids=name)
+def test_a_chapter_asks_answers_shows_and_promises(source):
+    text, cells = prose(source), code_cells(source)
+    assert text.count("{admonition} Question") == text.count("{dropdown} Answer") >= 3
+    assert "## Takeaways" in text and "## Further reading" in text
+    assert sum(len(calls(cell, "expect")) for cell in cells) >= 8
+    assert any(calls(cell, "show.source") for cell in cells)
+    slides = [c for c in read_notebook(source.path).cells if "slideshow" in c.metadata]
+    assert len(slides) >= 10
+
+
+@pytest.mark.parametrize("source", SOURCES, ids=name)
+def test_the_voice(source):
+    found = re.findall(
+        r"\b(simply|obviously|trivially|colour|behaviour|modell\w+)\b", prose(source)
+    )
+    assert not found
