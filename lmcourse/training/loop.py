@@ -14,6 +14,7 @@ from torch import Tensor, nn
 
 from lmcourse.errors import CourseError
 from lmcourse.models.rnn import RNNLanguageModel
+from lmcourse.training.ticker import Ticker
 
 
 @dataclass
@@ -61,7 +62,7 @@ def train(
         CourseError: a loss or a gradient is not finite. That step is not taken.
     """
     optimizer = optimizer or torch.optim.Adam(model.parameters(), lr=learning_rate)
-    history = History()
+    history, ticker = History(), Ticker()
     model.train()
     for step, loss in enumerate(losses):
         optimizer.zero_grad()
@@ -80,4 +81,7 @@ def train(
             scheduler.step()
         history.losses.append(loss.item())
         history.gradient_norms.append(norm.item())
+        ticker.tick(step, loss.item())
+    if history.losses:
+        ticker.end(len(history.losses), history.losses[-1])
     return history

@@ -1,0 +1,127 @@
+# The course's doors. `make` alone says what there is.
+#
+# Everything is relative to this folder, so that its path may have spaces and letters of any script.
+# GNU make 3.81 (macOS) must do: no .ONESHELL, no != assignments.
+
+VENV := .venv
+PY := $(VENV)/bin/python
+PIP := $(PY) -m pip --disable-pip-version-check install
+
+# What you may set: make lab TORCH=cpu PORT=8890
+PYTHON =#          the Python for the environment; else the first of PYTHONS that is 3.11 to 3.13
+TORCH =#           cpu: PyTorch without CUDA; default: the default index's; else as installed last
+PORT =#            where JupyterLab serves; else the first free port from 8888
+ONLY =#            the chapter to test: 02
+DEVICE =#          where notebooks compute: cpu, cuda or mps; else the best there is
+# BROWSER=no       do not open the browser. Not assigned here: it may name the user's own browser.
+
+PYTHONS := python3 python3.13 python3.12 python3.11 python
+CPU_INDEX := https://download.pytorch.org/whl/cpu
+
+# The choice of PyTorch is remembered: after `make lab TORCH=cpu`, `make test` keeps it.
+WANTED := $(strip $(if $(TORCH),$(TORCH),$(shell cat $(VENV)/torch 2>/dev/null || echo default)))
+LAB := $(VENV)/installed-lab-$(WANTED)
+DEV := $(VENV)/installed-dev-$(WANTED)
+# An environment knows where its checkout lies; when the folder was moved it is installed anew.
+MOVED := $(shell test "$$(cat $(VENV)/place 2>/dev/null)" = "$$(pwd -P)" || echo moved)
+NEEDS := pyproject.toml requirements.lock $(MOVED)
+
+.PHONY: help lab test doctor check format lock clean moved
+.NOTPARALLEL:
+.DEFAULT_GOAL := help
+
+help:
+	@echo "make lab      lay your notebooks out in workbook/ and open them in JupyterLab"
+	@echo "make test     run every test, notebook and check      (make test ONLY=02: one chapter)"
+	@echo "make doctor   say what would not work on this machine, and why"
+	@echo
+	@echo "make check    format, lint and types, as a change must pass them"
+	@echo "make format   format the code"
+	@echo "make lock     write requirements.lock anew from pyproject.toml"
+	@echo "make clean    remove the environment and every product; never workbook/"
+	@echo
+	@echo "Settings: TORCH=cpu (no CUDA: a smaller download for Linux without a GPU), PORT=8890,"
+	@echo "          BROWSER=no, DEVICE=cpu|cuda|mps, PYTHON=python3.12"
+
+lab: $(LAB)
+	@$(PY) -m lmcourse lab $(if $(PORT),--port "$(PORT)") $(if $(filter no,$(BROWSER)),--no-browser) \
+	    $(if $(DEVICE),--device "$(DEVICE)")
+
+test: $(DEV)
+	@$(PY) -m lmcourse test $(if $(ONLY),--only "$(ONLY)") $(if $(DEVICE),--device "$(DEVICE)")
+
+doctor: $(LAB)
+	@$(PY) -m lmcourse doctor
+
+check: $(DEV)
+	$(PY) -m ruff format --check .
+	$(PY) -m ruff check .
+	$(PY) -m mypy lmcourse
+
+format: $(DEV)
+	$(PY) -m ruff format .
+	$(PY) -m ruff check --fix .
+
+lock: $(DEV)
+	$(PIP) --quiet uv
+	$(PY) -m uv pip compile --universal --python-version 3.11 --extra dev pyproject.toml \
+	    -o requirements.lock
+
+clean:
+	rm -rf $(VENV) _build .pytest_cache .mypy_cache .ruff_cache *.egg-info __pycache__
+	find lmcourse tests -name __pycache__ -prune -exec rm -rf {} +
+
+# A stamp is written only when all went well, so an interrupted installation is taken up again.
+$(LAB): $(NEEDS)
+	@$(call environment)
+	@$(call install,.)
+	@touch $@
+
+$(DEV): $(NEEDS)
+	@$(call environment)
+	@$(call install,.[dev])
+	@touch $(LAB) $@
+
+# Say two sentences on stderr and give up.
+define fail
+{ echo "$(1)" >&2; echo "$(2)" >&2; exit 1; }
+endef
+
+# Make $(VENV) with a suitable Python, unless a working one is there.
+define environment
+case "$(WANTED)" in cpu|default) ;; *) \
+    $(call fail,There is no PyTorch called TORCH=$(WANTED).,Use TORCH=cpu for PyTorch without CUDA$(comma) or TORCH=default.);; \
+esac; \
+if $(PY) -m pip --version >/dev/null 2>&1; then exit 0; fi; \
+found=; chosen=; \
+for python in $(if $(PYTHON),"$(PYTHON)",$(PYTHONS)); do \
+    version=$$("$$python" -c 'import sys; print("%d.%d" % sys.version_info[:2])' 2>/dev/null) || continue; \
+    found="$$found $$version"; \
+    case $$version in 3.11|3.12|3.13) chosen=$$python; break;; esac; \
+done; \
+test -n "$$chosen" || $(call fail,The course needs Python 3.11 to 3.13; found:$${found:- none}.,Install one (for example from python.org) or say where it is: make lab PYTHON=/path/to/python3.12); \
+"$$chosen" -c 'import ensurepip$(comma) venv' 2>/dev/null || \
+    $(call fail,Python $$version ($$chosen) cannot make environments: its venv module is not installed.,On Debian or Ubuntu run: sudo apt install python3-venv (or python$$version-venv). Then try again.); \
+echo "Making the environment in $(VENV) with Python $$version ..."; \
+"$$chosen" -m venv $(VENV) || \
+    $(call fail,The environment could not be made in $(VENV).,Check that this folder can be written and the disk has 3 GB free$(comma) then try again.)
+endef
+
+# Install PyTorch, if another one than last time is wanted, then the course; $(1) is "." or ".[dev]".
+define install
+rm -f $(VENV)/installed-*; \
+echo "Installing what the course needs (the first time: some minutes, 2 GB) ..."; \
+torch=$$(sed -n 's/^\(torch==[^ ;]*\).*/\1/p' requirements.lock | head -n 1); \
+last=$$(cat $(VENV)/torch-installed 2>/dev/null || echo default); \
+echo "$(WANTED)" > $(VENV)/torch; \
+if test "$(WANTED)" != "$$last"; then \
+    $(PIP) --force-reinstall --no-deps $(if $(filter cpu,$(WANTED)),--index-url $(CPU_INDEX)) "$$torch" || \
+        $(installation_failed); \
+    echo "$(WANTED)" > $(VENV)/torch-installed; \
+fi; \
+$(PIP) -c requirements.lock -e "$(1)" || $(installation_failed); \
+pwd -P > $(VENV)/place
+endef
+
+installation_failed = $(call fail,The installation did not end well; the lines above say why.,Without a network: connect and run the same command again (it goes on where it stopped). With a full disk: free 3 GB first. Behind a proxy: set HTTPS_PROXY.)
+comma := ,

@@ -1,0 +1,97 @@
+"""The command ``lmcourse``: thin doors to what the other modules do."""
+
+import enum
+import io
+import os
+import sys
+from typing import Annotated
+
+import typer
+
+from lmcourse.errors import CourseError
+
+app = typer.Typer(
+    help="An interactive course on neural language models.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+
+class Device(enum.StrEnum):
+    """Where notebooks run their models."""
+
+    cpu = "cpu"
+    cuda = "cuda"
+    mps = "mps"
+
+
+DeviceOption = Annotated[
+    Device | None,
+    typer.Option(help="Where notebooks compute. Default: LMCOURSE_DEVICE, else the best there is."),
+]
+
+
+@app.command()
+def lab(
+    port: Annotated[
+        int | None,
+        typer.Option(help="The port to serve on. Default: the first free one from 8888."),
+    ] = None,
+    browser: Annotated[
+        bool, typer.Option("--browser/--no-browser", help="Open the start page in the browser.")
+    ] = True,
+    device: DeviceOption = None,
+) -> None:
+    """Lay your notebooks out in workbook/ and open them in JupyterLab. Ctrl-C stops it.
+
+    Notebooks that you edited are never overwritten.
+    """
+    from lmcourse.notebooks.serve import serve_lab
+
+    _set_device(device)
+    serve_lab(port=port, open_browser=browser)
+
+
+@app.command(context_settings={"allow_extra_args": True})
+def test(
+    context: typer.Context,
+    only: Annotated[
+        str | None, typer.Option(help="Test one chapter and its lab, for example --only 02.")
+    ] = None,
+    device: DeviceOption = None,
+) -> None:
+    """Run the package's tests, every notebook, and the labs' checks.
+
+    What stands after `--` goes to pytest: `lmcourse test --only 02 -- -x -k clipping`.
+    """
+    from lmcourse import testing
+
+    raise typer.Exit(testing.run(only, None if device is None else device.value, context.args))
+
+
+@app.command()
+def doctor() -> None:
+    """Say what is installed, which device there is, and what would not work and why."""
+    from lmcourse import doctor as checks
+
+    raise typer.Exit(checks.main())
+
+
+def _set_device(device: Device | None) -> None:
+    """Pass the choice on to the kernels, which inherit the environment."""
+    if device is not None:
+        os.environ["LMCOURSE_DEVICE"] = device.value
+
+
+def main() -> None:
+    """Run the command; what the reader can mend is two sentences and status 1, no traceback."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):  # a path may have letters that a console lacks
+            stream.reconfigure(errors="replace")
+    try:
+        app(prog_name="lmcourse")
+    except CourseError as error:
+        print(f"{error.cause}\n{error.remedy}", file=sys.stderr)
+        sys.exit(1)

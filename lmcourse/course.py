@@ -1,0 +1,165 @@
+"""Where the course is and what it holds: the checkout, chapters and labs, the student's folder."""
+
+import os
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+from lmcourse.errors import CourseError
+
+Kind = Literal["chapter", "lab"]
+
+FOLDERS: dict[Kind, str] = {"chapter": "chapters", "lab": "labs"}
+_NAME = re.compile(r"(?P<number>\d\d)-[^.]+")
+_FENCE = re.compile(r"\s{0,3}(`{3,}|~{3,}|:{3,})")
+
+
+@dataclass(frozen=True)
+class Source:
+    """One tracked MyST Markdown notebook: a chapter, or a lab's master."""
+
+    path: Path
+    kind: Kind
+    number: str  # two digits: "02"
+    title: str
+    slug: str  # "02-recurrent-language-models"
+    question: str | None = None
+    minutes: int | None = None
+
+
+def root() -> Path:
+    """Find the checkout: ``$LMCOURSE_ROOT``, else the folder above this package.
+
+    Raises:
+        CourseError: there is no ``chapters`` and ``labs`` folder there.
+    """
+    named = os.environ.get("LMCOURSE_ROOT")
+    folder = Path(named).expanduser() if named else Path(__file__).parent.parent
+    folder = folder.resolve()
+    if all((folder / name).is_dir() for name in FOLDERS.values()):
+        return folder
+    raise CourseError(
+        f"The course's chapters and labs are not in the folder {folder}.",
+        "Set LMCOURSE_ROOT to the folder of the course's checkout, or unset it and install the "
+        "course from its checkout with `pip install -e .`.",
+    )
+
+
+def workbook() -> Path:
+    """Return the student's folder: ``$LMCOURSE_WORKBOOK``, else ``workbook`` in the checkout.
+
+    It need not exist yet.
+    """
+    named = os.environ.get("LMCOURSE_WORKBOOK")
+    return Path(named).expanduser().absolute() if named else root() / "workbook"
+
+
+def sources(kind: Kind | None = None) -> list[Source]:
+    """List the course's sources by number, each chapter before its lab; ``kind`` picks one sort.
+
+    Files whose name does not start with two digits and a hyphen are no sources.
+
+    Raises:
+        CourseError: a source cannot be read, or two of one kind have the same number.
+    """
+    found: dict[tuple[str, Kind], Source] = {}
+    for each, folder in FOLDERS.items():
+        if kind not in (None, each):
+            continue
+        for path in sorted((root() / folder).glob("*.md")):
+            if not _NAME.fullmatch(path.stem):
+                continue
+            source = _read(path, each)
+            twin = found.setdefault((source.number, each), source)
+            if twin is not source:
+                raise CourseError(
+                    f"Two {folder} have the number {source.number}: "
+                    f"{twin.path.name} and {path.name}.",
+                    "Give one of them another number.",
+                )
+    return [found[key] for key in sorted(found)]
+
+
+def select(number: str) -> list[Source]:
+    """Return the chapter and the lab of one number; ``"2"`` and ``"02"`` both name chapter 02.
+
+    Raises:
+        CourseError: there is neither, or ``number`` is no number.
+    """
+    everything = sources()
+    wanted = number.strip().zfill(2)
+    chosen = [source for source in everything if source.number == wanted]
+    if chosen:
+        return chosen
+    numbers = sorted({source.number for source in everything})
+    raise CourseError(
+        f"There is no chapter {number!r} in this course.",
+        f"Choose one of these: {', '.join(numbers)}." if numbers else "No chapter is written yet.",
+    )
+
+
+def _read(path: Path, kind: Kind) -> Source:
+    """Read a source's front matter and first heading."""
+    try:
+        text = path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise CourseError(
+            f"The source {path} cannot be read: {error}.",
+            "Restore it, for example with `git checkout`, and try again.",
+        ) from error
+    matter, body = _split(text, path)
+    question, minutes = matter.get("question"), matter.get("minutes")
+    if minutes is not None and (not isinstance(minutes, int) or isinstance(minutes, bool)):
+        raise CourseError(
+            f"The front matter of {path.name} says minutes: {minutes!r}, which is no whole number.",
+            "Write the minutes as a number, for example `minutes: 60`.",
+        )
+    return Source(
+        path=path,
+        kind=kind,
+        number=path.stem[:2],
+        title=_heading(body) or str(matter.get("title") or path.stem[3:].replace("-", " ")),
+        slug=path.stem,
+        question=None if question is None else str(question).strip(),
+        minutes=minutes,
+    )
+
+
+def _split(text: str, path: Path) -> tuple[dict[str, Any], str]:
+    """Split a source into its front matter (a YAML mapping between ``---`` lines) and the rest."""
+    import yaml
+
+    lines = text.splitlines()
+    if not lines or lines[0].strip() != "---":
+        return {}, text
+    ends = [index for index, line in enumerate(lines) if index and line.strip() == "---"]
+    try:
+        matter = yaml.safe_load("\n".join(lines[1 : ends[0]])) if ends else None
+    except yaml.YAMLError as error:
+        raise _bad_front_matter(path) from error
+    if not isinstance(matter, dict):
+        raise _bad_front_matter(path)
+    return matter, "\n".join(lines[ends[0] + 1 :])
+
+
+def _bad_front_matter(path: Path) -> CourseError:
+    return CourseError(
+        f"The front matter of {path} is not YAML between two lines of `---`.",
+        "Compare it with another source's first lines and mend it.",
+    )
+
+
+def _heading(body: str) -> str | None:
+    """Return the text of the first ``# `` heading that stands outside fences (code has # too)."""
+    fence = ""
+    for line in body.splitlines():
+        marks = _FENCE.match(line)
+        if marks and not fence:
+            fence = marks[1]
+        elif fence:
+            closes = marks and line.strip() == marks[1] and marks[1].startswith(fence)
+            fence = "" if closes else fence
+        elif line.startswith("# "):
+            return line[2:].strip()
+    return None

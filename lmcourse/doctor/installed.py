@@ -1,0 +1,170 @@
+"""What is installed: Python, its packages, JupyterLab, and the programs that a few doors need."""
+
+import importlib.metadata
+import platform
+import re
+import shutil
+import subprocess
+import sys
+import tomllib
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import lmcourse
+from lmcourse import course
+from lmcourse.doctor.finding import Finding, Status
+from lmcourse.errors import CourseError
+
+OLDEST, NEWEST = (3, 11), (3, 13)
+LOCK = "requirements.lock"
+INSTALL = f"Run `python -m pip install -r {LOCK}` in the course's folder."
+TRIED_TOGETHER = {"jupyterlab": "4.6", "jupyterlab-myst": "2.7"}
+
+
+def python() -> Iterator[Finding]:
+    """Look at the version of Python."""
+    here = f"{platform.python_version()} at {sys.executable}"
+    if OLDEST <= sys.version_info[:2] <= NEWEST:
+        yield Finding("Python", "ok", here)
+        return
+    yield Finding(
+        "Python",
+        "problem",
+        f"{here}, and the course is made for 3.{OLDEST[1]} to 3.{NEWEST[1]}.",
+        f"Install Python 3.{NEWEST[1]}, and make the environment anew with it.",
+    )
+
+
+def environment() -> Iterator[Finding]:
+    """Look at where this Python keeps its packages."""
+    home = Path(sys.prefix).resolve()
+    if home.is_relative_to(_project()) and home.name.startswith(".venv"):
+        yield Finding("environment", "ok", "the course's own .venv")
+    elif sys.prefix != sys.base_prefix or (home / "conda-meta").is_dir():
+        yield Finding("environment", "ok", f"another one than the course's .venv: {home}")
+    else:
+        yield Finding(
+            "environment",
+            "warning",
+            f"This is the system's own Python ({home}); other programs share its packages.",
+            "Use `make lab`, or make an environment of its own with `python -m venv .venv`.",
+        )
+
+
+def packages() -> Iterator[Finding]:
+    """Look at each package that the course names, and whether it has the lock's version."""
+    from packaging.requirements import Requirement
+
+    text = (_project() / "pyproject.toml").read_text(encoding="utf-8")
+    project = tomllib.loads(text)["project"]
+    lock = locked_versions(_project() / LOCK)
+    for line in project["dependencies"]:
+        yield _package(Requirement(line).name, lock, "problem")
+    for line in project.get("optional-dependencies", {}).get("dev", []):
+        finding = _package(Requirement(line).name, lock, "warning")
+        if finding.status != "ok":
+            remedy = f"Only `make test` and `make check` need it. {finding.remedy}"
+            yield replace(finding, remedy=remedy)
+
+
+def _project() -> Path:
+    """Return the folder of pyproject.toml: the checkout that this package is in, else the course's.
+
+    Raises:
+        CourseError: it is in neither.
+    """
+    for folder in (Path(lmcourse.__file__).parent.parent, course.root()):
+        if (folder / "pyproject.toml").is_file() and (folder / LOCK).is_file():
+            return folder
+    raise CourseError(
+        f"The lists of what the course needs, pyproject.toml and {LOCK}, are not where it is.",
+        "Take a whole checkout of the course, and install it from there.",
+    )
+
+
+def _package(name: str, lock: dict[str, str], missing: Status) -> Finding:
+    from packaging.version import Version
+
+    wanted = lock.get(_canonical(name))
+    try:
+        version = importlib.metadata.version(name)
+    except importlib.metadata.PackageNotFoundError:
+        return Finding(name, missing, "It is not installed.", INSTALL)
+    if wanted is None or Version(version).public == Version(wanted).public:
+        return Finding(name, "ok", version)
+    return Finding(
+        name,
+        "warning",
+        f"Version {version} is installed; the course was tested with {wanted}.",
+        f'Run `python -m pip install "{name}=={wanted}"`.',
+    )
+
+
+def locked_versions(lock: Path) -> dict[str, str]:
+    """Read the versions in a lock file that hold on this machine: ``{"numpy": "2.4.1", ...}``."""
+    from packaging.requirements import Requirement
+
+    lines = lock.read_text(encoding="utf-8").splitlines()
+    pins = [Requirement(line) for line in lines if re.match(r"[A-Za-z0-9].*==", line)]
+    return {
+        _canonical(pin.name): next(iter(pin.specifier)).version
+        for pin in pins
+        if pin.marker is None or pin.marker.evaluate()
+    }
+
+
+def _canonical(name: str) -> str:
+    return re.sub(r"[-_.]+", "-", name).lower()
+
+
+def jupyterlab() -> Iterator[Finding]:
+    """Look at whether JupyterLab and the extension that renders MyST go together."""
+    from jupyter_core.paths import jupyter_path
+
+    try:
+        found = {name: importlib.metadata.version(name) for name in TRIED_TOGETHER}
+    except importlib.metadata.PackageNotFoundError as error:
+        yield Finding("JupyterLab", "problem", f"{error.name} is not installed.", INSTALL)
+        return
+    said = " with ".join(f"{name} {version}" for name, version in found.items())
+    folders = [Path(path) / "jupyterlab-myst" for path in jupyter_path("labextensions")]
+    if not any((folder / "package.json").is_file() for folder in folders):
+        cause = f"{said}, but JupyterLab does not see the extension: text shows raw directives."
+        remedy = (
+            "Run `python -m pip install --force-reinstall jupyterlab-myst` in this environment."
+        )
+        yield Finding("JupyterLab", "warning", cause, remedy)
+    elif all(found[name].startswith(f"{line}.") for name, line in TRIED_TOGETHER.items()):
+        yield Finding("JupyterLab", "ok", said)
+    else:
+        wanted = " with ".join(f"{name} {line}" for name, line in TRIED_TOGETHER.items())
+        cause = f"{said}; only {wanted} was tried. The text may show raw directives."
+        yield Finding("JupyterLab", "warning", cause, INSTALL)
+
+
+def node() -> Iterator[Finding]:
+    """Look for Node.js."""
+    node = shutil.which("node")
+    if node:
+        done = subprocess.run(
+            [node, "--version"], capture_output=True, text=True, timeout=20, check=False
+        )
+        if done.returncode == 0:
+            yield Finding("Node.js", "ok", done.stdout.strip())
+            return
+    cause = "Node.js does not run here." if node else "Node.js is not installed."
+    remedy = "Only `make book` needs it: install it from your system's packages or nodejs.org."
+    yield Finding("Node.js", "warning", cause, remedy)
+
+
+def chromium() -> Iterator[Finding]:
+    """Look for the browser of the browser tests."""
+    from lmcourse.testing import CHROMIUM_REMEDY, find_chromium
+
+    found = find_chromium()
+    if found:
+        yield Finding("Chromium", "ok", str(found))
+        return
+    remedy = f"Only the browser tests in `make test` need it. {CHROMIUM_REMEDY}"
+    yield Finding("Chromium", "warning", "There is no Chromium here.", remedy)

@@ -1,0 +1,174 @@
+"""What a student has solved: workbook/.lmcourse/progress.json, a private file on their own machine.
+
+A check never fails because of this file: what is wrong with it is told beside the verdict.
+"""
+
+import contextlib
+import json
+import os
+import tempfile
+from collections.abc import Callable, Iterator
+from dataclasses import asdict, dataclass, replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import filelock
+
+if TYPE_CHECKING:
+    from lmcourse.labs.check import Exercise
+
+_VERSION = 1
+_FOLDER = ".lmcourse"
+_FILE = "progress.json"
+_PATIENCE = 5.0  # seconds to wait while another notebook writes
+
+_told: set[Path] = set()  # folders whose trouble was told: once is enough
+
+
+@dataclass(frozen=True)
+class Record:
+    """One exercise: when it was first solved (ISO 8601, UTC), and how many answers were checked."""
+
+    name: str
+    title: str
+    solved: str | None
+    attempts: int
+
+
+def folder() -> Path | None:
+    """The student's workbook: $LMCOURSE_WORKBOOK, else the nearest folder up that has .lmcourse."""
+    named = os.environ.get("LMCOURSE_WORKBOOK")
+    if named:
+        return Path(named)
+    try:
+        here = Path.cwd()
+    except OSError:  # the current folder was deleted
+        return None
+    return next((place for place in (here, *here.parents) if (place / _FOLDER).is_dir()), None)
+
+
+def read(workbook: Path, tell: Callable[[str], None] | None = None) -> dict[str, Record]:
+    """What was tried and solved in this workbook, by exercise name; empty if nothing can be read.
+
+    A damaged file is moved aside; ``tell`` gets a sentence about it.
+    """
+    file = workbook / _FOLDER / _FILE
+    if not file.exists():
+        return {}
+    try:
+        with _lock(file.parent):
+            records, notice = _load(file)
+    except (OSError, filelock.Timeout) as error:
+        records, notice = {}, _unusable(file, error)
+    if notice and tell is not None:
+        tell(notice)
+    return records
+
+
+def record(exercise: "Exercise", passed: bool) -> str:
+    """Note one checked answer. An exercise that was solved once stays solved.
+
+    Returns:
+        A sentence if something was wrong with the file, else "".
+    """
+    workbook = folder()
+    if workbook is None:
+        return ""
+    place = workbook / _FOLDER
+    try:
+        place.mkdir(mode=0o700, parents=True, exist_ok=True)
+        with _lock(place):
+            records, notice = _load(place / _FILE)
+            if notice and (place / _FILE).exists():
+                return _once(place, notice)  # it could not be moved aside: leave it alone
+            old = records.get(exercise.name, Record(exercise.name, exercise.title, None, 0))
+            now = datetime.now(UTC).isoformat(timespec="seconds")
+            solved = old.solved or (now if passed else None)
+            records[exercise.name] = replace(
+                old, title=exercise.title, solved=solved, attempts=old.attempts + 1
+            )
+            _store(place / _FILE, records)
+        return notice
+    except (OSError, filelock.Timeout) as error:
+        return _once(place, _unusable(place / _FILE, error))
+
+
+def _once(place: Path, notice: str) -> str:
+    if place in _told:
+        return ""
+    _told.add(place)
+    return notice
+
+
+def _unusable(file: Path, error: Exception) -> str:
+    reason = (
+        error.strerror
+        if isinstance(error, OSError) and error.strerror
+        else "another program holds it"
+    )
+    return (
+        f"Your progress cannot be kept in {file} ({reason.lower()}); the checks work all the same. "
+        "Make that folder writable to have the start page show what you have solved."
+    )
+
+
+@contextlib.contextmanager
+def _lock(place: Path) -> Iterator[None]:
+    """Between reading and writing, no other notebook may write."""
+    with filelock.FileLock(place / "progress.lock", timeout=_PATIENCE, mode=0o600):
+        yield
+
+
+def _load(file: Path) -> tuple[dict[str, Record], str]:
+    """The records, and a sentence when the file was damaged and had to be moved aside."""
+    try:
+        text = file.read_text(encoding="utf-8")
+    except FileNotFoundError:
+        return {}, ""
+    except UnicodeDecodeError:
+        return {}, _moved_aside(file)
+    try:
+        return _parsed(json.loads(text)), ""
+    except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
+        return {}, _moved_aside(file)
+
+
+def _parsed(content: Any) -> dict[str, Record]:
+    if content["version"] != _VERSION:
+        raise ValueError("unknown version")
+    records = {}
+    for name, entry in content["exercises"].items():
+        solved, attempts = entry["solved"], entry["attempts"]
+        if not isinstance(solved, str | None) or not isinstance(attempts, int):
+            raise TypeError("not a record")
+        records[name] = Record(name, str(entry["title"]), solved, attempts)
+    return records
+
+
+def _moved_aside(file: Path) -> str:
+    number = 1
+    while (aside := file.with_name(f"progress.corrupt-{number}.json")).exists():
+        number += 1
+    file.replace(aside)
+    return (
+        "Your progress file could not be read, so a new one was begun; the old one is kept as "
+        f"{aside}. Run the checks of what you had solved again to have them counted."
+    )
+
+
+def _store(file: Path, records: dict[str, Record]) -> None:
+    """Write all at once: whoever reads meanwhile sees the old file or the new one, whole."""
+    entries = {name: asdict(records[name]) for name in sorted(records)}
+    for entry in entries.values():
+        del entry["name"]
+    text = json.dumps({"version": _VERSION, "exercises": entries}, indent=1, ensure_ascii=False)
+    handle, name = tempfile.mkstemp(dir=file.parent, prefix="progress.", suffix=".tmp")  # mode 0600
+    temporary = Path(name)
+    try:
+        with os.fdopen(handle, "w", encoding="utf-8") as out:
+            out.write(text + "\n")
+        temporary.replace(file)
+    except BaseException:
+        temporary.unlink(missing_ok=True)
+        raise

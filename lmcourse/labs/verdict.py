@@ -1,0 +1,114 @@
+"""What a check says, and how it looks: HTML in a notebook, text elsewhere, data for programs."""
+
+import html
+import re
+import sys
+from dataclasses import dataclass
+from typing import Any
+
+MIME = "application/vnd.lmcourse.check+json"
+
+# Okabe-Ito colors. The text keeps the page's own color, and the tint is transparent: both light and
+# dark pages stay readable.
+_COLORS = {
+    "right": "0,158,115",
+    "wrong": "230,159,0",
+    "unwritten": "86,180,233",
+    "broken": "213,94,0",
+}
+_MARKS = {"right": "✔", "wrong": "✎", "unwritten": "○", "broken": "⚠"}
+_WORDS = {
+    "right": "Right: {0}.",
+    "wrong": "Not yet: {0}.",
+    "unwritten": "Not written yet: {0}.",
+    "broken": "This check failed, not you: {0}.",
+}
+
+
+class Wrong(Exception):
+    """A judge's finding: its text is the hint that the student reads."""
+
+
+class Unwritten(Exception):
+    """The stub is still as it was handed out."""
+
+
+class CheckFailed(AssertionError):
+    """A failed check under LMCOURSE_STRICT=1 (tests, builds); shown without our traceback."""
+
+    def _render_traceback_(self) -> list[str]:
+        return [f"CheckFailed: {self}"]
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What came out of one check."""
+
+    exercise: str  # "02.1"
+    title: str
+    state: str  # "right", "wrong", "unwritten", or "broken" (the check itself has a fault)
+    message: str
+    printed: str = ""  # what the student's function printed meanwhile
+    notice: str = ""  # something about the progress file
+
+    @property
+    def passed(self) -> bool:
+        return self.state == "right"
+
+    @property
+    def headline(self) -> str:
+        return _WORDS[self.state].format(f"{self.exercise} {self.title}")
+
+    def __str__(self) -> str:
+        lines = [f"{_MARKS[self.state]} {self.headline} {self.message}".rstrip()]
+        if self.printed:
+            lines.append(f"Your function printed:\n{self.printed}")
+        if self.notice:
+            lines.append(self.notice)
+        return "\n".join(lines)
+
+    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, Any]:
+        data = {"exercise": self.exercise, "passed": self.passed, "hint": self.message}
+        return {"text/plain": str(self), "text/html": self._html(), MIME: data}
+
+    def _html(self) -> str:
+        color = _COLORS[self.state]
+        parts = [
+            f"<strong>{_MARKS[self.state]} {html.escape(self.headline)}</strong> "
+            f"{_prose(self.message)}",
+        ]
+        if self.printed:
+            parts.append(
+                '<details><summary style="display:list-item;cursor:pointer">Your function printed'
+                f"</summary><pre>{html.escape(self.printed)}</pre></details>"
+            )
+        if self.notice:
+            parts.append(f"<div><small>{_prose(self.notice)}</small></div>")
+        style = (
+            f"border-left:4px solid rgb({color});background-color:rgba({color},.14);"
+            "padding:8px 12px;max-width:72ch"
+        )
+        return f'<div style="{style}">{"".join(parts)}</div>'
+
+    def show(self) -> None:
+        """Display it in a notebook, print it elsewhere."""
+        if in_notebook():
+            from IPython.display import display
+
+            display(self)
+        else:
+            encoding = sys.stdout.encoding or "utf-8"  # a Windows console may not know the marks
+            print(str(self).encode(encoding, "replace").decode(encoding))
+
+
+def in_notebook() -> bool:
+    """Whether we run in a Jupyter kernel (never imports IPython: if we do, it is loaded)."""
+    ipython = sys.modules.get("IPython")
+    shell = ipython.get_ipython() if ipython is not None else None
+    return shell is not None and hasattr(shell, "kernel")
+
+
+def _prose(text: str) -> str:
+    """Escape, then turn `code` between backticks into <code> and line breaks into <br>."""
+    marked = re.sub(r"`([^`\n]+)`", r"<code>\1</code>", html.escape(text))
+    return marked.replace("\n", "<br>")

@@ -1,0 +1,95 @@
+"""Write files so that an interruption, a full disk or a read-only folder loses nothing."""
+
+import errno
+import itertools
+import os
+import time
+from pathlib import Path
+
+from lmcourse.errors import CourseError
+
+_TEMPORARY = ".lmcourse-{}-{}.tmp"
+_STALE_AFTER = 3600  # seconds: a temporary file this old belongs to no running command
+
+
+def write(path: Path, data: bytes) -> None:
+    """Write a file whole or not at all: a temporary file beside it, then a rename.
+
+    Raises:
+        CourseError: the folder or the file cannot be written; what was there is unchanged.
+    """
+    temporary = path.with_name(_TEMPORARY.format(path.name, os.getpid()))
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            with temporary.open("wb") as file:
+                file.write(data)
+                file.flush()
+                os.fsync(file.fileno())
+            temporary.replace(path)
+        finally:
+            temporary.unlink(missing_ok=True)
+    except OSError as error:
+        raise trouble(error, path) from error
+
+
+def move_aside(path: Path, pattern: str) -> Path:
+    """Rename a file to the first free name of a pattern, such as ``START.yours-{}.md``.
+
+    Raises:
+        CourseError: the file cannot be renamed.
+    """
+    names = (path.with_name(pattern.format(number)) for number in itertools.count(1))
+    aside = next(name for name in names if not os.path.lexists(name))
+    try:
+        path.rename(aside)
+    except OSError as error:
+        raise trouble(error, path) from error
+    return aside
+
+
+def private_folder(folder: Path) -> Path:
+    """Make a folder that only its owner can read (mode 0700), and return it.
+
+    Raises:
+        CourseError: it cannot be made.
+    """
+    try:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        if folder.stat().st_mode & 0o077:
+            folder.chmod(0o700)
+    except OSError as error:
+        raise trouble(error, folder) from error
+    return folder
+
+
+def sweep(folder: Path) -> None:
+    """Remove temporary files that a killed command left behind, an hour ago or earlier."""
+    for left in folder.glob(_TEMPORARY.format("*", "*")):
+        try:
+            if time.time() - left.stat().st_mtime > _STALE_AFTER:
+                left.unlink()
+        except OSError:
+            continue  # another command swept it, or the folder is read-only: it does no harm
+
+
+def trouble(error: OSError, path: Path) -> CourseError:
+    """Say in words what went wrong with a file or folder of the student's, and what helps."""
+    elsewhere = (
+        "Set LMCOURSE_WORKBOOK to a folder of your own, for example "
+        "`make lab LMCOURSE_WORKBOOK=~/lmcourse-workbook`."
+    )
+    if error.errno in (errno.ENOSPC, errno.EDQUOT):
+        return CourseError(
+            f"The disk is full: {path} could not be written, and what was there is unchanged.",
+            "Free some space and run the command again.",
+        )
+    if isinstance(error, FileExistsError | NotADirectoryError):
+        blocking = next((p for p in (path, *path.parents) if p.exists() and not p.is_dir()), path)
+        return CourseError(
+            f"A folder is needed where the file {blocking} stands.",
+            f"Rename that file and run the command again, or do this. {elsewhere}",
+        )
+    if isinstance(error, PermissionError) or error.errno == errno.EROFS:
+        return CourseError(f"You may not write {path}.", elsewhere)
+    return CourseError(f"{path} could not be written: {error.strerror or error}.", elsewhere)

@@ -1,0 +1,145 @@
+"""The page on which JupyterLab opens: ``START.md`` in the workbook."""
+
+import hashlib
+from urllib.parse import quote
+
+from lmcourse import course
+from lmcourse.errors import CourseError
+from lmcourse.notebooks import files
+from lmcourse.notebooks.workbook import Report, product_name
+
+NAME = "START.md"
+_SEAL = "\n<!-- lmcourse {} -->\n"  # not shown; by its digest we know the page from an edited one
+
+_TOP = """\
+# Neural language models
+
+Open a chapter below and run its cells from top to bottom with **Shift + Enter**; then do its lab.
+"""
+
+_BOTTOM = """\
+## Good to know
+
+- **Your edits are yours.** What you changed is never overwritten. When the course has a newer
+  version of a notebook that you changed, it is put beside yours, and this page says so.
+- **A fresh copy:** rename or delete the notebook, then stop the course (Ctrl + C in the terminal)
+  and start it again the way you started it before.
+- **Will it run here?** Type `make doctor` where you typed `make lab`, or run `!lmcourse doctor` in
+  a notebook's cell. It says what would not work, and what to do.
+- **What you have solved** is counted on this page. Reload the browser page to see the latest count.
+"""
+
+
+def write(report: Report) -> bool:
+    """Write ``START.md`` into a workbook just laid out; return whether it changed.
+
+    A page that the student edited is first moved to ``START.yours-1.md``.
+
+    Raises:
+        CourseError: the page cannot be written.
+    """
+    path = report.folder / NAME
+    data = _sealed(page(report)).encode("utf-8")
+    try:
+        found = path.read_bytes() if path.exists() else None
+    except OSError as error:
+        raise files.trouble(error, path) from error
+    if found == data:
+        return False
+    if found is not None and not _is_ours(found):
+        files.move_aside(path, "START.yours-{}.md")
+    files.write(path, data)
+    return True
+
+
+def page(report: Report) -> str:
+    """Write the page's text, in CommonMark: chapters, progress, notices, help."""
+    solved = _solved(report)
+    notices = _notices(report)
+    numbers = sorted({source.number for source in course.sources()})
+    parts = [
+        _TOP,
+        "\n".join(["## Please note", "", *(f"- {notice}" for notice in notices), ""])
+        if notices
+        else "",
+        *(_section(number, solved) for number in numbers),
+        _BOTTOM,
+    ]
+    return "\n".join(part for part in parts if part)
+
+
+def _section(number: str, solved: set[str]) -> str:
+    """Write one chapter's lines: title, question, links, minutes, progress."""
+    chosen = {source.kind: source for source in course.select(number)}
+    first = chosen.get("chapter") or chosen["lab"]
+    lines = [f"## {number} · {first.title}", ""]
+    if first.question:
+        lines += [f"*{first.question}*", ""]
+    for source in chosen.values():
+        link = _link(product_name(source), f"{source.kind.capitalize()} {number}")
+        facts = [f"{source.minutes} minutes"] if source.minutes else []
+        if source.kind == "lab":
+            facts += _progress(number, solved)
+        lines.append(f"- **{link}**" + "".join(f" · {fact}" for fact in facts))
+    return "\n".join([*lines, ""])
+
+
+def _progress(number: str, solved: set[str]) -> list[str]:
+    """Say how many of a lab's exercises are solved; nothing if the lab has none yet."""
+    from lmcourse import labs
+
+    try:
+        names = [exercise.name for exercise in labs.exercises(number)]
+    except CourseError:  # a lab that has no checks yet
+        return []
+    if not names:
+        return []
+    done = len(solved.intersection(names))
+    return [f"{done} of {len(names)} exercises solved" + (" ✓" if done == len(names) else "")]
+
+
+def _solved(report: Report) -> set[str]:
+    """Return the names of the exercises that are solved; what is wrong goes to the notices."""
+    from lmcourse.labs import progress
+
+    records = progress.read(report.folder, tell=report.notices.append)
+    return {name for name, record in records.items() if record.solved}
+
+
+def _notices(report: Report) -> list[str]:
+    """Say what became of files that the student edited or that cannot be read."""
+    notices = list(report.notices)
+    for name in report.broken:
+        notices.append(
+            f"{_link(name)} cannot be read and was left as it is. Delete or rename it, start the "
+            "course again, and you get a fresh copy."
+        )
+    for name, copy in report.updates.items():
+        notices.append(
+            f"{_link(name)} holds your edits and was left as it is. The course has a newer "
+            f"version, {_link(copy)}: copy over what you need, or delete the one that you do not "
+            "want."
+        )
+    return notices
+
+
+def _link(name: str, text: str | None = None) -> str:
+    return f"[{text or name}]({quote(name)})"
+
+
+def _sealed(text: str) -> str:
+    return text + _SEAL.format(_digest(text))
+
+
+def _is_ours(data: bytes) -> bool:
+    """Whether a page on disk is as we wrote it, whenever that was."""
+    try:
+        text = data.decode("utf-8")
+    except UnicodeDecodeError:
+        return False
+    seal = text.rfind(_SEAL.split("{")[0])
+    return seal >= 0 and _sealed(text[:seal]) == text
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()[:16]

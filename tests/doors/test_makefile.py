@@ -1,0 +1,267 @@
+"""The Makefile: what it installs, when, and what it says when it cannot.
+
+No test installs anything: a fake Python on PATH makes an environment whose Python only notes how it
+was called.
+"""
+
+import os
+import shutil
+import subprocess
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+CHECKOUT = Path(__file__).resolve().parents[2]
+MAKE = shutil.which("gmake") or shutil.which("make")
+pytestmark = pytest.mark.skipif(MAKE is None, reason="needs make")
+
+# What `python -m venv` puts into the environment: it notes its arguments, and fails if told to.
+INNER = """\
+#!/bin/sh
+case "$*" in *"pip --version") exit 0;; esac
+echo "$*" >> calls
+echo "$BROWSER" > browser
+test ! -e "fail" || case "$*" in *install*) echo "no network" >&2; exit 1;; esac
+"""
+# A Python: answers the Makefile's question for its version, and makes environments.
+OUTER = """\
+#!/bin/sh
+case "$1 $2" in
+"-c import sys;"*) echo "{version}";;
+"-c import ensurepip"*) exit {venv};;
+"-m venv") echo "$*" >> calls; mkdir -p .venv/bin; cp inner .venv/bin/python;;
+esac
+"""
+
+
+@dataclass
+class Checkout:
+    """A folder with the Makefile and what it reads, and with programs that shadow the real ones."""
+
+    folder: Path
+    programs: Path
+
+    def python(self, name="python3", version="3.12", venv=True):
+        path = self.programs / name
+        path.write_text(OUTER.format(version=version, venv=0 if venv else 1))
+        path.chmod(0o755)
+
+    def make(self, *arguments, **variables):
+        clean = {k: v for k, v in os.environ.items() if not k.startswith(("MAKE", "MFLAGS"))}
+        return subprocess.run(
+            [MAKE, *arguments],
+            cwd=self.folder,
+            env=clean | {"PATH": f"{self.programs}{os.pathsep}/usr/bin:/bin"} | variables,
+            capture_output=True,
+            text=True,
+            encoding="utf-8",
+            check=False,
+        )
+
+    def calls(self):
+        """What was called since the last question, one line each."""
+        path = self.folder / "calls"
+        found = path.read_text(encoding="utf-8").splitlines() if path.exists() else []
+        path.unlink(missing_ok=True)
+        return found
+
+
+@pytest.fixture
+def checkout(tmp_path):
+    folder = tmp_path / "cours é 言語, modèles (2)"
+    folder.mkdir()
+    for name in ("Makefile", "pyproject.toml", "requirements.lock"):
+        shutil.copy(CHECKOUT / name, folder)
+    (folder / "inner").write_text(INNER)
+    (folder / "inner").chmod(0o755)
+    programs = tmp_path / "bin"
+    programs.mkdir()
+    made = Checkout(folder, programs)
+    # What this machine has of Python is hidden, each by a version that will not do.
+    for name in ("python3", "python3.13", "python3.12", "python3.11", "python"):
+        made.python(name, "3.9")
+    return made
+
+
+LAB = "-m pip --disable-pip-version-check install -c requirements.lock -e ."
+DEV = f"{LAB}[dev]"
+RUN = "-m lmcourse lab"
+
+
+def test_make_alone_prints_help(checkout):
+    done = checkout.make()
+    assert done.returncode == 0
+    for target in ("lab", "test", "doctor", "check", "format", "lock", "clean"):
+        assert f"make {target} " in done.stdout
+    assert checkout.calls() == []
+
+
+def test_first_and_second_start(checkout):
+    checkout.python()
+    done = checkout.make("lab")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert checkout.calls() == ["-m venv .venv", LAB, RUN]
+    assert checkout.make("lab", "PORT=8890", "BROWSER=no", "DEVICE=cpu").returncode == 0
+    assert checkout.calls() == [f"{RUN} --port 8890 --no-browser --device cpu"], "nothing installed"
+
+
+def test_test_installs_what_maintainers_need_and_lab_needs_no_more(checkout):
+    checkout.python()
+    checkout.make("test", "ONLY=02", "DEVICE=cpu")
+    assert checkout.calls() == ["-m venv .venv", DEV, "-m lmcourse test --only 02 --device cpu"]
+    checkout.make("lab")
+    checkout.make("doctor")
+    checkout.make("test")
+    assert checkout.calls() == [RUN, "-m lmcourse doctor", "-m lmcourse test"]
+
+
+def test_check_runs_format_lint_and_types(checkout):
+    checkout.python()
+    checkout.make("check")
+    expected = ["-m ruff format --check .", "-m ruff check .", "-m mypy lmcourse"]
+    assert checkout.calls()[2:] == expected
+
+
+def test_a_failed_command_fails_make(checkout):
+    checkout.python()
+    checkout.make("lab")
+    (checkout.folder / ".venv" / "bin" / "python").write_text("#!/bin/sh\nexit 5\n")
+    assert checkout.make("lab").returncode != 0
+
+
+@pytest.mark.parametrize("name", ["requirements.lock", "pyproject.toml"])
+def test_a_changed_pin_installs_again(checkout, name):
+    checkout.python()
+    checkout.make("lab")
+    checkout.calls()
+    later = time.time() + 10
+    os.utime(checkout.folder / name, (later, later))
+    checkout.make("lab")
+    assert checkout.calls() == [LAB, RUN]
+
+
+def test_a_failed_installation_is_told_and_taken_up_again(checkout):
+    checkout.python()
+    (checkout.folder / "fail").touch()
+    done = checkout.make("lab")
+    assert done.returncode != 0
+    assert "The installation did not end well" in done.stderr
+    assert "Without a network" in done.stderr
+    assert RUN not in checkout.calls()
+    (checkout.folder / "fail").unlink()
+    assert checkout.make("lab").returncode == 0
+    assert checkout.calls() == [LAB, RUN]
+
+
+def test_torch_cpu_comes_from_its_index_and_the_choice_stays(checkout):
+    checkout.python()
+    checkout.make("lab", "TORCH=cpu")
+    _, torch, lab, run = checkout.calls()
+    assert "--index-url https://download.pytorch.org/whl/cpu torch==" in torch
+    assert "--no-deps" in torch and "--force-reinstall" in torch
+    assert (lab, run) == (LAB, RUN), "the rest comes from the default index"
+    checkout.make("lab")
+    assert checkout.calls() == [RUN], "the choice is remembered"
+    checkout.make("test")
+    assert checkout.calls() == [DEV, "-m lmcourse test"]
+    checkout.make("lab", "TORCH=default")
+    torch, lab, run = checkout.calls()
+    assert "--force-reinstall" in torch and "--index-url" not in torch
+    checkout.make("lab", "TORCH=cpu")
+    assert len(checkout.calls()) == 3, "back to the first choice is a change, too"
+
+
+def test_an_interrupted_choice_of_torch_is_taken_up_again(checkout):
+    checkout.python()
+    (checkout.folder / "fail").touch()
+    checkout.make("lab", "TORCH=cpu")
+    (checkout.folder / "fail").unlink()
+    checkout.calls()
+    checkout.make("lab")
+    assert "whl/cpu" in checkout.calls()[0]
+
+
+def test_unknown_torch(checkout):
+    checkout.python()
+    done = checkout.make("lab", "TORCH=gpu")
+    assert done.returncode != 0
+    assert "TORCH=gpu" in done.stderr and "TORCH=cpu" in done.stderr
+    assert checkout.calls() == []
+
+
+def test_a_moved_checkout_is_installed_anew(checkout):
+    checkout.python()
+    checkout.make("lab")
+    checkout.calls()
+    checkout.folder = checkout.folder.rename(checkout.folder.with_name("elsewhere"))
+    checkout.make("lab")
+    assert checkout.calls() == [LAB, RUN]
+
+
+def test_no_suitable_python(checkout):
+    done = checkout.make("lab")
+    assert done.returncode != 0
+    assert "needs Python 3.11 to 3.13; found: 3.9" in done.stderr
+    assert "make lab PYTHON=" in done.stderr
+    assert checkout.calls() == []
+
+
+def test_the_first_suitable_python_is_taken(checkout):
+    checkout.python("python3", "3.14")
+    checkout.python("python3.12", "3.12")
+    done = checkout.make("lab")
+    assert "with Python 3.12" in done.stdout
+
+
+def test_a_named_python_is_the_only_one(checkout, tmp_path):
+    checkout.python()
+    done = checkout.make("lab", f"PYTHON={tmp_path / 'bin' / 'python3.11'}")
+    assert done.returncode != 0 and "found: 3.9" in done.stderr
+    done = checkout.make("lab", "PYTHON=/no/such/python")
+    assert done.returncode != 0 and "found: none" in done.stderr
+
+
+def test_a_python_without_venv(checkout):
+    checkout.python(venv=False)
+    done = checkout.make("lab")
+    assert done.returncode != 0
+    assert "venv module is not installed" in done.stderr
+    assert "apt install python3-venv" in done.stderr and "python3.12-venv" in done.stderr
+
+
+def test_the_users_browser_setting_is_passed_on(checkout):
+    checkout.python()
+    checkout.make("lab", BROWSER="firefox")
+    assert checkout.calls()[-1] == RUN
+    assert (checkout.folder / "browser").read_text() == "firefox\n"
+
+
+def test_clean_leaves_the_workbook(checkout):
+    checkout.python()
+    checkout.make("lab")
+    for name in (
+        "workbook/labs/02.ipynb",
+        "_build/site/x",
+        "lmcourse/__pycache__/x",
+        ".ruff_cache/x",
+    ):
+        (checkout.folder / name).parent.mkdir(parents=True)
+        (checkout.folder / name).touch()
+    (checkout.folder / "tests").mkdir()
+    assert checkout.make("clean").returncode == 0
+    left = {path.name for path in checkout.folder.iterdir()}
+    assert left.isdisjoint({".venv", "_build", ".ruff_cache"})
+    assert not (checkout.folder / "lmcourse" / "__pycache__").exists()
+    assert (checkout.folder / "workbook" / "labs" / "02.ipynb").exists()
+
+
+def test_lock_resolves_for_every_platform(checkout):
+    checkout.python()
+    checkout.make("lock")
+    assert checkout.calls()[2:] == [
+        "-m pip --disable-pip-version-check install --quiet uv",
+        "-m uv pip compile --universal --python-version 3.11 --extra dev pyproject.toml"
+        " -o requirements.lock",
+    ]

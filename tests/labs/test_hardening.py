@@ -1,0 +1,621 @@
+"""A check survives whatever an answer does, and says in a sentence what it was.
+
+The exercise is a toy: double the tensor x (function), or hand in the number 7 (value).
+"""
+
+import contextlib
+import functools
+import math
+import os
+import random
+import signal
+import sys
+import threading
+import time
+import warnings
+from collections.abc import Callable, Iterator
+from decimal import Decimal
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+from lmcourse.labs import guards, progress
+from lmcourse.labs.answer import Answer
+from lmcourse.labs.check import Exercise
+from lmcourse.labs.values import Mistake, explain, multiple, number, same, tensor
+from lmcourse.labs.verdict import CheckFailed, Verdict, Wrong
+
+SQUARED = Mistake("You have squared it.", lambda x: x**2)
+
+
+def judge_double(answer: Answer) -> str:
+    for size in (3, 4):
+        x = torch.arange(1.0, size + 1)
+        value = tensor(answer(x), (size,))
+        if not same(value, 2 * x):
+            explain(value, [SQUARED], x)
+            raise Wrong("Not the double.")
+    return "Twice as much."
+
+
+def judge_number(answer: Answer) -> str:
+    if not same(number(answer(3.0)), 6.0):
+        raise Wrong("Not six.")
+    return "Six it is."
+
+
+def judge_value(answer: Answer) -> str:
+    if number(answer.value) != 7:
+        raise Wrong("Not seven.")
+    return "Seven it is."
+
+
+def judge_broken(answer: Answer) -> str:
+    raise KeyError("a fault of ours")
+
+
+def exercise(judge: Callable[[Answer], str], seconds: float = 30) -> Exercise:
+    return Exercise("99.1", "Doubling", 1, 1, f"{__name__}:{judge.__name__}", seconds)
+
+
+DOUBLE, NUMBER = exercise(judge_double), exercise(judge_number)
+VALUE = exercise(judge_value)
+IMPATIENT = exercise(judge_double, seconds=0.5)  # for answers that never return
+
+
+def hint(answer: Any, of: Exercise = DOUBLE) -> str:
+    verdict = of.verdict(answer)
+    assert verdict.state == "wrong", verdict
+    return verdict.message
+
+
+# ------------------------------------------------------------------ right answers, in many types
+
+
+class Callme:
+    def __call__(self, x: torch.Tensor) -> torch.Tensor:
+        return x * 2
+
+
+RIGHT: dict[str, Callable[..., Any]] = {
+    "tensor": lambda x: 2 * x,
+    "float64": lambda x: 2 * x.double(),
+    "integers": lambda x: (2 * x).int(),
+    "with a gradient": lambda x: 2 * x.clone().requires_grad_(),
+    "parameter": lambda x: torch.nn.Parameter(2 * x),
+    "not contiguous": lambda x: torch.stack([2 * x, x], 1)[:, 0],
+    "sparse": lambda x: (2 * x).to_sparse(),
+    "array": lambda x: 2 * x.numpy(),
+    "list": lambda x: [2 * float(each) for each in x],
+    "list of tensors": lambda x: [2 * each for each in x],
+    "tuple": lambda x: tuple(2 * x),
+    "partial": functools.partial(torch.mul, 2),
+    "object": Callme(),
+    "defaults": lambda x, factor=2: factor * x,
+    "bfloat": lambda x: (2 * x).bfloat16(),
+    "prints on its way": lambda x: print("debugging", x) or 2 * x,
+    "warns": lambda x: warnings.warn("careful", stacklevel=1) or 2 * x,
+}
+
+
+@pytest.mark.parametrize("name", RIGHT)
+def test_right_answers_of_any_type(name: str, capfd: pytest.CaptureFixture) -> None:
+    verdict = DOUBLE.verdict(RIGHT[name])
+    assert verdict.passed, verdict
+    assert verdict.message == "Twice as much."
+    assert capfd.readouterr() == ("", "")  # what it prints is kept apart
+
+
+@pytest.mark.parametrize(
+    "six",
+    [
+        *(6, 6.0, Fraction(6), Decimal(6)),
+        *(np.float32(6), np.array(6), np.array([6])),
+        *(torch.tensor(6), torch.tensor([6.0])),
+    ],
+    ids=repr,
+)
+def test_a_number_in_any_type(six: Any) -> None:
+    assert NUMBER.verdict(lambda x: six).passed
+
+
+# ------------------------------------------------------------------ wrong types
+
+
+class Sly:
+    def __array__(self, *_: Any, **__: Any) -> Any:
+        raise ValueError("cannot be read")
+
+
+WRONG_TYPES = {
+    "None": (lambda x: None, "returns nothing"),
+    "printed": (lambda x: print(2 * x), "replace `print(...)` by `return ...`"),
+    "text": (lambda x: "2 * x", "a text (`str`)"),
+    "dict": (lambda x: {"x": x}, "a `dict`"),
+    "set": (lambda x: {1, 2}, "a `set`"),
+    "function": (lambda x: lambda: 2 * x, "a `function`"),
+    "tuple of two": (lambda x: (2 * x, x), "2 values (a tuple)"),
+    "complex": (lambda x: 2 * x + 0j, "complex"),
+    "complex list": (lambda x: [1j, 1j, 1j], "complex"),
+    "NaN": (lambda x: x * math.nan, "NaN"),
+    "inf": (lambda x: x / 0, "infinite"),
+    "shape": (lambda x: (2 * x)[:2], "shape [2]; the shape asked for is [3]"),
+    "more axes": (lambda x: 2 * x[None], "shape [1, 3]"),
+    "scalar": (lambda x: 6.0, "shape []"),
+    "empty": (lambda x: [], "shape [0]"),
+    "ragged": (lambda x: [[1.0], [1.0, 2.0]], "cannot be read"),
+    "meta": (lambda x: torch.empty(3, device="meta"), "cannot be read"),
+    "own class": (lambda x: Sly(), "cannot be read"),
+    "generator": (lambda x: (yield x), "`yield`"),
+    "squared": (lambda x: x * x, "You have squared it."),
+    "otherwise": (lambda x: x + 1, "Not the double."),
+}
+
+
+@pytest.mark.parametrize("name", WRONG_TYPES)
+def test_wrong_types(name: str) -> None:
+    function, words = WRONG_TYPES[name]
+    assert words in hint(function)
+
+
+@pytest.mark.parametrize(
+    ("value", "words"),
+    [
+        (True, "True or False"),
+        ([6.0], "a list of 1"),
+        ((6.0, 7.0), "a tuple of 2"),
+        (torch.ones(2, 3), "6 numbers (shape [2, 3])"),
+        ("6", "a text"),
+        (6 + 0j, "complex"),
+        (float("nan"), "NaN"),
+        (-math.inf, "infinite"),
+        ({6}, "a `set`"),
+    ],
+    ids=repr,
+)
+def test_wrong_types_of_a_number(value: Any, words: str) -> None:
+    assert words in hint(lambda x: value, NUMBER)
+
+
+async def coroutine(x: torch.Tensor) -> torch.Tensor:
+    return 2 * x
+
+
+@pytest.mark.parametrize(
+    ("answer", "words"),
+    [
+        (coroutine, "`async`"),
+        (6.0, "without parentheses"),
+        (torch.ones(3), "a `Tensor`"),
+        (None, "a `NoneType`"),
+        (lambda: 1, "1 argument, which `<lambda>()`"),
+        (lambda x, y: 1, "keep the `def` line"),
+        (lambda *, x: 1, "keep the `def` line"),
+    ],
+    ids=["coroutine", "number", "tensor", "None", "no argument", "two", "keyword"],
+)
+def test_not_the_function_asked_for(answer: Any, words: str) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")  # a coroutine that nobody closed would warn
+        assert words in hint(answer)
+
+
+# ------------------------------------------------------------------ exceptions
+
+
+def test_their_exception_with_their_line() -> None:
+    def answer(x: torch.Tensor) -> torch.Tensor:
+        y = x.reshape(2, 5)
+        return 2 * y
+
+    message = hint(answer)
+    assert "`RuntimeError` in this line of yours: `y = x.reshape(2, 5)`" in message
+    assert "shape '[2, 5]' is invalid" in message
+
+
+def test_the_line_is_theirs_also_when_a_library_raises() -> None:
+    def answer(x: torch.Tensor) -> Any:
+        return torch.nn.functional.cross_entropy(x, "nonsense")
+
+    assert "`return torch.nn.functional.cross_entropy" in hint(answer)
+
+
+class Nasty(Exception):
+    def __str__(self) -> str:
+        raise ValueError("not even this")
+
+
+def raises(error: BaseException) -> Callable[[Any], Any]:
+    def answer(x: Any) -> Any:
+        raise error
+
+    return answer
+
+
+@pytest.mark.parametrize(
+    ("error", "words"),
+    [
+        (Nasty(), "raised `Nasty`"),
+        (KeyError("x" * 9999), "raised `KeyError`"),
+        (SystemExit(3), "end the program (`SystemExit`)"),
+        (KeyboardInterrupt(), "end the program (`KeyboardInterrupt`)"),
+        (MemoryError(), "out of memory"),
+        (GeneratorExit(), "raised `GeneratorExit`"),
+        (StopIteration(), "raised `StopIteration`"),
+        (Wrong("a message of mine"), "raised `Wrong`"),
+        (NotImplementedError("by a library"), "Not written yet"),
+    ],
+    ids=lambda value: type(value).__name__ if isinstance(value, BaseException) else "",
+)
+def test_whatever_is_raised(error: BaseException, words: str) -> None:
+    if isinstance(error, NotImplementedError):  # `raise error`: not the stub's line
+        words = "raised `NotImplementedError`"
+    message = hint(raises(error))
+    assert words in message and len(message) < 600
+
+
+def test_exits() -> None:
+    for leave in (sys.exit, exit, quit):
+        assert "`return` to leave" in hint(lambda x, leave=leave: leave())
+
+
+def test_endless_recursion() -> None:
+    def answer(x: torch.Tensor) -> torch.Tensor:
+        return answer(x)
+
+    assert "calls itself without end" in hint(answer)
+
+
+def test_the_stub_is_not_an_error() -> None:
+    def answer(x: torch.Tensor) -> torch.Tensor:
+        raise NotImplementedError("write this function, then run the check below")
+
+    verdict = DOUBLE.verdict(answer)
+    assert (verdict.state, verdict.passed) == ("unwritten", False)
+    assert str(verdict).startswith("○ Not written yet: 99.1 Doubling.")
+
+
+def test_a_fault_of_ours_is_not_blamed_on_the_student() -> None:
+    verdict = exercise(judge_broken).verdict(lambda x: x)
+    assert verdict.state == "broken" and "may well be right" in verdict.message
+
+
+# ------------------------------------------------------------------ time
+
+
+def spin(x: Any) -> Any:
+    while True:
+        pass
+
+
+def sleep(x: Any) -> Any:
+    time.sleep(60)
+
+
+def sleep_and_swallow(x: Any) -> Any:
+    while True:
+        try:  # noqa: SIM105
+            time.sleep(0.01)
+        except:  # noqa: E722
+            pass
+
+
+def swallow_exceptions(x: Any) -> Any:
+    while True:
+        with contextlib.suppress(Exception):
+            math.sqrt(2)
+
+
+def print_without_end(x: Any) -> Any:
+    while True:
+        print("still here", file=sys.stdout)
+
+
+def wait_for_a_lock(x: Any) -> Any:
+    lock = threading.Lock()
+    lock.acquire()
+    lock.acquire()
+
+
+ENDLESS = [spin, sleep, sleep_and_swallow, swallow_exceptions, print_without_end, wait_for_a_lock]
+unix = pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="interval timers are Unix's")
+
+
+@unix
+@pytest.mark.parametrize("answer", ENDLESS)
+def test_never_returns(answer: Callable[[Any], Any]) -> None:
+    handler = signal.getsignal(signal.SIGALRM)
+    assert "still running after 0.5 seconds" in hint(answer, IMPATIENT)
+    assert signal.getsignal(signal.SIGALRM) is handler
+    assert signal.getitimer(signal.ITIMER_REAL) == (0, 0)
+
+
+@unix
+def test_the_time_is_for_the_whole_check() -> None:
+    def slow(x: Any) -> Any:
+        time.sleep(0.3)
+        return 2 * x
+
+    assert "still running" in hint(
+        slow, IMPATIENT
+    )  # each of the two calls alone is within the limit
+
+
+@unix
+def test_an_older_timer_goes_on() -> None:
+    rang = threading.Event()
+    before = signal.signal(signal.SIGALRM, lambda *_: rang.set())
+    signal.setitimer(signal.ITIMER_REAL, 60)
+    try:
+        assert DOUBLE.verdict(lambda x: 2 * x).passed
+        assert 20 < signal.getitimer(signal.ITIMER_REAL)[0] < 60
+        signal.setitimer(signal.ITIMER_REAL, 0.01)
+        assert rang.wait(5)
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+
+
+def elsewhere(work: Callable[[], Any]) -> Any:
+    """What ``work`` gives in another thread, where there are no signals (as on Windows)."""
+    found: list[Any] = []
+    thread = threading.Thread(target=lambda: found.append(work()))
+    thread.start()
+    thread.join(30)
+    assert found, "the thread never came back"
+    return found[0]
+
+
+@pytest.mark.parametrize("answer", [spin, swallow_exceptions, print_without_end])
+def test_never_returns_in_another_thread(answer: Callable[[Any], Any]) -> None:
+    verdict = elsewhere(lambda: IMPATIENT.verdict(answer))
+    assert "still running" in verdict.message
+    assert elsewhere(lambda: DOUBLE.verdict(lambda x: 2 * x)).passed
+
+
+def test_without_interval_timers(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delattr(signal, "setitimer", raising=False)  # the main thread on Windows
+    assert "still running" in hint(spin, IMPATIENT)
+    assert DOUBLE.verdict(lambda x: 2 * x).passed
+
+
+# ------------------------------------------------------------------ the reader's own Ctrl-C
+
+
+@unix
+@pytest.mark.parametrize("swallow", [False, True])
+def test_the_readers_interrupt_goes_through(swallow: bool) -> None:
+    def answer(x: torch.Tensor) -> torch.Tensor:
+        try:
+            os.kill(os.getpid(), signal.SIGINT)
+            time.sleep(0.2)
+        except KeyboardInterrupt:
+            if not swallow:
+                raise
+        return 2 * x
+
+    handler = signal.getsignal(signal.SIGINT)
+    with pytest.raises(KeyboardInterrupt):
+        DOUBLE.verdict(answer)
+    assert signal.getsignal(signal.SIGINT) is handler
+
+
+# ------------------------------------------------------------------ side effects
+
+
+def double_in_place(x: torch.Tensor) -> torch.Tensor:
+    x *= 2
+    return x
+
+
+def test_a_changed_argument_is_named() -> None:
+    assert "changes its argument `x` in place" in hint(double_in_place)
+
+
+@pytest.mark.parametrize(
+    "argument",
+    [
+        [1.0, 2.0],
+        {"a": [1.0]},
+        np.ones(2),
+        [torch.ones(2), torch.ones(1)],
+        torch.nn.Linear(1, 1),
+        torch.ones(2, requires_grad=True),
+    ],
+    ids=lambda value: type(value).__name__,
+)
+def test_arguments_are_copies_and_changes_are_seen(argument: Any) -> None:
+    def change(given: Any) -> int:
+        with torch.no_grad():
+            if isinstance(given, torch.nn.Module):
+                given.weight += 1
+            elif isinstance(given, dict):
+                given["a"].append(2.0)
+            elif isinstance(given, list) and isinstance(given[0], float):
+                given.sort(reverse=True)
+            else:
+                given[0] *= 5
+        return 1
+
+    def look(given: Any) -> int:
+        if isinstance(given, torch.nn.Module):
+            given.eval()
+        if isinstance(given, torch.Tensor):
+            given.requires_grad_().sum().backward()
+        return 1
+
+    assert Answer(look)(argument) == 1
+    with pytest.raises(Wrong, match="changes its argument `given`"):
+        Answer(change)(argument)
+    assert Answer(look)(argument) == 1  # the original is as it was
+
+
+def test_random_states_are_restored() -> None:
+    def answer(x: torch.Tensor) -> torch.Tensor:
+        random.seed(1), np.random.seed(1), torch.manual_seed(1)
+        random.random(), np.random.rand(), torch.rand(1)
+        return 2 * x
+
+    before = random.getstate(), np.random.get_state()[1].copy(), torch.get_rng_state()
+    assert DOUBLE.verdict(answer).passed
+    assert random.getstate() == before[0]
+    assert np.array_equal(np.random.get_state()[1], before[1])
+    assert torch.equal(torch.get_rng_state(), before[2])
+
+
+def test_a_random_answer_gets_the_same_verdict_each_time() -> None:
+    def answer(x: torch.Tensor) -> torch.Tensor:
+        return x * (2 + (torch.rand(1) > 0.5) + (random.random() > 0.5) + (np.random.rand() > 0.5))
+
+    assert len({DOUBLE.verdict(answer) for _ in range(12)}) == 1
+
+
+def test_modes_are_restored_and_usual_within() -> None:
+    def answer(x: torch.Tensor) -> torch.Tensor:
+        assert torch.is_grad_enabled() and torch.get_default_dtype() is torch.float32
+        torch.set_grad_enabled(False)
+        torch.set_default_dtype(torch.float16)
+        torch.set_default_device("meta")
+        torch.set_num_threads(1)
+        np.seterr(all="ignore")
+        sys.setrecursionlimit(50_000)
+        warnings.simplefilter("ignore")
+        return 2 * x
+
+    def state() -> tuple[Any, ...]:
+        return (
+            torch.is_grad_enabled(),
+            torch.get_default_dtype(),
+            torch.get_default_device(),
+            torch.get_num_threads(),
+            np.geterr(),
+            sys.getrecursionlimit(),
+            list(warnings.filters),
+            sys.stdout,
+            sys.gettrace(),
+        )
+
+    before = state()
+    assert DOUBLE.verdict(answer).passed
+    assert state() == before
+    with torch.no_grad():  # the notebook's own mode must not decide
+        torch.set_default_dtype(torch.float64)
+        try:
+            assert DOUBLE.verdict(answer).passed
+            assert not torch.is_grad_enabled() and torch.get_default_dtype() is torch.float64
+        finally:
+            torch.set_default_dtype(torch.float32)
+
+
+@pytest.mark.parametrize(
+    ("owner", "name", "words"),
+    [
+        (torch, "tanh", "`torch.tanh`"),
+        (torch.Tensor, "mean", "`torch.Tensor.mean`"),
+        (math, "exp", "`math.exp`"),
+        (torch.nn.functional, "linear", "`torch.nn.functional.linear`"),
+        (guards.values, "same", "same`"),
+    ],
+)
+def test_monkeypatches_are_undone_and_told(owner: Any, name: str, words: str) -> None:
+    original = getattr(owner, name)
+
+    def answer(x: torch.Tensor) -> torch.Tensor:
+        setattr(owner, name, lambda *_: True)
+        return 2 * x
+
+    message = hint(answer)
+    assert "replaces" in message and words in message
+    assert getattr(owner, name) is original
+    assert DOUBLE.verdict(lambda x: 2 * x).passed
+
+
+def test_what_is_printed_is_kept_and_bounded() -> None:
+    def answer(x: torch.Tensor) -> torch.Tensor:
+        for _ in range(10_000):
+            print("<script>alert(1)</script>")
+        print("to stderr", file=sys.stderr)
+        return x
+
+    verdict = DOUBLE.verdict(answer)
+    assert verdict.printed.startswith("<script>") and len(verdict.printed) < 2100
+    assert "<script>" not in verdict._repr_mimebundle_()["text/html"]
+
+
+# ------------------------------------------------------------------ values, not functions
+
+
+def test_a_value_can_be_checked() -> None:
+    assert VALUE.verdict(torch.tensor(7)).passed
+    assert hint(8, VALUE) == "Not seven."
+    assert VALUE.verdict(...).state == "unwritten"
+    assert "pass what it returns" in hint(lambda: 7, VALUE)
+    assert "a text" in hint("7", VALUE)
+
+
+# ------------------------------------------------------------------ the vocabulary
+
+
+def test_same_needs_the_shape_and_finite_numbers() -> None:
+    assert same([1.0, 2.0], torch.tensor([1.0, 2.0]))
+    assert same(1e-9, 0.0) and not same(0.1, 0.0)
+    assert not same([[1.0]], 1.0) and not same(math.nan, math.nan)
+    assert same(1e6 + 1, 1e6) and not same(1e6 + 100, 1e6)
+
+
+def test_multiple() -> None:
+    wanted = torch.tensor([1.0, -2.0])
+    assert multiple(3 * wanted, wanted) == pytest.approx(3)
+    assert multiple(wanted, wanted) is None
+    assert multiple(torch.ones(2), wanted) is None
+
+
+# ------------------------------------------------------------------ what the student sees
+
+
+@pytest.fixture
+def nowhere(monkeypatch: pytest.MonkeyPatch, tmp_path: Any) -> Iterator[None]:
+    """No workbook around: nothing is recorded."""
+    monkeypatch.delenv("LMCOURSE_WORKBOOK", raising=False)
+    monkeypatch.delenv("LMCOURSE_STRICT", raising=False)
+    monkeypatch.chdir(tmp_path)
+    assert progress.folder() is None
+    yield
+
+
+@pytest.mark.usefixtures("nowhere")
+def test_outside_a_notebook_the_verdict_is_printed(capsys: pytest.CaptureFixture) -> None:
+    DOUBLE(lambda x: 2 * x)
+    assert capsys.readouterr().out == "✔ Right: 99.1 Doubling. Twice as much.\n"
+    DOUBLE(lambda x: print("working") or x)
+    assert capsys.readouterr().out == (
+        "✎ Not yet: 99.1 Doubling. Not the double.\nYour function printed:\nworking\n"
+    )
+
+
+@pytest.mark.usefixtures("nowhere")
+def test_strict_raises(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("LMCOURSE_STRICT", "1")
+    DOUBLE(lambda x: 2 * x)
+    with pytest.raises(CheckFailed, match="You have squared it"):
+        DOUBLE(lambda x: x * x)
+    with pytest.raises(CheckFailed) as caught:
+        DOUBLE(raises(NotImplementedError()))
+    assert isinstance(caught.value, AssertionError)
+    assert caught.value._render_traceback_()[0].startswith("CheckFailed: ")
+
+
+def test_the_bundle_for_notebooks() -> None:
+    verdict = Verdict("02.1", "A & B", "wrong", "Use `a < b`:\nnot <b>")
+    bundle = verdict._repr_mimebundle_()
+    assert bundle["application/vnd.lmcourse.check+json"] == {
+        "exercise": "02.1",
+        "passed": False,
+        "hint": "Use `a < b`:\nnot <b>",
+    }
+    assert "A &amp; B" in bundle["text/html"]
+    assert "<code>a &lt; b</code>:<br>not &lt;b&gt;" in bundle["text/html"]
+    assert "✎ Not yet: 02.1 A & B." in bundle["text/plain"]

@@ -1,0 +1,245 @@
+"""The student's progress file: private, whole, never lost, and never in the way of a check."""
+
+import json
+import os
+import stat
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from lmcourse.labs import exercises, lab02, progress
+from lmcourse.labs.progress import Record
+
+PERPLEXITY = lab02.check_perplexity
+STEP = lab02.check_step
+
+
+@pytest.fixture
+def workbook(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    folder = tmp_path / "my wörkbook"
+    (folder / ".lmcourse").mkdir(parents=True)
+    monkeypatch.setenv("LMCOURSE_WORKBOOK", str(folder))
+    monkeypatch.delenv("LMCOURSE_STRICT", raising=False)
+    monkeypatch.setattr(progress, "_told", set())
+    return folder
+
+
+def file_of(workbook: Path) -> Path:
+    return workbook / ".lmcourse" / "progress.json"
+
+
+def test_solved_stays_solved(workbook: Path) -> None:
+    assert progress.read(workbook) == {}
+    assert progress.record(PERPLEXITY, passed=False) == ""
+    assert progress.read(workbook) == {"02.1": Record("02.1", "Perplexity", None, 1)}
+    progress.record(PERPLEXITY, passed=True)
+    first = progress.read(workbook)["02.1"]
+    assert first.solved is not None and first.attempts == 2
+    progress.record(PERPLEXITY, passed=False)
+    assert progress.read(workbook)["02.1"] == Record("02.1", "Perplexity", first.solved, 3)
+    progress.record(STEP, passed=False)
+    assert list(progress.read(workbook)) == ["02.1", "02.2"]
+
+
+def test_the_file_is_as_agreed_with_the_start_page(workbook: Path) -> None:
+    progress.record(PERPLEXITY, passed=True)
+    content = json.loads(file_of(workbook).read_text(encoding="utf-8"))
+    assert content["version"] == 1
+    assert set(content["exercises"]) == {"02.1"}
+    entry = content["exercises"]["02.1"]
+    assert set(entry) == {"title", "solved", "attempts"}
+    assert entry["solved"].endswith("+00:00")
+
+
+@pytest.mark.skipif(os.name == "nt", reason="modes are Unix's")
+def test_private(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("LMCOURSE_WORKBOOK", str(tmp_path / "new"))
+    before = os.umask(0)
+    try:
+        progress.record(PERPLEXITY, passed=True)
+    finally:
+        os.umask(before)
+    folder = tmp_path / "new" / ".lmcourse"
+    assert stat.S_IMODE(folder.stat().st_mode) == 0o700
+    assert {stat.S_IMODE(each.stat().st_mode) for each in folder.iterdir()} == {0o600}
+
+
+def test_found_from_a_folder_below(workbook: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("LMCOURSE_WORKBOOK")
+    below = workbook / "labs" / "deep"
+    below.mkdir(parents=True)
+    monkeypatch.chdir(below)
+    assert progress.folder() == workbook
+    progress.record(PERPLEXITY, passed=True)
+    assert file_of(workbook).exists()
+
+
+def test_no_workbook_no_record(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("LMCOURSE_WORKBOOK", raising=False)
+    monkeypatch.chdir(tmp_path)
+    assert progress.record(PERPLEXITY, passed=True) == ""
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"",
+        b"{",
+        b"\xff\xfe\x00",
+        b"[]",
+        b"null",
+        b'{"version": 2, "exercises": {}}',
+        b'{"version": 1}',
+        b'{"version": 1, "exercises": []}',
+        b'{"version": 1, "exercises": {"02.1": {}}}',
+        b'{"version": 1, "exercises": {"02.1": {"title": "", "solved": 1, "attempts": 1}}}',
+        b'{"version": 1, "exercises": {"02.1": {"title": "", "solved": null, "attempts": "1"}}}',
+        b"[" * 100_000,
+    ],
+    ids=lambda content: content[:30].decode("latin-1"),
+)
+def test_a_corrupt_file_is_moved_aside(workbook: Path, content: bytes) -> None:
+    file_of(workbook).write_bytes(content)
+    aside = workbook / ".lmcourse" / "progress.corrupt-1.json"
+    notice = progress.record(PERPLEXITY, passed=True)
+    assert "could not be read" in notice and str(aside) in notice
+    assert aside.read_bytes() == content
+    assert progress.read(workbook)["02.1"].solved
+
+    file_of(workbook).write_bytes(content)
+    told: list[str] = []
+    assert progress.read(workbook, told.append) == {}
+    assert "progress.corrupt-2.json" in told[0]
+    assert aside.read_bytes() == content and not file_of(workbook).exists()
+
+
+def failing(*_: object, **__: object) -> None:
+    raise OSError(30, "Read-only file system")
+
+
+@pytest.mark.parametrize("where", ["tempfile.mkstemp", "filelock.FileLock.acquire"])
+def test_a_read_only_folder_is_told_once(
+    workbook: Path, where: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture
+) -> None:
+    progress.record(PERPLEXITY, passed=True)
+    before = file_of(workbook).read_bytes()
+    monkeypatch.setattr(f"lmcourse.labs.progress.{where}", failing)
+    PERPLEXITY(lambda p: (-p.mean()).exp())
+    said = capsys.readouterr().out
+    assert said.startswith("✔ Right: 02.1") and "read-only file system" in said
+    PERPLEXITY(lambda p: -p.mean())
+    said = capsys.readouterr().out
+    assert said.startswith("✎ Not yet: 02.1") and "read-only" not in said
+    assert file_of(workbook).read_bytes() == before
+    assert not list(workbook.rglob("*.tmp"))
+
+
+@pytest.mark.skipif(os.name == "nt" or os.geteuid() == 0, reason="root writes everywhere")
+def test_a_folder_without_permission(workbook: Path) -> None:
+    folder = workbook / ".lmcourse"
+    folder.chmod(0o500)
+    try:
+        assert "cannot be kept" in progress.record(PERPLEXITY, passed=True)
+        assert progress.record(PERPLEXITY, passed=True) == ""
+    finally:
+        folder.chmod(0o700)
+
+
+def test_a_file_where_the_folder_should_be(workbook: Path) -> None:
+    (workbook / ".lmcourse").rmdir()
+    (workbook / ".lmcourse").write_text("not a folder", encoding="utf-8")
+    assert "cannot be kept" in progress.record(PERPLEXITY, passed=True)
+    assert progress.read(workbook) == {}
+
+
+def test_a_write_that_fails_half_way_keeps_the_old_file(
+    workbook: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    progress.record(PERPLEXITY, passed=True)
+    before = progress.read(workbook)
+
+    def full(self: Path, _: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(Path, "replace", full)
+    assert "no space left" in progress.record(STEP, passed=True)
+    monkeypatch.undo()
+    assert progress.read(workbook) == before
+    assert not list(workbook.rglob("*.tmp"))
+
+
+def test_a_lock_that_is_held_is_told(workbook: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(progress, "_PATIENCE", 0.05)
+    with progress.filelock.FileLock(workbook / ".lmcourse" / "progress.lock"):
+        assert "another program holds it" in progress.record(PERPLEXITY, passed=True)
+
+
+WRITER = """
+import sys
+from lmcourse.labs import progress
+from lmcourse.labs.check import Exercise
+exercise = Exercise("99." + sys.argv[1], "A notebook", 1, 1, "nowhere:nothing")
+print("ready", flush=True)
+sys.stdin.readline()
+for _ in range(40):
+    assert progress.record(exercise, passed=True) == ""
+"""
+
+
+def test_notebooks_at_once_lose_nothing(workbook: Path) -> None:
+    writers = [
+        subprocess.Popen(
+            [sys.executable, "-c", WRITER, str(number)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        for number in range(4)
+    ]
+    for writer in writers:
+        assert writer.stdout is not None and writer.stdout.readline() == "ready\n"
+    for writer in writers:
+        assert writer.stdin is not None
+        writer.stdin.write("go\n")
+        writer.stdin.flush()
+    assert [writer.wait(60) for writer in writers] == [0] * 4
+    for writer in writers:
+        writer.stdin.close(), writer.stdout.close()  # type: ignore[union-attr]
+    found = progress.read(workbook)
+    assert {name: record.attempts for name, record in found.items()} == {
+        f"99.{number}": 40 for number in range(4)
+    }
+
+
+def test_what_is_not_written_yet_is_no_attempt(workbook: Path) -> None:
+    def stub(log_probabilities: object) -> None:
+        raise NotImplementedError("write this function, then run the check below")
+
+    PERPLEXITY(stub)
+    assert progress.read(workbook) == {}
+
+
+def test_reading_the_list_needs_no_torch() -> None:
+    code = (
+        "import sys; from lmcourse.labs import exercises, progress;"
+        "print(len(exercises('2')), 'torch' in sys.modules, 'IPython' in sys.modules)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["6", "False", "False"]
+
+
+@pytest.mark.parametrize("number", ["2", "02"])
+def test_exercises(number: str) -> None:
+    found = exercises(number)
+    assert [each.name for each in found] == [f"02.{k}" for k in range(1, 7)]
+
+
+def test_an_unknown_lab_is_told() -> None:
+    from lmcourse.errors import CourseError
+
+    with pytest.raises(CourseError, match="There is no lab '77'") as caught:
+        exercises("77")
+    assert "02" in caught.value.remedy

@@ -1,0 +1,84 @@
+"""A kernel whose death is noticed and whose outputs are not lost; nbval 0.11 sees to neither."""
+
+import signal
+import tempfile
+import time
+from pathlib import Path
+from queue import Empty
+from typing import Any
+
+import zmq
+from jupyter_client.manager import KernelManager
+from nbval.kernel import CURRENT_ENV_KERNEL_NAME, NbvalKernelspecManager, RunningKernel
+
+DEATH_POLL = 0.5  # seconds between two looks at whether the kernel lives
+_LIVE = ("clear_output", "update_display_data")  # nbval prints a line for each, and no more
+
+
+class DeadKernel(RuntimeError):
+    """The kernel's process has ended in the middle of a cell."""
+
+
+class WatchedKernel(RunningKernel):
+    """A kernel of this very environment.
+
+    Raises:
+        RuntimeError: it did not start.
+    """
+
+    def __init__(self, folder: Path, environment: dict[str, str], startup_timeout: float) -> None:
+        self.stderr = tempfile.TemporaryFile()  # noqa: SIM115 - `stop` closes it
+        self.km = KernelManager(
+            kernel_name=CURRENT_ENV_KERNEL_NAME, kernel_spec_manager=NbvalKernelspecManager()
+        )
+        self.km.start_kernel(stderr=self.stderr, cwd=str(folder), env=environment)
+        self.kc = self.km.client()
+        # nbval reads a cell's outputs when the cell has ended. By default zmq keeps a thousand
+        # until then and drops the rest, the word that the cell has ended included: keep them all.
+        self.kc.context.setsockopt(zmq.RCVHWM, 0)
+        self.kc.start_channels()
+        try:
+            self.kc.wait_for_ready(timeout=startup_timeout)
+            self._ensure_iopub_up()
+        except RuntimeError:
+            self.stop()
+            raise
+
+    def get_message(self, stream: str, timeout: float | None = None) -> dict[str, Any]:
+        """Wait for the next message on ``"shell"`` or ``"iopub"``.
+
+        Raises:
+            queue.Empty: none came within ``timeout`` seconds.
+            DeadKernel: none will come any more.
+        """
+        end = time.monotonic() + (float("inf") if timeout is None else timeout)
+        while True:
+            try:
+                wait = min(DEATH_POLL, max(0.0, end - time.monotonic()))
+                message = super().get_message(stream, timeout=wait)
+            except Empty:
+                if not self.is_alive():
+                    raise DeadKernel(self.last_words()) from None
+                if time.monotonic() >= end:
+                    raise
+            else:
+                if message["msg_type"] not in _LIVE:
+                    return message
+
+    def stop(self) -> None:
+        """End the process, and close what it was spoken to through."""
+        super().stop()
+        self.stderr.close()
+
+    def last_words(self) -> str:
+        """Say how the process ended, with the end of what it wrote to stderr."""
+        code = getattr(getattr(self.km.provisioner, "process", None), "returncode", None)
+        cause = f"its process ended with status {code}"
+        if code is not None and code < 0:
+            cause = f"its process was ended by {signal.Signals(-code).name}"
+            cause += " (the system does this when memory runs out)" if code == -9 else ""
+        self.stderr.seek(0)
+        lines = self.stderr.read().decode("utf-8", "replace").strip().splitlines()
+        # ipykernel's remarks on its own sockets say nothing about the cell.
+        tail = [line for line in lines if not line.startswith("[IPKernelApp] WARNING")][-15:]
+        return "\n".join([f"The kernel died in this cell: {cause}.", *tail])
