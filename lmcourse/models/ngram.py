@@ -55,7 +55,7 @@ class NGramModel:
             p = (followers[token] + different * p) / (followers.total() + different)
         return p
 
-    def probabilities(self, text: Sequence[int]) -> Float[Tensor, " tokens-1"]:
+    def probabilities(self, text: Sequence[int]) -> Float[Tensor, " predicted"]:
         """p of every token of a text but the first, each given those before it."""
         return torch.tensor(
             [

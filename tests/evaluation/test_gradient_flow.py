@@ -44,6 +44,7 @@ def test_the_kinds_read_the_same_last_loss():
     assert last == [pytest.approx(last[0])] * 3
 
 
+@pytest.mark.bad_input
 def test_an_unknown_cell_is_named():
     with pytest.raises(CourseError, match=r"'CNN'.*RNN, LSTM, GRU"):
         gradient_flow("CNN", 1.0)

@@ -92,6 +92,7 @@ def test_a_larger_torch_network_is_refused(options):
         RNN.from_torch(nn.RNN(3, 4, batch_first=True, **options))
 
 
+@pytest.mark.bad_input
 @pytest.mark.parametrize(
     ("inputs", "state", "lengths", "words"),
     [
@@ -109,6 +110,7 @@ def test_a_shape_that_does_not_fit_is_named(inputs, state, lengths, words):
         RNN(4, 6)(inputs, state, lengths)
 
 
+@pytest.mark.bad_input
 def test_an_unknown_nonlinearity_is_named():
     with pytest.raises(CourseError, match=r"'sigmoid'.*tanh, relu"):
         RNN(2, 2, "sigmoid")
@@ -155,6 +157,7 @@ def test_the_loss_is_the_mean_negative_log_likelihood_of_the_labels(model):
     torch.testing.assert_close(result.loss, -p.log().mean())
 
 
+@pytest.mark.bad_input
 @pytest.mark.parametrize(
     ("ids", "words"),
     [

@@ -1,0 +1,24 @@
+"""The axes that signatures name hold at run time, in every call that these tests make."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).parents[1]
+PARTS = ["tests/corpus", "tests/evaluation", "tests/models", "tests/training"]
+HOOK = "--jaxtyping-packages=lmcourse,beartype.beartype"
+
+
+def run(*arguments: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", HOOK, *arguments]
+    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, encoding="utf-8")
+
+
+def test_every_call_fits_the_axes_of_its_signature():
+    done = run("-m", "not bad_input", *PARTS)
+    assert done.returncode == 0, done.stdout[-3000:]
+
+
+def test_the_hook_is_at_work():
+    done = run("-m", "bad_input", "-k", "does_not_fit", "tests/models/test_rnn.py")
+    assert "TypeCheckError" in done.stdout, done.stdout[-3000:]
