@@ -187,7 +187,7 @@ def _is_theirs(filename: str) -> bool:
 def _text(error: BaseException) -> str:
     try:
         text = str(error)
-    except Exception:
+    except Exception:  # their own exception class, with a __str__ that fails
         return ""
     return text if len(text) <= 400 else text[:400] + " …"
 

@@ -47,7 +47,7 @@ class Exercise:
             message = "Write your answer in the cell above, run that cell, then this one."
         except Wrong as wrong:
             state, message = "wrong", str(wrong)
-        except Exception as error:
+        except Exception as error:  # ours, not the student's: those arrive as Wrong
             state = "broken"
             message = (
                 "Your answer may well be right. Please report this: "

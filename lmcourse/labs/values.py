@@ -116,7 +116,7 @@ def _array(value: Any, wanted: str) -> np.ndarray:
             array = np.asarray(value)
     except Wrong:
         raise
-    except Exception:
+    except Exception:  # whatever the student's own class does when it is read
         raise Wrong(
             f"Your function returns {_type(value)} that cannot be read as {wanted}."
         ) from None

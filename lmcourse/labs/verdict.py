@@ -79,8 +79,8 @@ class Verdict:
         ]
         if self.printed:
             parts.append(
-                '<details><summary style="display:list-item;cursor:pointer">Your function printed'
-                f"</summary><pre>{html.escape(self.printed)}</pre></details>"
+                "<details><summary>▸ What your function printed</summary>"
+                f"<pre>{html.escape(self.printed)}</pre></details>"
             )
         if self.notice:
             parts.append(f"<div><small>{_prose(self.notice)}</small></div>")

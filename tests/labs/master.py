@@ -20,7 +20,7 @@ def student() -> Any:
 
 
 def source() -> Any:
-    return course.root() / "labs" / "02-recurrent-language-models.md"
+    return course.root() / "labs" / "02-lab-recurrent-language-models.md"
 
 
 def code(cells: Any) -> list[Any]:

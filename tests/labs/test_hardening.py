@@ -5,6 +5,7 @@ The exercise is a toy: double the tensor x (function), or hand in the number 7 (
 
 import contextlib
 import functools
+import gc
 import math
 import os
 import random
@@ -96,11 +97,13 @@ RIGHT: dict[str, Callable[..., Any]] = {
     "object": Callme(),
     "defaults": lambda x, factor=2: factor * x,
     "bfloat": lambda x: (2 * x).bfloat16(),
+    "prints errors": lambda x: print("debugging", x, file=sys.stderr) or 2 * x,
     "prints on its way": lambda x: print("debugging", x) or 2 * x,
     "warns": lambda x: warnings.warn("careful", stacklevel=1) or 2 * x,
 }
 
 
+@pytest.mark.filterwarnings("ignore:careful")
 @pytest.mark.parametrize("name", RIGHT)
 def test_right_answers_of_any_type(name: str, capfd: pytest.CaptureFixture) -> None:
     verdict = DOUBLE.verdict(RIGHT[name])
@@ -198,9 +201,11 @@ async def coroutine(x: torch.Tensor) -> torch.Tensor:
     ids=["coroutine", "number", "tensor", "None", "no argument", "two", "keyword"],
 )
 def test_not_the_function_asked_for(answer: Any, words: str) -> None:
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")  # a coroutine that nobody closed would warn
+    with warnings.catch_warnings(record=True) as warned:
+        warnings.simplefilter("always")
         assert words in hint(answer)
+        gc.collect()
+    assert warned == []  # as a coroutine that nobody closed would
 
 
 # ------------------------------------------------------------------ exceptions
@@ -331,6 +336,30 @@ def test_never_returns(answer: Callable[[Any], Any]) -> None:
     assert "still running after 0.5 seconds" in hint(answer, IMPATIENT)
     assert signal.getsignal(signal.SIGALRM) is handler
     assert signal.getitimer(signal.ITIMER_REAL) == (0, 0)
+
+
+@unix
+def test_an_answer_that_catches_exceptions_does_not_catch_the_time_limit() -> None:
+    def answer(x: Any) -> Any:
+        with contextlib.suppress(Exception):
+            time.sleep(60)
+        return 2 * x
+
+    assert "still running" in hint(answer, IMPATIENT)
+
+
+@unix
+def test_a_debugger_goes_on_tracing() -> None:
+    def trace(*_: Any) -> None:
+        return None
+
+    before = sys.gettrace()
+    sys.settrace(trace)
+    try:
+        assert "still running" in hint(sleep_and_swallow, IMPATIENT)
+        assert sys.gettrace() is trace
+    finally:
+        sys.settrace(before)
 
 
 @unix
@@ -466,11 +495,22 @@ def test_random_states_are_restored() -> None:
     assert torch.equal(torch.get_rng_state(), before[2])
 
 
-def test_a_random_answer_gets_the_same_verdict_each_time() -> None:
-    def answer(x: torch.Tensor) -> torch.Tensor:
-        return x * (2 + (torch.rand(1) > 0.5) + (random.random() > 0.5) + (np.random.rand() > 0.5))
+@pytest.mark.parametrize(
+    "draw",
+    [random.random, np.random.rand, lambda: torch.rand(()).item()],
+    ids=["python", "numpy", "torch"],
+)
+def test_a_random_answer_gets_the_same_verdict_each_time(draw: Callable[[], float]) -> None:
+    drawn: list[float] = []
 
-    assert len({DOUBLE.verdict(answer) for _ in range(12)}) == 1
+    def answer(x: torch.Tensor) -> torch.Tensor:
+        drawn.append(draw())
+        return 3 * x
+
+    for seed in range(3):
+        random.seed(seed), np.random.seed(seed), torch.manual_seed(seed)
+        DOUBLE.verdict(answer)
+    assert len(drawn) == 3 and len(set(drawn)) == 1
 
 
 def test_modes_are_restored_and_usual_within() -> None:
@@ -537,12 +577,13 @@ def test_what_is_printed_is_kept_and_bounded() -> None:
     def answer(x: torch.Tensor) -> torch.Tensor:
         for _ in range(10_000):
             print("<script>alert(1)</script>")
-        print("to stderr", file=sys.stderr)
+        print("x" * 1_000_000)
         return x
 
     verdict = DOUBLE.verdict(answer)
     assert verdict.printed.startswith("<script>") and len(verdict.printed) < 2100
     assert "<script>" not in verdict._repr_mimebundle_()["text/html"]
+    assert len(DOUBLE.verdict(lambda x: print("x" * 1_000_000) or x).printed) < 2100
 
 
 # ------------------------------------------------------------------ values, not functions

@@ -279,6 +279,18 @@ def bptt_starts_early(W, U, inputs, initial_state, targets):
     return gradient
 
 
+@wrong("02.3", "one step off")
+def bptt_counts_from_zero(W, U, inputs, initial_state, targets):
+    states = forward(W, U, inputs, initial_state)
+    dW, dh = 0, 0
+    for t in range(len(inputs) - 1, -1, -1):
+        dh = states[t] - targets[t] + dh
+        da = dh * (1 - states[t] ** 2)
+        dW = dW + torch.outer(da, states[t - 1])
+        dh = W.T @ da
+    return dW
+
+
 @wrong("02.3", "only the loss of the last step is differentiated")
 def bptt_final_loss_only(W, U, inputs, initial_state, targets):
     states = forward(W, U, inputs, initial_state)
@@ -598,6 +610,26 @@ def truncation_mean_over_time(W, U, inputs, initial_state, targets, chunk):
 @wrong("02.4", "still hangs on that graph")
 def truncation_forgets_to_detach(W, U, inputs, initial_state, targets, chunk):
     return chunked(W, U, inputs, initial_state, targets, chunk, lambda h: h)
+
+
+@wrong("02.4", "nothing to differentiate")
+def truncation_forgets_requires_grad(W, U, inputs, initial_state, targets, chunk):
+    loss = sum(run(W, U, inputs, initial_state, targets, lambda t: t % chunk == 0))
+    loss.backward()
+    return W.grad
+
+
+@wrong("02.4", "past the end of the sequence")
+def truncation_runs_past_the_end(W, U, inputs, initial_state, targets, chunk):
+    W = W.clone().requires_grad_()
+    h = initial_state
+    for start in range(0, len(inputs), chunk):
+        h, loss = h.detach(), 0
+        for t in range(chunk):
+            h = torch.tanh(W @ h + U @ inputs[start + t])
+            loss = loss + 0.5 * ((h - targets[start + t]) ** 2).sum()
+        loss.backward()
+    return W.grad
 
 
 @wrong("02.4", "neither the full gradient nor the truncated one")

@@ -184,8 +184,8 @@ def test_live_outputs_are_fine_and_none_is_lost(pytester: pytest.Pytester, write
     # has ended: under nbval alone the first cell fails.
     names = "from IPython.display import clear_output, display"
     begin = f"{names}\nlive = display('', display_id=True)"
-    loop = "for i in range(4000):\n    live.update(i * ' ')\n    clear_output()"
-    write(code(f"{begin}\n{loop}"), code("live.update('last')\n1 / 0"))
+    loop = "for i in range(4000):\n    live.update(9 * i * ' ')"
+    write(code(f"{begin}\n{loop}\nclear_output()"), code("live.update('last')\n1 / 0"))
     result = run(pytester)
     result.assert_outcomes(passed=1, failed=1)
     assert "unhandled" not in result.stdout.str()

@@ -92,11 +92,30 @@ def _reverse(
     return keep(terms)  # from t = T down to t = 1
 
 
+def _shifted(given: Problem) -> Tensor:
+    """Loops over 0 … T-1 with states that begin with h_0, so that all is one step off."""
+    W, U, inputs, initial_state, targets = given
+    states = [initial_state]
+    for x in inputs:
+        states.append(torch.tanh(W @ states[-1] + U @ x))
+    total, from_later = torch.zeros_like(W), torch.zeros_like(initial_state)
+    for t in range(len(inputs) - 1, -1, -1):
+        back = (1 - states[t] ** 2) * (states[t] - targets[t] + from_later)
+        total += torch.outer(back, states[t - 1])
+        from_later = W.T @ back
+    return total
+
+
 def _forward(W: Callable[[Tensor], Tensor], U: Callable[[Tensor], Tensor]) -> Callable[..., Tensor]:
     return lambda given: gradient(given._replace(W=W(given.W), U=U(given.U)))
 
 
 MISTAKES = (
+    Mistake(
+        "States and targets are one step off: in a list that begins with h_0, the state of the "
+        "first target is the second entry.",
+        _shifted,
+    ),
     Mistake(
         "Each step's own share is right, and what flows back from later steps is missing: at t = "
         "T nothing arrives, before it something does. Carry ∂L/∂h_{t+1} back to h_t.",

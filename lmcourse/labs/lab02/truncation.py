@@ -36,6 +36,16 @@ def _call(answer: Answer, given: Problem, chunk: int) -> object:
     try:
         return answer(*given, chunk)
     except Wrong as wrong:
+        if "does not require grad" in str(wrong):
+            raise Wrong(
+                "PyTorch finds nothing to differentiate: the `W` that you compute with has to be "
+                "told to collect gradients (`requires_grad_()`), before the first step."
+            ) from None
+        if "out of bounds" in str(wrong):
+            raise Wrong(
+                f"Your loop runs past the end of the sequence: with {len(given.inputs)} steps in "
+                f"chunks of {chunk}, the last chunk is shorter."
+            ) from None
         if "second time" in str(wrong):
             raise Wrong(
                 "PyTorch is asked to go back through the chunk before, whose graph is gone after "
