@@ -26,7 +26,7 @@ DEV := $(VENV)/installed-dev-$(WANTED)
 MOVED := $(shell test "$$(cat $(VENV)/place 2>/dev/null)" = "$$(pwd -P)" || echo moved)
 NEEDS := pyproject.toml requirements.lock $(MOVED)
 
-.PHONY: help lab test doctor check format lock clean moved
+.PHONY: help lab test doctor check format lock pictures clean moved
 .NOTPARALLEL:
 .DEFAULT_GOAL := help
 
@@ -38,6 +38,7 @@ help:
 	@echo "make check    format, lint and types, as a change must pass them"
 	@echo "make format   format the code"
 	@echo "make lock     write requirements.lock anew from pyproject.toml"
+	@echo "make pictures take the README's pictures anew"
 	@echo "make clean    remove the environment and every product; never workbook/"
 	@echo
 	@echo "Settings: TORCH=cpu (no CUDA: a smaller download for Linux without a GPU), PORT=8890,"
@@ -61,6 +62,9 @@ check: $(DEV)
 format: $(DEV)
 	$(PY) -m ruff format .
 	$(PY) -m ruff check --fix .
+
+pictures: $(DEV)
+	@$(PY) -m pictures.take
 
 lock: $(DEV)
 	$(PIP) --quiet uv

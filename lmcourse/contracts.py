@@ -6,6 +6,8 @@ import os
 from dataclasses import dataclass
 from typing import SupportsFloat
 
+from lmcourse.show import prose
+
 # A GPU sums in another order, and rounds to fewer bits where it may: what a float32 computation
 # gives there differs in its last digits, and training amplifies the difference. A tolerance that
 # was set on a CPU is widened by these factors.
@@ -45,7 +47,7 @@ class Contract:
             f'<span aria-hidden="true" style="color:{color};font-weight:bold">{mark}</span> '
             f"{html.escape(self.name)}: <b>{html.escape(_digits(self.value))}</b> "
             f'<span style="opacity:.75">(expected: {html.escape(self.wanted)})</span>'
-            + (f"<br><small>{html.escape(self.note)}</small>" if self.note else "")
+            + (f"<br><small>{prose(self.note)}</small>" if self.note else "")
             + "</div>"
         )
 

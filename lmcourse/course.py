@@ -10,6 +10,8 @@ from lmcourse.errors import CourseError
 
 Kind = Literal["chapter", "lab"]
 
+INSTALL = 'Run `python -m pip install -c requirements.lock -e ".[dev]"` in the course\'s folder.'
+
 FOLDERS: dict[Kind, str] = {"chapter": "chapters", "lab": "labs"}
 _NAME = re.compile(r"(?P<number>\d\d)-[^.]+")
 _FENCE = re.compile(r"\s{0,3}(`{3,}|~{3,}|:{3,})")

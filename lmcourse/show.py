@@ -1,9 +1,10 @@
-"""What a cell shows besides numbers: a figure with its words, and the package's own source."""
+"""What a cell shows: a figure with its words, the package's own source, prose in HTML."""
 
 import base64
 import html
 import inspect
 import io
+import re
 import textwrap
 from typing import TYPE_CHECKING, Any
 
@@ -51,3 +52,9 @@ def source(thing: Any) -> None:
     module = inspect.getmodule(thing)
     where = module.__name__.replace(".", "/") + ".py" if module else "?"
     display(Code(f"# {where}\n{code}", language="python"))
+
+
+def prose(text: str) -> str:
+    """HTML of a plain text: escaped, `code` between backticks set as code, line breaks kept."""
+    marked = re.sub(r"`([^`\n]+)`", r"<code>\1</code>", html.escape(text))
+    return marked.replace("\n", "<br>")

@@ -117,7 +117,7 @@ def _require_pytest() -> None:
     if missing:
         raise CourseError(
             f"The tests need what is not installed here: {', '.join(missing)}.",
-            "Run `python -m pip install -c requirements.lock -e '.[dev]'` in the course's folder.",
+            course.INSTALL,
         )
 
 

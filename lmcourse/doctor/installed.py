@@ -18,7 +18,6 @@ from lmcourse.errors import CourseError
 
 OLDEST, NEWEST = (3, 11), (3, 13)
 LOCK = "requirements.lock"
-INSTALL = f"Run `python -m pip install -r {LOCK}` in the course's folder."
 TRIED_TOGETHER = {"jupyterlab": "4.6", "jupyterlab-myst": "2.7"}
 
 
@@ -90,7 +89,7 @@ def _package(name: str, lock: dict[str, str], missing: Status) -> Finding:
     try:
         version = importlib.metadata.version(name)
     except importlib.metadata.PackageNotFoundError:
-        return Finding(name, missing, "It is not installed.", INSTALL)
+        return Finding(name, missing, "It is not installed.", course.INSTALL)
     if wanted is None or Version(version).public == Version(wanted).public:
         return Finding(name, "ok", version)
     return Finding(
@@ -125,7 +124,7 @@ def jupyterlab() -> Iterator[Finding]:
     try:
         found = {name: importlib.metadata.version(name) for name in TRIED_TOGETHER}
     except importlib.metadata.PackageNotFoundError as error:
-        yield Finding("JupyterLab", "problem", f"{error.name} is not installed.", INSTALL)
+        yield Finding("JupyterLab", "problem", f"{error.name} is not installed.", course.INSTALL)
         return
     said = " with ".join(f"{name} {version}" for name, version in found.items())
     folders = [Path(path) / "jupyterlab-myst" for path in jupyter_path("labextensions")]
@@ -140,7 +139,7 @@ def jupyterlab() -> Iterator[Finding]:
     else:
         wanted = " with ".join(f"{name} {line}" for name, line in TRIED_TOGETHER.items())
         cause = f"{said}; only {wanted} was tried. The text may show raw directives."
-        yield Finding("JupyterLab", "warning", cause, INSTALL)
+        yield Finding("JupyterLab", "warning", cause, course.INSTALL)
 
 
 def node() -> Iterator[Finding]:

@@ -1,10 +1,11 @@
 """What a check says, and how it looks: HTML in a notebook, text elsewhere, data for programs."""
 
 import html
-import re
 import sys
 from dataclasses import dataclass
 from typing import Any
+
+from lmcourse.show import prose
 
 MIME = "application/vnd.lmcourse.check+json"
 
@@ -75,7 +76,7 @@ class Verdict:
         color = _COLORS[self.state]
         parts = [
             f"<strong>{_MARKS[self.state]} {html.escape(self.headline)}</strong> "
-            f"{_prose(self.message)}",
+            f"{prose(self.message)}",
         ]
         if self.printed:
             parts.append(
@@ -83,7 +84,7 @@ class Verdict:
                 f"<pre>{html.escape(self.printed)}</pre></details>"
             )
         if self.notice:
-            parts.append(f"<div><small>{_prose(self.notice)}</small></div>")
+            parts.append(f"<div><small>{prose(self.notice)}</small></div>")
         style = (
             f"border-left:4px solid rgb({color});background-color:rgba({color},.14);"
             "padding:8px 12px;max-width:72ch"
@@ -106,9 +107,3 @@ def in_notebook() -> bool:
     ipython = sys.modules.get("IPython")
     shell = ipython.get_ipython() if ipython is not None else None
     return shell is not None and hasattr(shell, "kernel")
-
-
-def _prose(text: str) -> str:
-    """Escape, then turn `code` between backticks into <code> and line breaks into <br>."""
-    marked = re.sub(r"`([^`\n]+)`", r"<code>\1</code>", html.escape(text))
-    return marked.replace("\n", "<br>")

@@ -112,7 +112,7 @@ def test_a_missing_package_is_a_problem(versions: dict[str, str]) -> None:
     del versions["numpy"]
     finding = one(installed.packages, "numpy")
     assert finding.status == "problem"
-    assert "pip install -r requirements.lock" in finding.remedy
+    assert "pip install -c requirements.lock" in finding.remedy
 
 
 def test_another_version_than_the_locks_is_a_warning(versions: dict[str, str]) -> None:

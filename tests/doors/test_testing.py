@@ -152,7 +152,7 @@ def test_what_is_not_installed_is_said_with_the_pip_line(
     )
     with pytest.raises(CourseError, match=name) as error:
         testing.run()
-    assert "python -m pip install -r requirements.lock" in error.value.remedy
+    assert 'python -m pip install -c requirements.lock -e ".[dev]"' in error.value.remedy
     assert "command" not in started
 
 
