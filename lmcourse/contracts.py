@@ -61,6 +61,7 @@ def expect(
     at_least: SupportsFloat | None = None,
     at_most: SupportsFloat | None = None,
     because: str = "",
+    on: str | None = None,
 ) -> None:
     """Show the reader what should come out, and hold the notebook to it.
 
@@ -71,6 +72,8 @@ def expect(
             on a GPU (see ``SLACK``).
         at_least, at_most: bounds, in place of ``close_to`` or beside it.
         because: why the number may differ elsewhere, or what to look at when it does.
+        on: the kind of device that computed it, where that is not the notebook's own: ``"cpu"``
+            for a cell that computes in float64.
 
     Raises:
         ContractError: the number is not what was expected, and ``LMCOURSE_STRICT`` is set, as it is
@@ -78,9 +81,10 @@ def expect(
         ValueError: the contract promises nothing.
     """
     number = float(value.detach() if hasattr(value, "detach") else value)
-    low, high, wanted = _bounds(close_to, within, at_least, at_most)
+    kind = on or _device_kind()
+    low, high, wanted = _bounds(close_to, within, at_least, at_most, SLACK[kind])
     passed = low <= number <= high  # False for NaN
-    contract = Contract(name, number, wanted, passed, _note(passed, close_to, because))
+    contract = Contract(name, number, wanted, passed, _note(passed, close_to, because, kind))
     _show(contract)
     if not passed and os.environ.get("LMCOURSE_STRICT"):
         raise ContractError(str(contract))
@@ -91,12 +95,13 @@ def _bounds(
     within: float | None,
     at_least: SupportsFloat | None,
     at_most: SupportsFloat | None,
+    slack: float,
 ) -> tuple[float, float, str]:
     if (close_to is None) != (within is None):
         raise ValueError("close_to and within belong together: close_to=2.5, within=0.1.")
     low, high, wanted = -math.inf, math.inf, []
     if close_to is not None and within is not None:
-        center, tolerance = float(close_to), within * SLACK[_device_kind()]
+        center, tolerance = float(close_to), within * slack
         low, high = center - tolerance, center + tolerance
         wanted.append(f"{_digits(center)} ± {_digits(tolerance)}")
     if at_least is not None:
@@ -110,9 +115,9 @@ def _bounds(
     return low, high, " and ".join(wanted)
 
 
-def _note(passed: bool, close_to: SupportsFloat | None, because: str) -> str:
+def _note(passed: bool, close_to: SupportsFloat | None, because: str, kind: str) -> str:
     notes = [because] if because else []
-    if close_to is not None and (kind := _device_kind()) != "cpu":
+    if close_to is not None and kind != "cpu":
         notes.append(
             f"The tolerance is {SLACK[kind]:g} × as wide on {kind}, which sums in another order."
         )

@@ -58,6 +58,8 @@ def test_a_gpus_tolerance_is_wider_and_says_so(monkeypatch, capsys):
     assert "± 0.15" in (shown := capsys.readouterr().out) and "on cuda" in shown
     with pytest.raises(ContractError):
         expect("loss", 1.2, close_to=1, within=0.05)
+    with pytest.raises(ContractError, match=r"± 0.05\)"):
+        expect("a float64 sum", 1.12, close_to=1, within=0.05, on="cpu")
 
 
 @pytest.mark.parametrize("empty", [{}, {"close_to": 1}, {"within": 0.1}])

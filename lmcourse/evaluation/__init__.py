@@ -1,5 +1,5 @@
 """Measures: what a model's predictions are worth."""
 
-from lmcourse.evaluation.perplexity import mean_negative_log_likelihood, perplexity
+from lmcourse.evaluation.perplexity import perplexity, token_probabilities
 
-__all__ = ["mean_negative_log_likelihood", "perplexity"]
+__all__ = ["perplexity", "token_probabilities"]

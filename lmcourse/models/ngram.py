@@ -1,6 +1,6 @@
 """The n-gram model, the language model that stores what it counts (chapter 02's baseline).
 
-Smoothed by Witten and Bell's (1991) method C, as Chen and Goodman (1999, section 2.4) write it:
+Smoothed by Witten and Bell's (1991) method C, in the interpolated form of Chen and Goodman (1999):
 with c(h, w) how often w follows the context h, c(h) how often anything does, and T(h) the number
 of different tokens that do,
 

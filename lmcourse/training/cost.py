@@ -7,6 +7,8 @@ from types import TracebackType
 import torch
 from torch import Tensor
 
+_Key = tuple[int, int, int]  # storage, offset in it, number of elements
+
 
 class SavedForBackward:
     """Count the bytes that autograd holds for the backward pass, exactly and on any device.
@@ -23,7 +25,7 @@ class SavedForBackward:
     def __init__(self) -> None:
         self.now = 0
         self.peak = 0
-        self._holders: Counter[int] = Counter()
+        self._holders: Counter[_Key] = Counter()
         self._hooks = torch.autograd.graph.saved_tensors_hooks(self._pack, _unpack)
 
     def __enter__(self) -> "SavedForBackward":
@@ -40,7 +42,9 @@ class SavedForBackward:
 
     def _pack(self, tensor: Tensor) -> "_Held":
         storage = tensor.untyped_storage()
-        key, size = storage.data_ptr(), storage.nbytes()
+        # A view counts for what it shows, and its transpose is the same bytes again.
+        key = (storage.data_ptr(), tensor.storage_offset(), tensor.numel())
+        size = min(tensor.numel() * tensor.element_size(), storage.nbytes())
         if self._holders[key] == 0:
             self.now += size
             self.peak = max(self.peak, self.now)
@@ -49,7 +53,7 @@ class SavedForBackward:
         weakref.finalize(held, self._release, key, size)
         return held
 
-    def _release(self, key: int, size: int) -> None:
+    def _release(self, key: _Key, size: int) -> None:
         self._holders[key] -= 1
         if self._holders[key] == 0:
             self.now -= size

@@ -25,6 +25,17 @@ def test_a_tensor_that_is_saved_twice_counts_once():
     assert z.requires_grad
 
 
+def test_a_view_counts_for_what_it_shows_and_its_transpose_once():
+    x = torch.randn(100, 10, requires_grad=True)
+    with SavedForBackward() as saved:
+        part = x[:3]
+        y = part * part
+        assert saved.now == 120  # not the 4,000 bytes behind it
+        z = part.T * part.T
+        assert saved.now == 120
+    assert y.requires_grad and z.requires_grad
+
+
 def test_the_gradient_under_the_meter_is_the_same():
     torch.manual_seed(0)
     layer, x = RNN(3, 4), torch.randn(2, 9, 3)
