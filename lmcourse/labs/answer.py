@@ -51,9 +51,10 @@ class Answer:
         """
         self._check_callable(arguments)
         copies = copy.deepcopy(arguments)
-        with guards.captured() as printed, guards.unpatched() as replaced, guards.usual_state():
+        with guards.captured() as streams, guards.unpatched() as replaced, guards.usual_state():
             result, error = self._run(copies)
-        self.printed = printed.text.strip()
+        printed, warned = (stream.text.strip() for stream in streams)
+        self.printed = "\n".join(filter(None, (printed, warned)))
         if error is not None:
             raise self._explained(error)
         if replaced:
@@ -61,7 +62,7 @@ class Answer:
                 f"Your function replaces `{replaced[0]}`, which all other code uses too (the check "
                 "has put it back). Give your own version a name of its own."
             )
-        self._check_result(result)
+        _check_result(result, bool(printed))
         for index, (original, used) in enumerate(zip(arguments, copies, strict=True)):
             if not unchanged(original, used):
                 raise Wrong(
@@ -113,29 +114,6 @@ class Answer:
             f"Your function raised `{type(error).__name__}`{where}\n{_text(error)}".rstrip()
         )
 
-    def _check_result(self, result: Any) -> None:
-        if result is None and self.printed:
-            raise Wrong(
-                "Your function prints its result and returns nothing: replace `print(...)` by "
-                "`return ...`."
-            )
-        if result is None:
-            raise Wrong(
-                "Your function returns nothing (`None`): does it end in `return ...`, on every "
-                "path?"
-            )
-        if inspect.isgenerator(result):
-            raise Wrong(
-                "Your function uses `yield`, so calling it gives a generator, not a result: use "
-                "`return`."
-            )
-        if inspect.iscoroutine(result):
-            result.close()
-            raise Wrong(
-                "Your function begins with `async`, so calling it gives a coroutine, not a result: "
-                "use a plain `def`."
-            )
-
     def _check_callable(self, arguments: tuple[Any, ...]) -> None:
         if self._given is ...:
             raise Unwritten
@@ -154,8 +132,8 @@ class Answer:
             count = f"{len(arguments)} argument{'' if len(arguments) == 1 else 's'}"
             raise Wrong(
                 f"The check calls your function with {count}, which "
-                f"`{_name(self._given)}{signature}` does not take: keep the `def` line as it was "
-                "given."
+                f"`{_name(self._given)}{signature}` does not take: is this the right "
+                "function? If it is, keep the `def` line as it was given."
             ) from None
 
     def _name(self, index: int) -> str:
@@ -164,6 +142,34 @@ class Answer:
         except (TypeError, ValueError):
             names = []
         return names[index] if index < len(names) else f"number {index + 1}"
+
+
+def _check_result(result: Any, printed: bool) -> None:
+    """Refuse what is no result at all."""
+    if result is None:
+        raise Wrong(
+            "Your function returns nothing (`None`)"
+            + (
+                ", and it printed something: if that was the result, `return` it."
+                if printed
+                else ": does it end in `return ...`, on every path?"
+            )
+        )
+    if inspect.isgenerator(result):
+        expression = result.gi_code.co_name == "<genexpr>"
+        raise Wrong(
+            "Your function returns a generator expression, `(... for ...)` in round brackets, "
+            "which holds no values yet: square brackets, `[... for ...]`, make a list of them."
+            if expression
+            else "Your function uses `yield`, so calling it gives a generator, not a result: use "
+            "`return`."
+        )
+    if inspect.iscoroutine(result):
+        result.close()
+        raise Wrong(
+            "Your function begins with `async`, so calling it gives a coroutine, not a result: "
+            "use a plain `def`."
+        )
 
 
 def _their_line(traceback: TracebackType | None) -> str:

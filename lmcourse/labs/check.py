@@ -11,6 +11,8 @@ from dataclasses import dataclass, replace
 from lmcourse.labs import progress
 from lmcourse.labs.verdict import CheckFailed, Unwritten, Verdict, Wrong
 
+_NOTHING = object()  # None may be an answer
+
 
 @dataclass(frozen=True)
 class Exercise:
@@ -23,7 +25,7 @@ class Exercise:
     judge: str  # "package.module:function", imported on first use
     seconds: float = 5.0  # for all calls of the student's function in one check
 
-    def __call__(self, answer: object) -> None:
+    def __call__(self, answer: object = _NOTHING) -> None:
         """Judge the answer, show the verdict, and note it in the student's progress file."""
         verdict = self.verdict(answer)
         if verdict.state in ("right", "wrong"):
@@ -35,6 +37,9 @@ class Exercise:
 
     def verdict(self, answer: object) -> Verdict:
         """Judge the answer: nothing is shown, noted or raised, whatever the answer does."""
+        if answer is _NOTHING:
+            message = "The check was given nothing: put your function's name between its brackets."
+            return Verdict(self.name, self.title, "wrong", message)
         from lmcourse.labs.answer import Answer
 
         module, function = self.judge.split(":")

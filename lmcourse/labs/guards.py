@@ -2,13 +2,15 @@
 
 import builtins
 import contextlib
+import inspect
 import io
 import math
 import random
 import sys
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
+from unittest import mock
 
 import numpy as np
 import torch
@@ -52,16 +54,22 @@ class Printed(io.TextIOBase):
 
 
 @contextlib.contextmanager
-def captured() -> Iterator[Printed]:
-    """Catch what is printed or displayed, and keep `exit()` from stopping the kernel."""
-    printed = Printed()
+def captured() -> Iterator[tuple[Printed, Printed]]:
+    """Catch what is printed or displayed, and keep `exit()` from stopping the kernel.
+
+    Two streams: what was printed, and what came as an error message or, at the end, as a warning.
+    """
+    printed, warned = Printed(), Printed()
     with (
         contextlib.redirect_stdout(printed),
-        contextlib.redirect_stderr(printed),
-        warnings.catch_warnings(),
+        contextlib.redirect_stderr(warned),
+        warnings.catch_warnings(record=True) as warnings_given,
         _quiet_shell(),
     ):
-        yield printed
+        warnings.simplefilter("default")  # each once for each line, whatever was seen before
+        yield printed, warned
+    for warning in warnings_given:
+        warned.write(f"{warning.category.__name__}: {warning.message}\n")
 
 
 @contextlib.contextmanager
@@ -87,6 +95,41 @@ def _quiet_shell() -> Iterator[None]:
     finally:
         shell.display_pub = publisher
         del shell.ask_exit  # the class's own method again
+
+
+@contextlib.contextmanager
+def watched_autograd() -> Iterator[list[torch.Tensor]]:
+    """Note what autograd is asked to differentiate, and let it pass through a graph twice.
+
+    For a second call of an answer, to find out what it does: its result may change.
+    """
+    seen: list[torch.Tensor] = []
+    inside = False  # with a default device, PyTorch calls these functions from within themselves
+
+    def watched(original: Callable[..., Any]) -> Callable[..., Any]:
+        signature = inspect.signature(original)
+
+        def call(*arguments: Any, **options: Any) -> Any:
+            nonlocal inside
+            if inside:
+                return original(*arguments, **options)
+            bound = signature.bind(*arguments, **options)
+            bound.arguments["retain_graph"] = True
+            outputs = bound.args[0]
+            seen.extend([outputs] if isinstance(outputs, torch.Tensor) else outputs)
+            inside = True
+            try:
+                return original(*bound.args, **bound.kwargs)
+            finally:
+                inside = False
+
+        return call
+
+    with (
+        mock.patch.object(torch.autograd, "backward", watched(torch.autograd.backward)),
+        mock.patch.object(torch.autograd, "grad", watched(torch.autograd.grad)),
+    ):
+        yield seen
 
 
 @contextlib.contextmanager

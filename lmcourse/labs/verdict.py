@@ -1,5 +1,6 @@
 """What a check says, and how it looks: HTML in a notebook, text elsewhere, data for programs."""
 
+import contextlib
 import html
 import sys
 from dataclasses import dataclass
@@ -92,14 +93,16 @@ class Verdict:
         return f'<div style="{style}">{"".join(parts)}</div>'
 
     def show(self) -> None:
-        """Display it in a notebook, print it elsewhere."""
+        """Display it in a notebook; print it elsewhere, and wherever it cannot be displayed."""
         if in_notebook():
-            from IPython.display import display
+            # IPython's machinery may be broken: the verdict is worth more than its looks.
+            with contextlib.suppress(Exception):
+                from IPython.display import display
 
-            display(self)
-        else:
-            encoding = sys.stdout.encoding or "utf-8"  # a Windows console may not know the marks
-            print(str(self).encode(encoding, "replace").decode(encoding))
+                display(self._repr_mimebundle_(), raw=True)
+                return
+        encoding = sys.stdout.encoding or "utf-8"  # a Windows console may not know the marks
+        print(str(self).encode(encoding, "replace").decode(encoding))
 
 
 def in_notebook() -> bool:

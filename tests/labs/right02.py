@@ -112,17 +112,6 @@ def bptt_numpy(W, U, inputs, initial_state, targets):
     return gradient.tolist()
 
 
-@right("02.3")
-def bptt_autograd(W, U, inputs, initial_state, targets):
-    W.requires_grad_()
-    h, loss = initial_state, 0
-    for x, y in zip(inputs, targets, strict=True):
-        h = torch.tanh(W @ h + U @ x)
-        loss = loss + (h - y).square().sum() / 2
-    loss.backward()
-    return W.grad
-
-
 @right("02.4")
 def truncation_one_loss(W, U, inputs, initial_state, targets, chunk):
     W = W.detach().clone().requires_grad_(True)

@@ -135,7 +135,15 @@ class Sly:
 
 WRONG_TYPES = {
     "None": (lambda x: None, "returns nothing"),
-    "printed": (lambda x: print(2 * x), "replace `print(...)` by `return ...`"),
+    "printed": (
+        lambda x: print(2 * x),
+        "it printed something: if that was the result, `return` it",
+    ),
+    "None with a warning": (
+        lambda x: warnings.warn("careful", stacklevel=1),
+        "does it end in `return ...`",
+    ),
+    "None with a message": (lambda x: print("oh", file=sys.stderr), "does it end in `return ...`"),
     "text": (lambda x: "2 * x", "a text (`str`)"),
     "dict": (lambda x: {"x": x}, "a `dict`"),
     "set": (lambda x: {1, 2}, "a `set`"),
@@ -153,6 +161,7 @@ WRONG_TYPES = {
     "meta": (lambda x: torch.empty(3, device="meta"), "cannot be read"),
     "own class": (lambda x: Sly(), "cannot be read"),
     "generator": (lambda x: (yield x), "`yield`"),
+    "generator expression": (lambda x: (2 * each for each in x), "in round brackets"),
     "squared": (lambda x: x * x, "You have squared it."),
     "otherwise": (lambda x: x + 1, "Not the double."),
 }
@@ -195,10 +204,11 @@ async def coroutine(x: torch.Tensor) -> torch.Tensor:
         (torch.ones(3), "a `Tensor`"),
         (None, "a `NoneType`"),
         (lambda: 1, "1 argument, which `<lambda>()`"),
-        (lambda x, y: 1, "keep the `def` line"),
+        (lambda x, y: 1, "is this the right function?"),
+        (lambda x, h, U, W, b: 1, "keep the `def` line"),
         (lambda *, x: 1, "keep the `def` line"),
     ],
-    ids=["coroutine", "number", "tensor", "None", "no argument", "two", "keyword"],
+    ids=["coroutine", "number", "tensor", "None", "no argument", "two", "another's", "keyword"],
 )
 def test_not_the_function_asked_for(answer: Any, words: str) -> None:
     with warnings.catch_warnings(record=True) as warned:
@@ -635,6 +645,53 @@ def test_outside_a_notebook_the_verdict_is_printed(capsys: pytest.CaptureFixture
     assert capsys.readouterr().out == (
         "✎ Not yet: 99.1 Doubling. Not the double.\nYour function printed:\nworking\n"
     )
+
+
+@pytest.mark.usefixtures("nowhere")
+def test_a_check_of_nothing_says_so(capsys: pytest.CaptureFixture) -> None:
+    DOUBLE()
+    assert "put your function's name between its brackets" in capsys.readouterr().out
+
+
+def test_warnings_are_shown_with_what_was_printed() -> None:
+    def answer(x: torch.Tensor) -> torch.Tensor:
+        print("one")
+        warnings.warn("careful", stacklevel=1)
+        return x
+
+    assert DOUBLE.verdict(answer).printed == "one\nUserWarning: careful"
+
+
+def test_a_display_that_fails_does_not_hide_the_verdict(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture
+) -> None:
+    def fail(*_: Any, **__: Any) -> None:
+        raise KeyError("no display")
+
+    monkeypatch.setattr("lmcourse.labs.verdict.in_notebook", lambda: True)
+    monkeypatch.setattr("IPython.display.display", fail)
+    Verdict("02.1", "Perplexity", "wrong", "The sign.").show()
+    assert capsys.readouterr().out == "✎ Not yet: 02.1 Perplexity. The sign.\n"
+
+
+@pytest.mark.parametrize("device", [None, "cpu"])
+def test_watching_autograd_notes_outputs_and_keeps_graphs(device: str | None) -> None:
+    x = torch.ones((), requires_grad=True)
+    square, cube = x**2, x**3
+    with torch.device(device) if device else contextlib.nullcontext():
+        watch_and_compare(x, square, cube)
+
+
+def watch_and_compare(x: torch.Tensor, square: torch.Tensor, cube: torch.Tensor) -> None:
+    with guards.watched_autograd() as seen:
+        square.backward()
+        square.backward(retain_graph=False)
+        torch.autograd.grad([square, cube], x)
+    assert seen == [square, square, square, cube] and x.grad == 4
+    square.backward()
+    with pytest.raises(RuntimeError, match="second time"):
+        square.backward()
+    assert len(seen) == 4
 
 
 @pytest.mark.usefixtures("nowhere")

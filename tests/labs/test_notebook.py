@@ -76,7 +76,8 @@ def test_the_student_version_runs_to_the_end_and_says_not_written_yet(environmen
         ("quit()", "`return` to leave"),
         ("sys.exit(1)", "`return` to leave"),
         ("raise KeyboardInterrupt", "`return` to leave"),
-        ("display(p); print('hello')", "replace `print(...)`"),
+        ("display(p); print('hello')", "and it printed something"),
+        ("import warnings; warnings.warn('careful')", "does it end in `return ...`"),
         ("return p.nonsense()", "in this line of yours: `return p.nonsense()`"),
     ],
 )
@@ -88,6 +89,16 @@ def test_one_output_and_a_living_kernel(kernel: Any, body: str, words: str) -> N
     time.sleep(0.3)  # a kernel that was asked to exit would be gone by now
     (alive,) = outputs_of(client, "display('alive')")
     assert "alive" in alive["data"]["text/plain"]
+
+
+def test_a_verdict_whose_html_fails_is_shown_as_text(kernel: Any) -> None:
+    _, client = kernel
+    broken = "from lmcourse.labs import verdict\nprose, verdict.prose = verdict.prose, None\n"
+    try:
+        (output,) = outputs_of(client, broken + "lab02.check_perplexity(lambda p: p.mean())")
+    finally:
+        outputs_of(client, "verdict.prose = prose")
+    assert output["name"] == "stdout" and output["text"].startswith("✎ Not yet: 02.1 Perplexity.")
 
 
 def test_the_stop_button_still_works(kernel: Any) -> None:

@@ -84,7 +84,7 @@ def perplexity_in_bits(log_probabilities):
     return -torch.log2(log_probabilities.exp()).mean()
 
 
-@wrong("02.1", "divided by t − 1")
+@wrong("02.1", "divided by n − 1")
 def perplexity_one_too_few(log_probabilities):
     return torch.exp(-log_probabilities.sum() / (len(log_probabilities) - 1))
 
@@ -98,6 +98,21 @@ def perplexity_underflows(log_probabilities):
 @wrong("02.1", "a perplexity below 1")
 def perplexity_square_root(log_probabilities):
     return torch.exp(log_probabilities.mean() / 2)
+
+
+@wrong("02.1", "already holds logarithms")
+def perplexity_takes_the_log_again(log_probabilities):
+    return torch.exp(-log_probabilities.log().mean())
+
+
+@wrong("02.1", "divided by 5")
+def perplexity_divides_by_five(log_probabilities):
+    return torch.exp(-log_probabilities.sum() / 5)
+
+
+@wrong("02.1", "(`none`), and it printed something")
+def perplexity_prints(log_probabilities):
+    print(torch.exp(-log_probabilities.mean()))
 
 
 # ------------------------------------------------------------------ 02.2 one step
@@ -237,10 +252,15 @@ def bptt_two_steps(W, U, inputs, initial_state, targets):
     return gradient
 
 
-@wrong("02.3", "only the last step's share")
-def bptt_last_share(W, U, inputs, initial_state, targets):
+@wrong("02.3", "does the function return inside the loop")
+def bptt_returns_in_the_loop(W, U, inputs, initial_state, targets):
     states = forward(W, U, inputs, initial_state)
-    return torch.outer((states[-1] - targets[-1]) * (1 - states[-1] ** 2), states[-2])
+    dW, dh = torch.zeros_like(W), torch.zeros_like(initial_state)
+    for t in range(len(inputs), 0, -1):
+        da = (states[t] - targets[t - 1] + dh) * (1 - states[t] ** 2)
+        dW += torch.outer(da, states[t - 1])
+        dh = W.T @ da
+        return dW
 
 
 @wrong("02.3", "overwritten in the loop")
@@ -465,6 +485,119 @@ def bptt_wrong_loss(*arguments):
     return by_autograd(*arguments, loss=lambda h, y: (h - y).abs().sum())
 
 
+@wrong("02.3", "does its loop run at all")
+def bptt_loop_never_runs(W, U, inputs, initial_state, targets):
+    states = forward(W, U, inputs, initial_state)
+    dW, dh = torch.zeros_like(W), torch.zeros_like(initial_state)
+    for t in range(len(inputs), 0):
+        da = (states[t] - targets[t - 1] + dh) * (1 - states[t] ** 2)
+        dW += torch.outer(da, states[t - 1])
+        dh = W.T @ da
+    return dW
+
+
+@wrong("02.3", "the last step is left out")
+def bptt_loop_leaves_out_the_last(W, U, inputs, initial_state, targets):
+    states = forward(W, U, inputs, initial_state)
+    dW, dh = torch.zeros_like(W), torch.zeros_like(initial_state)
+    for t in range(len(inputs) - 1, 0, -1):
+        da = (states[t] - targets[t - 1] + dh) * (1 - states[t] ** 2)
+        dW += torch.outer(da, states[t - 1])
+        dh = W.T @ da
+    return dW
+
+
+@wrong("02.3", "begin with zeros")
+def bptt_ignores_the_initial_state(W, U, inputs, initial_state, targets):
+    states = [torch.zeros(len(W), dtype=W.dtype)]
+    for x in inputs:
+        states.append(torch.tanh(W @ states[-1] + U @ x))
+    dW, dh = torch.zeros_like(W), torch.zeros_like(initial_state)
+    for t in range(len(inputs), 0, -1):
+        da = (states[t] - targets[t - 1] + dh) * (1 - states[t] ** 2)
+        dW += torch.outer(da, states[t - 1])
+        dh = W.T @ da
+    return dW
+
+
+@wrong("02.3", "forward pass lacks the tanh")
+def bptt_forward_without_tanh(W, U, inputs, initial_state, targets):
+    states = [initial_state]
+    for x in inputs:
+        states.append(U @ x + W @ states[-1])
+    dW, dh = torch.zeros_like(W), torch.zeros_like(initial_state)
+    for t in range(len(inputs), 0, -1):
+        da = (states[t] - targets[t - 1] + dh) * (1 - states[t] ** 2)
+        dW += torch.outer(da, states[t - 1])
+        dh = W.T @ da
+    return dW
+
+
+@wrong("02.3", "one and the same tensor")
+def bptt_states_are_one_tensor(W, U, inputs, initial_state, targets):
+    h = initial_state.clone()
+    states = [h]
+    for x in inputs:
+        h[:] = torch.tanh(U @ x + W @ h)
+        states.append(h)
+    dW, dh = torch.zeros_like(W), torch.zeros_like(initial_state)
+    for t in range(len(inputs), 0, -1):
+        da = (states[t] - targets[t - 1] + dh) * (1 - states[t] ** 2)
+        dW += torch.outer(da, states[t - 1])
+        dh = W.T @ da
+    return dW
+
+
+@wrong("02.3", "goes forward in time")
+def bptt_loops_forward(W, U, inputs, initial_state, targets):
+    states = forward(W, U, inputs, initial_state)
+    dW, dh = torch.zeros_like(W), torch.zeros_like(initial_state)
+    for t in range(1, len(inputs) + 1):
+        da = (states[t] - targets[t - 1] + dh) * (1 - states[t] ** 2)
+        dW += torch.outer(da, states[t - 1])
+        dh = W.T @ da
+    return dW
+
+
+@wrong("02.3", "multiplies the immediate part only")
+def bptt_slope_of_the_immediate_part_only(W, U, inputs, initial_state, targets):
+    states = forward(W, U, inputs, initial_state)
+    dW, dh = torch.zeros_like(W), torch.zeros_like(initial_state)
+    for t in range(len(inputs), 0, -1):
+        da = (states[t] - targets[t - 1]) * (1 - states[t] ** 2) + dh
+        dW += torch.outer(da, states[t - 1])
+        dh = W.T @ da
+    return dW
+
+
+@wrong("02.3", "but not through w")
+def bptt_hands_back_without_W(W, U, inputs, initial_state, targets):
+    return reverse(
+        W, U, inputs, initial_state, targets, lambda s, dh: s * dh, usual_slope, usual_share
+    )
+
+
+@wrong("02.3", "as it is, without w")
+def bptt_hands_back_g(W, U, inputs, initial_state, targets):
+    return reverse(W, U, inputs, initial_state, targets, lambda s, dh: dh, usual_slope, usual_share)
+
+
+@wrong("02.3", "all rows of your result are equal")
+def bptt_multiplies_entries(W, U, inputs, initial_state, targets):
+    states = forward(W, U, inputs, initial_state)
+    dW, dh = torch.zeros_like(W), torch.zeros_like(initial_state)
+    for t in range(len(inputs), 0, -1):
+        delta = (states[t] - targets[t - 1] + dh) * (1 - states[t] ** 2)
+        dW += delta * states[t - 1]
+        dh = W.T @ delta
+    return dW
+
+
+@wrong("02.3", "now write the recursion by hand")
+def bptt_lets_autograd_do_it(*arguments):
+    return by_autograd(*arguments)
+
+
 # ------------------------------------------------------------------ 02.4 truncation
 
 
@@ -601,13 +734,13 @@ def truncation_slides(W, U, inputs, initial_state, targets, chunk):
     return W.grad
 
 
-@wrong("02.4", "everything is multiplied by")
+@wrong("02.4", "divided by t")
 def truncation_mean_over_time(W, U, inputs, initial_state, targets, chunk):
     gradient = chunked(W, U, inputs, initial_state, targets, chunk, torch.Tensor.detach)
     return gradient / len(inputs)
 
 
-@wrong("02.4", "still hangs on that graph")
+@wrong("02.4", "the state that you carry over still hangs on that graph")
 def truncation_forgets_to_detach(W, U, inputs, initial_state, targets, chunk):
     return chunked(W, U, inputs, initial_state, targets, chunk, lambda h: h)
 
@@ -635,6 +768,170 @@ def truncation_runs_past_the_end(W, U, inputs, initial_state, targets, chunk):
 @wrong("02.4", "neither the full gradient nor the truncated one")
 def truncation_halves_the_state(W, U, inputs, initial_state, targets, chunk):
     return chunked(W, U, inputs, initial_state, targets, chunk, lambda h: h.detach() / 2)
+
+
+@wrong("02.4", "the loss still hangs on that graph")
+def truncation_loss_before_the_loop(W, U, inputs, initial_state, targets, chunk):
+    W = W.clone().requires_grad_()
+    h, loss = initial_state, 0
+    for start in range(0, len(inputs), chunk):
+        h = h.detach()
+        for x, y in zip(inputs[start : start + chunk], targets[start : start + chunk], strict=True):
+            h = torch.tanh(U @ x + W @ h)
+            loss = loss + 0.5 * ((h - y) ** 2).sum()
+        loss.backward()
+    return W.grad
+
+
+@wrong("02.4", "the loss is carried over")
+def truncation_loss_before_the_loop_retained(W, U, inputs, initial_state, targets, chunk):
+    W = W.clone().requires_grad_()
+    h, loss = initial_state, 0
+    for start in range(0, len(inputs), chunk):
+        h = h.detach()
+        for x, y in zip(inputs[start : start + chunk], targets[start : start + chunk], strict=True):
+            h = torch.tanh(U @ x + W @ h)
+            loss = loss + 0.5 * ((h - y) ** 2).sum()
+        loss.backward(retain_graph=True)
+    return W.grad
+
+
+@wrong("02.4", "is it indented too far")
+def truncation_backward_in_the_inner_loop(W, U, inputs, initial_state, targets, chunk):
+    W = W.clone().requires_grad_()
+    h = initial_state
+    for start in range(0, len(inputs), chunk):
+        h, loss = h.detach(), 0
+        for t in range(start, min(start + chunk, len(inputs))):
+            h = torch.tanh(U @ inputs[t] + W @ h)
+            loss = loss + 0.5 * ((h - targets[t]) ** 2).sum()
+            loss.backward()
+    return W.grad
+
+
+@wrong("02.4", "both the state and the loss")
+def truncation_cuts_neither(W, U, inputs, initial_state, targets, chunk):
+    W = W.clone().requires_grad_()
+    h, loss = initial_state, 0
+    for t in range(len(inputs)):
+        h = torch.tanh(U @ inputs[t] + W @ h)
+        loss = loss + 0.5 * ((h - targets[t]) ** 2).sum()
+        if (t + 1) % chunk == 0 or t == len(inputs) - 1:
+            loss.backward()
+    return W.grad
+
+
+@wrong("02.4", "`grad` adds up by itself")
+def truncation_adds_up_twice(W, U, inputs, initial_state, targets, chunk):
+    W = W.clone().requires_grad_()
+    total = torch.zeros_like(W)
+    h = initial_state
+    for start in range(0, len(inputs), chunk):
+        h, loss = h.detach(), 0
+        for t in range(start, min(start + chunk, len(inputs))):
+            h = torch.tanh(U @ inputs[t] + W @ h)
+            loss = loss + 0.5 * ((h - targets[t]) ** 2).sum()
+        loss.backward()
+        total = total + W.grad
+    return total.detach()
+
+
+@wrong("02.4", "`torch.no_grad()`")
+def truncation_without_gradients(W, U, inputs, initial_state, targets, chunk):
+    W = W.clone().requires_grad_()
+    h = initial_state
+    for start in range(0, len(inputs), chunk):
+        loss = 0
+        for t in range(start, min(start + chunk, len(inputs))):
+            with torch.no_grad():
+                h = torch.tanh(U @ inputs[t] + W @ h)
+            loss = loss + 0.5 * ((h - targets[t]) ** 2).sum()
+        loss.backward()
+    return W.grad
+
+
+@wrong("02.4", "first `clone()`, then `requires_grad_()`")
+def truncation_clones_after_requiring(W, U, inputs, initial_state, targets, chunk):
+    W = W.requires_grad_().clone()
+    h = initial_state
+    for start in range(0, len(inputs), chunk):
+        h, loss = h.detach(), 0
+        for t in range(start, min(start + chunk, len(inputs))):
+            h = torch.tanh(U @ inputs[t] + W @ h)
+            loss = loss + 0.5 * ((h - targets[t]) ** 2).sum()
+        loss.backward()
+    return W.grad
+
+
+@wrong("02.4", "cut off its history")
+def truncation_loss_without_history(W, U, inputs, initial_state, targets, chunk):
+    W = W.clone().requires_grad_()
+    h = initial_state
+    for start in range(0, len(inputs), chunk):
+        h, loss = h.detach(), 0.0
+        for t in range(start, min(start + chunk, len(inputs))):
+            h = torch.tanh(U @ inputs[t] + W @ h)
+            loss += 0.5 * ((h - targets[t]) ** 2).sum().item()
+        torch.tensor(loss, requires_grad=True).backward()
+    return W.grad
+
+
+@wrong("02.4", "(`none`), and it printed something")
+def truncation_prints_and_forgets_to_return(W, U, inputs, initial_state, targets, chunk):
+    gradient = chunked(W, U, inputs, initial_state, targets, chunk, torch.Tensor.detach)
+    print("shape", gradient.shape)
+
+
+@wrong("02.4", "exactly twice the gradient")
+def truncation_forgets_the_half(W, U, inputs, initial_state, targets, chunk):
+    W = W.clone().requires_grad_()
+    h = initial_state
+    for start in range(0, len(inputs), chunk):
+        h, loss = h.detach(), 0
+        for t in range(start, min(start + chunk, len(inputs))):
+            h = torch.tanh(U @ inputs[t] + W @ h)
+            loss = loss + ((h - targets[t]) ** 2).sum()
+        loss.backward()
+    return W.grad
+
+
+@wrong("02.4", "this is `w` itself")
+def truncation_returns_W(W, U, inputs, initial_state, targets, chunk):
+    W = W.clone().requires_grad_()
+    sum(run(W, U, inputs, initial_state, targets, lambda t: t % chunk == 0)).backward()
+    return W
+
+
+@wrong("02.4", "the tanh is missing")
+def truncation_without_tanh(W, U, inputs, initial_state, targets, chunk):
+    W = W.clone().requires_grad_()
+    h = initial_state
+    for start in range(0, len(inputs), chunk):
+        h, loss = h.detach(), 0
+        for t in range(start, min(start + chunk, len(inputs))):
+            h = U @ inputs[t] + W @ h
+            loss = loss + 0.5 * ((h - targets[t]) ** 2).sum()
+        loss.backward()
+    return W.grad
+
+
+@wrong("02.4", "is the number of steps in a chunk, not of chunks")
+def truncation_counts_chunks(W, U, inputs, initial_state, targets, chunk):
+    W = W.clone().requires_grad_()
+    h = initial_state
+    for xs, ys in zip(inputs.chunk(chunk), targets.chunk(chunk), strict=True):
+        h, loss = h.detach(), 0
+        for x, y in zip(xs, ys, strict=True):
+            h = torch.tanh(U @ x + W @ h)
+            loss = loss + 0.5 * ((h - y) ** 2).sum()
+        loss.backward()
+    return W.grad
+
+
+@wrong("02.4", "`chunk` has become the number of chunks")
+def truncation_divides_by_chunk(W, U, inputs, initial_state, targets, chunk):
+    size = max(len(inputs) // chunk, 1)
+    return chunked(W, U, inputs, initial_state, targets, size, torch.Tensor.detach)
 
 
 # ------------------------------------------------------------------ 02.5 clipping
@@ -732,7 +1029,7 @@ def clip_zero_by_zero(gradients, max_norm):
     return [g * factor for g in gradients]
 
 
-@wrong("02.5", "returns 2 things")
+@wrong("02.5", "holds 2 things,")
 def clip_returns_the_norm_too(gradients, max_norm):
     norm = torch.cat([g.flatten() for g in gradients]).norm()
     factor = min(1.0, max_norm / float(norm))
@@ -749,6 +1046,66 @@ def clip_one_long_vector(gradients, max_norm):
 def clip_half_way(gradients, max_norm):
     norm = torch.cat([g.flatten() for g in gradients]).norm()
     return [g * 0.5 * max_norm / norm if norm > max_norm else g for g in gradients]
+
+
+@wrong("02.5", "a tensor whose own norm is below")
+def clip_decides_for_each_tensor(gradients, max_norm):
+    norm = torch.sqrt(sum((g**2).sum() for g in gradients))
+    return [g * max_norm / norm if g.norm() > max_norm else g for g in gradients]
+
+
+@wrong("02.5", "whether to clip is decided by the largest")
+def clip_decides_by_the_largest(gradients, max_norm):
+    norm = torch.sqrt(sum((g**2).sum() for g in gradients))
+    if max(g.norm() for g in gradients) > max_norm:
+        return [g * max_norm / norm for g in gradients]
+    return list(gradients)
+
+
+@wrong("02.5", "the last tensor's norm")
+def clip_overwrites_the_total(gradients, max_norm):
+    for g in gradients:
+        total = (g**2).sum()
+    norm = total.sqrt()
+    return [g * max_norm / norm if norm > max_norm else g for g in gradients]
+
+
+@wrong("02.5", "the first tensor's norm")
+def clip_takes_the_first(gradients, max_norm):
+    norm = gradients[0].norm()
+    return [g * max_norm / norm if norm > max_norm else g for g in gradients]
+
+
+@wrong("02.5", "in round brackets")
+def clip_generator_expression(gradients, max_norm):
+    norm = torch.cat([g.flatten() for g in gradients]).norm()
+    f = min(1.0, max_norm / float(norm))
+    return (g * f for g in gradients)
+
+
+@wrong("02.5", "divides by their norm")
+def clip_divides_by_zero(gradients, max_norm):
+    norm = math.sqrt(sum((g**2).sum().item() for g in gradients))
+    factor = min(1.0, max_norm / norm)
+    return [g * factor for g in gradients]
+
+
+@wrong("02.5", "holds 1 thing,")
+def clip_returns_in_the_loop(gradients, max_norm):
+    norm = torch.cat([g.flatten() for g in gradients]).norm()
+    clipped = []
+    for g in gradients:
+        clipped.append(g * max_norm / norm if norm > max_norm else g)
+        return clipped
+
+
+@wrong("02.5", "the first tensor of your list has shape")
+def clip_reversed(gradients, max_norm):
+    norm = torch.cat([g.flatten() for g in gradients]).norm()
+    clipped = []
+    for g in gradients:
+        clipped.insert(0, g * max_norm / norm if norm > max_norm else g)
+    return clipped
 
 
 # ------------------------------------------------------------------ 02.6 the recall experiment
@@ -904,3 +1261,132 @@ def recall_argmin(train, draw, settings, distances):
         return (model(fresh[0])[:, -1].argmin(-1) == fresh[1]).float().mean()
 
     return measured(train, draw, settings, distances, accuracy)
+
+
+@wrong("02.6", "stay at 0")
+def recall_returns_after_the_first_row(train, draw, settings, distances):
+    table = torch.zeros(len(settings), len(distances))
+    for i, setting in enumerate(settings):
+        for j, distance in enumerate(distances):
+            model, _ = train(setting, distance)
+            table[i, j] = right_share(model, draw(distance))
+        return table
+
+
+@wrong("02.6", "rows are missing")
+def recall_returns_after_the_first_list(train, draw, settings, distances):
+    rows = []
+    for setting in settings:
+        rows.append([right_share(train(setting, d)[0], draw(d)) for d in distances])
+        return rows
+
+
+@wrong("02.6", "two different batches")
+def recall_draws_twice(train, draw, settings, distances):
+    table = torch.zeros(len(settings), len(distances))
+    for i, setting in enumerate(settings):
+        for j, distance in enumerate(distances):
+            model, _ = train(setting, distance)
+            model.eval()
+            predicted = model(draw(distance)[0])[:, -1].argmax(-1)
+            table[i, j] = (predicted == draw(distance)[1]).float().mean()
+    return table
+
+
+@wrong("02.6", "0.4 times")
+def recall_divides_by_500(train, draw, settings, distances):
+    def accuracy(model, fresh, last):
+        model.eval()
+        return (model(fresh[0])[:, -1].argmax(-1) == fresh[1]).sum() / 500
+
+    return measured(train, draw, settings, distances, accuracy)
+
+
+@wrong("02.6", "all are measured at the last")
+def recall_last_test_batch(train, draw, settings, distances):
+    rows = []
+    for setting in settings:
+        models = [train(setting, distance)[0] for distance in distances]
+        for distance in distances:
+            test = draw(distance)
+        rows.append([right_share(model, test) for model in models])
+    return rows
+
+
+@wrong("02.6", "logits are averaged over time")
+def recall_mean_over_time(train, draw, settings, distances):
+    def accuracy(model, fresh, last):
+        model.eval()
+        return (model(fresh[0]).mean(1).argmax(-1) == fresh[1]).float().mean()
+
+    return measured(train, draw, settings, distances, accuracy)
+
+
+@wrong("02.6", "no prediction equals its target")
+def recall_max_values(train, draw, settings, distances):
+    def accuracy(model, fresh, last):
+        model.eval()
+        return (model(fresh[0])[:, -1].max(-1).values == fresh[1]).float().mean()
+
+    return measured(train, draw, settings, distances, accuracy)
+
+
+@wrong("02.6", "whole numbers")
+def recall_integer_table(train, draw, settings, distances):
+    table = torch.zeros(len(settings), len(distances), dtype=torch.long)
+    for i, setting in enumerate(settings):
+        for j, distance in enumerate(distances):
+            model, _ = train(setting, distance)
+            table[i, j] = right_share(model, draw(distance))
+    return table
+
+
+@wrong("02.6", "`train` returns two things")
+def recall_keeps_the_pair(train, draw, settings, distances):
+    table = torch.zeros(len(settings), len(distances))
+    for i, setting in enumerate(settings):
+        for j, distance in enumerate(distances):
+            model = train(setting, distance)
+            model.eval()
+            input_ids, targets = draw(distance)
+            table[i, j] = (model(input_ids)[:, -1].argmax(-1) == targets).float().mean()
+    return table
+
+
+@wrong("02.6", "`draw` returns two things")
+def recall_feeds_the_batch(train, draw, settings, distances):
+    def accuracy(model, fresh, last):
+        model.eval()
+        return (model(fresh)[:, -1].argmax(-1) == fresh[1]).float().mean()
+
+    return measured(train, draw, settings, distances, accuracy)
+
+
+@wrong("02.6", "of all sequences is `[:, -1]`")
+def recall_last_sequence(train, draw, settings, distances):
+    def accuracy(model, fresh, last):
+        model.eval()
+        predicted = model(fresh[0])[-1].argmax(-1)
+        return (predicted == fresh[1]).float().mean()
+
+    return measured(train, draw, settings, distances, accuracy)
+
+
+@wrong("02.6", "of all sequences is `[:, -1]`")
+def recall_every_step(train, draw, settings, distances):
+    def accuracy(model, fresh, last):
+        model.eval()
+        best = model(fresh[0]).argmax(-1)
+        return (best == fresh[1]).float().mean()
+
+    return measured(train, draw, settings, distances, accuracy)
+
+
+@wrong("02.6", "('small', 1), and 1 is none of the distances")
+def recall_passes_the_index(train, draw, settings, distances):
+    table = torch.zeros(len(settings), len(distances))
+    for i, setting in enumerate(settings):
+        for j in range(len(distances)):
+            model, _ = train(setting, j + 1)
+            table[i, j] = right_share(model, draw(j + 1))
+    return table

@@ -10,24 +10,32 @@ from lmcourse.labs.answer import Answer
 from lmcourse.labs.values import Mistake, explain, same, tensor
 from lmcourse.labs.verdict import Wrong
 
-_SHAPES = ((2, 3), (4,), (3, 2, 2))
+# Each tensor's shape and scale. The largest norm is neither the first nor the last.
+_TENSORS = (((4,), 1.0), ((3, 2, 2), 3.0), ((2, 3), 2.0))
 _TOLERANCE = 1e-4  # so that an ε in the denominator, as PyTorch has one, is right too
 
 
 def judge(answer: Answer) -> str:
     for seed, max_norm in enumerate((1.5, 0.3)):  # above it: to be scaled down
         _compare(answer, _gradients(seed, scale=2.0), max_norm)
+    mixed = _gradients(seed=3, scale=2.0)  # the norm of all is above it, not that of each
+    for max_norm in (mixed[1].norm().item() * 0.9, _norm(mixed).item() * 0.98):
+        _compare(answer, mixed, max_norm)
     small = _gradients(seed=2, scale=0.05)
     _compare(answer, small, max_norm=3.0)  # below it: to be left alone
     zeros = [torch.zeros_like(each) for each in small]
     try:
         _read(answer, zeros, 1.0)
     except Wrong as wrong:
-        if "NaN" not in str(wrong):
+        if "NaN" in str(wrong):
+            what = "it gives NaN (0/0)"
+        elif "ZeroDivisionError" in str(wrong):
+            what = "it divides by their norm"
+        else:
             raise
         raise Wrong(
-            "Right, but for gradients that are all zero it gives NaN (0/0): scale only when the "
-            "norm is above `max_norm`, or add a tiny number to the denominator."
+            f"Right, but for gradients that are all zero, and must stay zero, {what}: scale only "
+            "when the norm is above `max_norm`, or add a tiny number to the denominator."
         ) from None
     return (
         "The direction is kept and only the length changes: that is what entry-by-entry clipping "
@@ -65,21 +73,25 @@ def _read(answer: Answer, gradients: list[Tensor], max_norm: float) -> Tensor:
         )
     if len(value) != len(gradients):
         raise Wrong(
-            f"Your function returns {len(value)} things; return a list of {len(gradients)} "
-            "tensors, one for each gradient, and nothing else."
+            f"What you return holds {len(value)} thing{'s'[: len(value) != 1]}, and "
+            f"{len(gradients)} gradients came in: return a list with one tensor for each, and "
+            "nothing else. If some are missing: does the function return inside the loop?"
         )
-    return _flat(
-        [tensor(each, gradient.shape) for each, gradient in zip(value, gradients, strict=True)]
-    )
+    read = []
+    for place, each, gradient in zip(("first", "second", "third"), value, gradients, strict=True):
+        if isinstance(each, Tensor) and each.shape != gradient.shape:
+            raise Wrong(
+                f"The {place} tensor of your list has shape {list(each.shape)}; the {place} "
+                f"gradient has {list(gradient.shape)}. Keep their shapes and their order."
+            )
+        read.append(tensor(each, gradient.shape))
+    return _flat(read)
 
 
 def _gradients(seed: int, scale: float) -> list[Tensor]:
     """Three tensors of different length, so that clipping each by itself shows."""
     generator = torch.Generator().manual_seed(seed)
-    return [
-        scale * (index + 1) * torch.randn(shape, generator=generator)
-        for index, shape in enumerate(_SHAPES)
-    ]
+    return [scale * own * torch.randn(shape, generator=generator) for shape, own in _TENSORS]
 
 
 def _flat(tensors: list[Tensor]) -> Tensor:
@@ -105,6 +117,19 @@ def _by(measure: Callable[[list[Tensor]], Any]) -> Callable[[list[Tensor], float
 
 # Each takes (gradients, max_norm).
 _LISTS = (
+    Mistake(
+        "Whether to clip is decided by the largest tensor's norm: the norm over all tensors "
+        "together decides.",
+        lambda g, limit: g if max(each.norm() for each in g) <= limit else _right(g, limit),
+    ),
+    Mistake(
+        "The factor is right, but a tensor whose own norm is below `max_norm` is left as it was: "
+        "the norm over all tensors decides for all of them.",
+        lambda g, limit: [
+            each if each.norm() <= limit else scaled
+            for each, scaled in zip(g, _right(g, limit), strict=True)
+        ],
+    ),
     Mistake(
         "Nothing is clipped: the norm over all tensors together is above `max_norm`.",
         lambda g, limit: g,
@@ -141,6 +166,15 @@ _LISTS = (
     Mistake(
         "The largest of the tensors' norms is used: the global norm is over all tensors together.",
         _by(lambda g: max(each.norm() for each in g)),
+    ),
+    Mistake(
+        "Only the last tensor's norm is used: is the total overwritten in the loop (`=`), where "
+        "the squares should be added up (`+=`)?",
+        _by(lambda g: g[-1].norm()),
+    ),
+    Mistake(
+        "Only the first tensor's norm is used: the global norm is over all tensors together.",
+        _by(lambda g: g[0].norm()),
     ),
     Mistake(
         "The largest entry is used as the norm: the norm is the root of the sum of all squares.",

@@ -13,17 +13,17 @@ _LONG = 3000  # tokens: the probability of such a text is far below the smallest
 
 
 def judge(answer: Answer) -> str:
-    for seed, time in enumerate((6, 11)):
-        probe = _log_probabilities(time, seed)
-        value = number(answer(probe))
-        if not same(value, _right(probe)):
-            explain(value, MISTAKES, probe)
-            if value < 1:
-                raise Wrong("A perplexity below 1 cannot be: the model would be surer than sure.")
-            raise Wrong(
-                "Not the perplexity of this text. Go from the inside out: average the "
-                "log-probabilities, turn the sign, undo the logarithm."
-            )
+    probes = [_log_probabilities(time, seed) for seed, time in enumerate((6, 11))]
+    values = [_read(answer, probe) for probe in probes]
+    if not same(values, [_right(probe) for probe in probes]):
+        explain(values, MISTAKES, probes)
+        if min(values) < 1:
+            raise Wrong("A perplexity below 1 cannot be: the model would be surer than sure.")
+        _explain_divisor(values, probes)
+        raise Wrong(
+            "Not the perplexity of this text. Go from the inside out: average the "
+            "log-probabilities, turn the sign, undo the logarithm."
+        )
     long = _log_probabilities(_LONG, seed=2)
     try:
         right = same(number(answer(long)), _right(long))
@@ -41,6 +41,30 @@ def judge(answer: Answer) -> str:
     )
 
 
+def _read(answer: Answer, probe: Tensor) -> float:
+    try:
+        return number(answer(probe))
+    except Wrong as wrong:
+        if "contains NaN" not in str(wrong):
+            raise
+        raise Wrong(
+            "Your result is NaN: does your function take a logarithm? The argument already holds "
+            "logarithms, and these are negative."
+        ) from None
+
+
+def _explain_divisor(values: list[float], probes: list[Tensor]) -> None:
+    """Raise Wrong if the sums of two texts of different length were divided by the same number."""
+    first, second = (
+        -probe.sum().item() / math.log(value) if value > 1 else 0.0
+        for value, probe in zip(values, probes, strict=True)
+    )
+    if first and same(first, second):
+        raise Wrong(
+            f"The sum is divided by {first:.4g} for every text: divide by the number of its tokens."
+        )
+
+
 def _log_probabilities(time: int, seed: int) -> Tensor:
     generator = torch.Generator().manual_seed(seed)
     return (0.02 + 0.9 * torch.rand(time, generator=generator, dtype=torch.float64)).log()
@@ -50,11 +74,11 @@ def _right(p: Tensor) -> float:
     return math.exp(-p.mean())
 
 
-# Each takes the log-probabilities.
-MISTAKES = (
+# Each takes the log-probabilities of one text.
+_OF_ONE_TEXT = (
     Mistake(
         "The sum is where the mean should be: such a number grows with the length of the text. "
-        "Divide by T.",
+        "Divide by N.",
         lambda p: math.exp(-p.sum()),
     ),
     Mistake(
@@ -100,7 +124,13 @@ MISTAKES = (
         lambda p: -p.mean() / math.log(2),
     ),
     Mistake(
-        "The sum is divided by T − 1, but all T tokens are predicted: divide by T.",
+        "The sum is divided by N − 1, but all N tokens are predicted: divide by N.",
         lambda p: math.exp(-p.sum() / (len(p) - 1)),
     ),
+)
+
+# A mistake has to explain all texts, of different lengths, before it is told.
+MISTAKES = tuple(
+    Mistake(each.hint, lambda texts, compute=each.compute: [compute(text) for text in texts])
+    for each in _OF_ONE_TEXT
 )

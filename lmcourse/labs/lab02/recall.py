@@ -4,20 +4,24 @@ The student's function gets our `train` and `draw` in place of the real ones. A 
 right for a fixed share of the sequences: one share for each setting, distance, time step and mode.
 """
 
+import functools
 import hashlib
 from collections.abc import Callable, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor, nn
 
 from lmcourse.labs.answer import Answer
-from lmcourse.labs.values import Mistake, explain, same, tensor
+from lmcourse.labs.values import Mistake, explain, multiple, same, tensor
 from lmcourse.labs.verdict import Wrong
 
 _SYMBOLS, _LENGTH, _BATCH = 8, 9, 200
 _RANDOM = torch.Generator().manual_seed(0)  # the student's own random state is left alone
 _SETTINGS, _DISTANCES = ("small", "large"), (2, 4, 7)
+# The largest logit at each step: no whole number, which could pass for a symbol, and not all the
+# same, so that no mean over time is a tie.
+_LOGITS = 2.5 + 0.01 * torch.arange(_LENGTH + 1)[:, None]
 
 
 class Batch(NamedTuple):
@@ -37,6 +41,8 @@ class KnownModel(nn.Module):
         self.register_buffer("seen", seen.input_ids)
 
     def forward(self, input_ids: Tensor) -> Tensor:
+        if isinstance(input_ids, tuple):
+            raise ValueError("`draw` returns two things, ids and targets; the model takes the ids.")
         if input_ids.shape != (_BATCH, _LENGTH + 1):
             raise ValueError(
                 f"The model takes input_ids of shape [{_BATCH}, {_LENGTH + 1}], as `draw` gives "
@@ -50,7 +56,7 @@ class KnownModel(nn.Module):
             share = 1.0 if known else self._share(asked, step)
             wrong = torch.arange(_BATCH) >= round(share * _BATCH)
             steps.append(torch.where(wrong, (right + 1) % _SYMBOLS, right))
-        return self.weight * nn.functional.one_hot(torch.stack(steps, 1), _SYMBOLS).float()
+        return self.weight * _LOGITS * nn.functional.one_hot(torch.stack(steps, 1), _SYMBOLS)
 
     def _share(self, asked: int, step: int) -> float:
         """A number of its own in 0.1 … 0.9 for each circumstance, the same on every machine."""
@@ -60,8 +66,15 @@ class KnownModel(nn.Module):
 
 def train(setting: str, distance: int) -> tuple[KnownModel, Batch]:
     """Stands in for the lab's: a model in training mode, and the last batch it was trained on."""
-    if setting not in _SETTINGS or distance not in _DISTANCES:
-        raise ValueError(f"train(setting, distance) was called with {setting!r}, {distance!r}.")
+    for given, known, what in (
+        (setting, _SETTINGS, "settings"),
+        (distance, _DISTANCES, "distances"),
+    ):
+        if given not in known:
+            raise ValueError(
+                f"The call is train({setting!r}, {distance!r}), and {given!r} is none of the "
+                f"{what} {list(known)}: is it an index, or another variable?"
+            )
     last = draw(distance)
     return KnownModel(setting, distance, last), last
 
@@ -69,7 +82,10 @@ def train(setting: str, distance: int) -> tuple[KnownModel, Batch]:
 def draw(distance: int) -> Batch:
     """Stands in for the lab's: a fresh batch at each call."""
     if distance not in _DISTANCES:
-        raise ValueError(f"draw(distance) was called with {distance!r}.")
+        raise ValueError(
+            f"The call is draw({distance!r}), and the distances are {list(_DISTANCES)}: is it an "
+            "index, or another variable?"
+        )
     symbols = torch.randint(_SYMBOLS, (_BATCH, _LENGTH), generator=_RANDOM)
     query = torch.full((_BATCH, 1), _SYMBOLS + distance - 1)
     return Batch(torch.cat([symbols, query], 1), symbols[:, _LENGTH - distance])
@@ -77,7 +93,7 @@ def draw(distance: int) -> Batch:
 
 def judge(answer: Answer) -> str:
     arguments = (train, draw, list(_SETTINGS), list(_DISTANCES))
-    returned = answer(*arguments)
+    returned = _call(answer, arguments)
     rows, columns = len(_SETTINGS), len(_DISTANCES)
     try:
         value = tensor(returned, (rows, columns))
@@ -86,9 +102,29 @@ def judge(answer: Answer) -> str:
             raise Wrong(
                 "The table is transposed: a row for each setting, a column for each distance."
             ) from None
+        if f"shape [1, {columns}]" in str(wrong):
+            raise Wrong(
+                f"The table has one row, and {rows} settings came in: rows are missing. Does the "
+                "function return inside the loop over the settings?"
+            ) from None
         raise
-    if not same(value, _table(_accuracy)):
+    wanted = _table(_accuracy)
+    if not same(value, wanted):
+        _explain_zeros(returned, value)
         explain(value, MISTAKES)
+        factor = multiple(value, wanted)
+        if factor is not None:
+            raise Wrong(
+                f"Every share is {factor:.4g} times what it should be: is there a number in the "
+                f"code where the size of the batch belongs? The check's batches have {_BATCH} "
+                "sequences."
+            )
+        again = _call(answer, (train, functools.cache(draw), *arguments[2:]))  # one batch for each
+        if same(tensor(again, (rows, columns)), wanted):
+            raise Wrong(
+                "Ids and targets come from two different batches: each call of `draw` gives a new "
+                "one, so call it once and keep both parts."
+            )
         if bool((value > 1).any()) or bool((value < 0).any()):
             raise Wrong("An accuracy is a share, from 0 to 1; your table has numbers outside.")
         raise Wrong(
@@ -97,9 +133,46 @@ def judge(answer: Answer) -> str:
             "step."
         )
     return (
-        f"Now run it on the real task. A blind guess among {_SYMBOLS} symbols is right in 1 case "
-        f"of {_SYMBOLS}: an accuracy means something only above that."
+        "Now run it on the real task. A blind guess is right now and then, too: an accuracy means "
+        "something only above that."
     )
+
+
+def _call(answer: Answer, arguments: tuple[Any, ...]) -> Any:
+    try:
+        return answer(*arguments)
+    except Wrong as wrong:
+        if "'tuple' object" in str(wrong):
+            raise Wrong(
+                f"{wrong}\n`train` returns two things, the model and the last batch that it saw: "
+                "take them apart."
+            ) from None
+        if "must match the size" in str(wrong):
+            raise Wrong(
+                f"{wrong}\nThe logits are [batch, time, symbols]: the last time step of all "
+                "sequences is `[:, -1]`."
+            ) from None
+        raise
+
+
+def _explain_zeros(returned: Any, value: Tensor) -> None:
+    """No share of ours is zero."""
+    zeros = int((value == 0).sum())
+    if zeros == value.numel():
+        if "int" in str(getattr(returned, "dtype", "")):
+            raise Wrong(
+                "The table holds whole numbers, which cut every share off to 0: make it a table of "
+                "floats."
+            )
+        raise Wrong(
+            "Every accuracy is 0: no prediction equals its target (is it the largest logit, where "
+            "its index is asked for?), or `int(...)` cuts the shares off."
+        )
+    if zeros:
+        raise Wrong(
+            f"{zeros} of the {value.numel()} entries stay at 0: does the function return inside a "
+            "loop, or is an entry written to the wrong place?"
+        )
 
 
 def _accuracy(model: nn.Module, fresh: Batch, last: Batch) -> float:
@@ -206,6 +279,19 @@ MISTAKES = (
         "The models are trained for each distance, but all are measured at the first: draw the "
         "fresh batch at the distance of the column.",
         lambda: _table(_accuracy, drawn=lambda distance: _DISTANCES[0]),
+    ),
+    Mistake(
+        "The models are trained for each distance, but all are measured at the last: draw the "
+        "fresh batch at the distance of the column.",
+        lambda: _table(_accuracy, drawn=lambda distance: _DISTANCES[-1]),
+    ),
+    Mistake(
+        "The logits are averaged over time: only the last step has seen the query.",
+        lambda: _table(
+            lambda model, fresh, last: _share_right(
+                model.eval()(fresh.input_ids).mean(1), fresh.targets
+            )
+        ),
     ),
     Mistake(
         "Both rows hold the first setting: train with the setting of the row.",

@@ -1,15 +1,19 @@
 """02.4 Truncated backpropagation: the state crosses a boundary, the gradient does not."""
 
+from collections.abc import Callable
+from math import ceil
+
 import torch
 from torch import Tensor
 
 from lmcourse.labs.answer import Answer
-from lmcourse.labs.lab02.elman import Problem, gradient, problem
-from lmcourse.labs.values import Mistake, explain, multiple, same, tensor
+from lmcourse.labs.guards import watched_autograd
+from lmcourse.labs.lab02.elman import Problem, explain_factor, gradient, losses, problem
+from lmcourse.labs.values import Mistake, explain, same, tensor
 from lmcourse.labs.verdict import Wrong
 
 # time, chunk: a shorter last chunk, then chunks that fit, then one longer than the sequence.
-_SIZES = ((11, 3), (8, 4), (5, 7))
+_SIZES = ((11, 4), (8, 4), (5, 7))
 
 
 def judge(answer: Answer) -> str:
@@ -19,12 +23,9 @@ def judge(answer: Answer) -> str:
         wanted = _right(given, chunk)
         if not same(value, wanted, 1e-6):
             explain(value, MISTAKES, given, chunk, tolerance=1e-6)
-            factor = multiple(value, wanted, 1e-6)
-            if factor is not None:
-                raise Wrong(
-                    f"The direction is right, but everything is multiplied by {factor:.4g}: add up "
-                    "the losses of all steps, as they are, without a mean."
-                )
+            explain_factor(value, wanted, time)
+            if same(value, _recounted(given, chunk), 1e-6):
+                raise Wrong(_why_recounted(answer, given, chunk))
             raise Wrong(_where(time, chunk))
     return (
         "Time and memory for the graph now depend on the chunk, not on the text; the price is the "
@@ -36,23 +37,85 @@ def _call(answer: Answer, given: Problem, chunk: int) -> object:
     try:
         return answer(*given, chunk)
     except Wrong as wrong:
-        if "does not require grad" in str(wrong):
-            raise Wrong(
-                "PyTorch finds nothing to differentiate: the `W` that you compute with has to be "
-                "told to collect gradients (`requires_grad_()`), before the first step."
-            ) from None
-        if "out of bounds" in str(wrong):
+        told = str(wrong)
+        if "does not require grad" in told:
+            raise Wrong(_why_no_history(answer, given, chunk)) from None
+        if "out of bounds" in told:
             raise Wrong(
                 f"Your loop runs past the end of the sequence: with {len(given.inputs)} steps in "
                 f"chunks of {chunk}, the last chunk is shorter."
             ) from None
-        if "second time" in str(wrong):
+        if "second time" in told:
             raise Wrong(
-                "PyTorch is asked to go back through the chunk before, whose graph is gone after "
-                "its `backward()`: the state that you carry over still hangs on that graph. Cut "
-                "it off there."
+                "PyTorch is asked to go back through a graph that is gone after its `backward()`: "
+                + _what_hangs_on(answer, given, chunk)
+            ) from None
+        if "returns nothing" in told and "non-leaf" in answer.printed:
+            raise Wrong(
+                "`W.grad` is None: PyTorch keeps `grad` for a tensor that you make, not for one "
+                "that it computes, like the copy of a `W` that requires gradients. First "
+                "`clone()`, then `requires_grad_()`."
+            ) from None
+        if "returns nothing" in told:
+            raise Wrong(
+                f"{told} If it ends in `return W.grad`, then that is None: no gradient has reached "
+                "this `W`. Is it the one that the steps compute with, or is the loss cut "
+                "off its history (`detach()`, `.item()`, `torch.tensor(...)`)?"
             ) from None
         raise
+
+
+def _why_no_history(answer: Answer, given: Problem, chunk: int) -> str:
+    """Why nothing can be differentiated: try a W that collects gradients already."""
+    try:
+        answer(*given._replace(W=given.W.clone().requires_grad_()), chunk)
+    except Wrong as wrong:
+        if "does not require grad" in str(wrong):
+            return (
+                "PyTorch finds nothing to differentiate: something drops the history on the way "
+                "from `W` to the loss, like `torch.no_grad()`, or a `detach()` of `W`, of the "
+                "loss, or of each new state."
+            )
+    return (
+        "PyTorch finds nothing to differentiate: the `W` that you compute with has to be told to "
+        "collect gradients (`requires_grad_()`), before the first step."
+    )
+
+
+def _what_hangs_on(answer: Answer, given: Problem, chunk: int) -> str:
+    """What leads into a graph that is gone: let graphs live, and see what is differentiated."""
+    with watched_autograd() as differentiated:
+        value = answer(*given, chunk)
+    if len(differentiated) > len(_starts(given, chunk)):
+        return (
+            "inside a chunk, `backward()` is called more than once. Call it when all the losses of "
+            "the chunk are added up: is it indented too far?"
+        )
+    if not _is_carried_over(differentiated, given):
+        return "the state that you carry over still hangs on that graph. Cut it off there."
+    if same(value, _recounted(given, chunk), 1e-6):
+        return "the loss still hangs on that graph. Begin a new one in each chunk."
+    return "both the state and the loss still hang on it. Cut the state off, and begin a new loss."
+
+
+def _why_recounted(answer: Answer, given: Problem, chunk: int) -> str:
+    with watched_autograd() as differentiated:
+        answer(*given, chunk)
+    if _is_carried_over(differentiated, given):
+        return (
+            "The loss is carried over, so that the steps of earlier chunks are counted again with "
+            "each later one: begin a new loss in each chunk."
+        )
+    return (
+        "Earlier chunks are counted again with each later one: `grad` adds up by itself from one "
+        "`backward()` to the next, so read it once, at the end."
+    )
+
+
+def _is_carried_over(differentiated: list[Tensor], given: Problem) -> bool:
+    """Whether the last of several losses holds those of all steps."""
+    total = torch.stack(losses(given, given.W)).sum()
+    return len(differentiated) > 1 and same(differentiated[-1].detach(), total, 1e-6)
 
 
 def _where(time: int, chunk: int) -> str:
@@ -71,6 +134,12 @@ def _where(time: int, chunk: int) -> str:
 
 def _right(given: Problem, chunk: int) -> Tensor:
     return gradient(given, lambda t, h: h.detach() if t % chunk == 0 else h)
+
+
+def _recounted(given: Problem, chunk: int) -> Tensor:
+    """Each chunk counts once for itself and once for every chunk that comes after it."""
+    ends = [start + chunk for start in _starts(given, chunk)]
+    return torch.stack([_right(_first_steps(given, end), chunk) for end in ends]).sum(0)
 
 
 def _sliding(given: Problem, chunk: int) -> Tensor:
@@ -95,12 +164,23 @@ def _cut(remainder: int) -> Mistake:
     )
 
 
-def _chunk_means(each: list[Tensor], chunk: int) -> Tensor:
-    return torch.stack([torch.stack(part).mean() for part in _chunks(each, chunk)]).sum()
+def _starts(given: Problem, chunk: int) -> range:
+    return range(0, len(given.inputs), chunk)
 
 
 def _chunks(each: list[Tensor], chunk: int) -> list[list[Tensor]]:
     return [each[start : start + chunk] for start in range(0, len(each), chunk)]
+
+
+def _truncated(
+    select: Callable[[list[list[Tensor]]], list[Tensor]],
+) -> Callable[[Problem, int], Tensor]:
+    """Cut at the right places; ``select`` makes the losses that count of each chunk's losses."""
+    return lambda given, chunk: gradient(
+        given,
+        lambda t, h: h.detach() if t % chunk == 0 else h,
+        lambda each: torch.stack(select(_chunks(each, chunk))).sum(),
+    )
 
 
 def _first_steps(given: Problem, count: int) -> Problem:
@@ -135,11 +215,7 @@ MISTAKES = (
     Mistake(
         "The gradient is of the last chunk's loss only: is it overwritten in the loop (or set to "
         "zero between the chunks), where it should be accumulated?",
-        lambda given, chunk: gradient(
-            given,
-            lambda t, h: h.detach() if t % chunk == 0 else h,
-            lambda each: torch.stack(_chunks(each, chunk)[-1]).sum(),
-        ),
+        _truncated(lambda chunks: chunks[-1]),
     ),
     Mistake(
         "The gradient is of the first chunk's loss only: does the function return inside the loop?",
@@ -152,25 +228,34 @@ MISTAKES = (
     ),
     Mistake(
         "Only the last step of each chunk has its loss counted: every step has one.",
-        lambda given, chunk: gradient(
-            given,
-            lambda t, h: h.detach() if t % chunk == 0 else h,
-            lambda each: torch.stack([part[-1] for part in _chunks(each, chunk)]).sum(),
-        ),
+        _truncated(lambda chunks: [part[-1] for part in chunks]),
     ),
     Mistake(
         "The loss is a mean inside each chunk, so a step in the short last chunk weighs more: "
         "use sums.",
-        lambda given, chunk: gradient(
-            given,
-            lambda t, h: h.detach() if t % chunk == 0 else h,
-            lambda each: _chunk_means(each, chunk),
-        ),
+        _truncated(lambda chunks: [torch.stack(part).mean() for part in chunks]),
     ),
     Mistake(
         "Each loss reaches back `chunk` steps from where it stands (a sliding window). That is a "
         "truncation too, at many times the cost; here the cuts are fixed, one after each `chunk` "
         "steps.",
         _sliding,
+    ),
+    Mistake("This is `W` itself: its gradient is in its `grad`.", lambda given, chunk: given.W),
+    Mistake(
+        "The tanh is missing: h_t = tanh(U x_t + W h_{t-1}), as in 02.3.",
+        lambda given, chunk: gradient(
+            given, lambda t, h: h.detach() if t % chunk == 0 else h, nonlinear=lambda a: a
+        ),
+    ),
+    Mistake(
+        "`chunk` is the number of steps in a chunk, not of chunks: here the sequence is cut into "
+        "`chunk` parts.",
+        lambda given, chunk: _right(given, ceil(len(given.inputs) / chunk)),
+    ),
+    Mistake(
+        "The chunks have T // `chunk` steps, so `chunk` has become the number of chunks: it is the "
+        "number of steps in each.",
+        lambda given, chunk: _right(given, len(given.inputs) // chunk),
     ),
 )
