@@ -43,7 +43,7 @@ class SavedForBackward:
     def _pack(self, tensor: Tensor) -> "_Held":
         storage = tensor.untyped_storage()
         # A view counts for what it shows, and its transpose is the same bytes again.
-        key = (storage.data_ptr(), tensor.storage_offset(), tensor.numel())
+        key = (storage.data_ptr(), int(tensor.storage_offset()), tensor.numel())
         size = min(tensor.numel() * tensor.element_size(), storage.nbytes())
         if self._holders[key] == 0:
             self.now += size
