@@ -80,9 +80,19 @@ def doctor() -> None:
 
 
 def _set_device(device: Device | None) -> None:
-    """Pass the choice on to the kernels, which inherit the environment."""
+    """Pass the choice on to the kernels, which inherit the environment, if it can be had.
+
+    PyTorch is asked only where somebody chose: its import takes a second.
+
+    Raises:
+        CourseError: the device is not there.
+    """
     if device is not None:
         os.environ["LMCOURSE_DEVICE"] = device.value
+    if os.environ.get("LMCOURSE_DEVICE"):
+        from lmcourse import devices
+
+        devices.device()
 
 
 def main() -> None:

@@ -88,7 +88,7 @@ def trouble(error: OSError, path: Path) -> CourseError:
         blocking = next((p for p in (path, *path.parents) if p.exists() and not p.is_dir()), path)
         return CourseError(
             f"A folder is needed where the file {blocking} stands.",
-            f"Rename that file and run the command again, or do this. {elsewhere}",
+            f"Rename that file and run the command again. {elsewhere}",
         )
     if isinstance(error, PermissionError) or error.errno == errno.EROFS:
         return CourseError(f"You may not write {path}.", elsewhere)

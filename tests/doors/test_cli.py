@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from lmcourse import cli, doctor, testing
+from lmcourse import cli, devices, doctor, testing
 from lmcourse.errors import CourseError
 from lmcourse.notebooks import serve
 
@@ -96,9 +96,20 @@ def test_wrong_usage_ends_with_2(arguments):
     assert "Traceback" not in done.stderr
 
 
+def test_a_device_that_is_not_there_is_named_before_anything_starts(monkeypatch):
+    monkeypatch.setattr(serve, "serve_lab", lambda **_: pytest.fail("JupyterLab was started"))
+    monkeypatch.setattr(devices, "available", lambda: ["cpu"])
+    with pytest.raises(CourseError, match="asks for 'cuda'"):
+        invoke("lab", "--device", "cuda")
+    monkeypatch.setenv("LMCOURSE_DEVICE", "gpu")
+    with pytest.raises(CourseError, match="is no device"):
+        invoke("lab")
+
+
 def test_lab_passes_its_options_on(monkeypatch):
     seen = []
     monkeypatch.setattr(serve, "serve_lab", lambda **options: seen.append(options))
+    monkeypatch.setattr(devices, "available", lambda: ["cuda", "cpu"])
     monkeypatch.setenv("LMCOURSE_DEVICE", "cuda")
     assert invoke("lab").exit_code == 0
     assert os.environ["LMCOURSE_DEVICE"] == "cuda"
