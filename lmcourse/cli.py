@@ -54,6 +54,14 @@ def lab(
     serve_lab(port=port, open_browser=browser)
 
 
+@app.command()
+def workbook() -> None:
+    """Lay your notebooks out in workbook/, for another editor than JupyterLab, and stop."""
+    from lmcourse.notebooks.serve import prepare
+
+    prepare()
+
+
 @app.command(context_settings={"allow_extra_args": True})
 def test(
     context: typer.Context,

@@ -44,14 +44,26 @@ def serve_lab(
     with _stopped_by_signals():
         number = free_port() if port is None else require_port(port)
         lab_settings.require_runtime_folder()
-        console.print(f"Laying out your notebooks in {folder}", soft_wrap=True, markup=False)
-        report = workbook.lay_out(folder)
-        for line in summary(report):
-            console.print(f"  {line}", soft_wrap=True, markup=False)
-        startpage.write(report)
+        report = prepare(folder, console)
         console.print("Starting JupyterLab …")
         _run(report, number, open_browser, console)
     console.print("The course has stopped. Your work is saved in the workbook folder.")
+
+
+def prepare(folder: Path | None = None, console: Console | None = None) -> Report:
+    """Lay the workbook out with its start page, and say what was done.
+
+    Raises:
+        CourseError: it cannot be laid out.
+    """
+    console = console or Console(highlight=False)
+    folder = (folder or course.workbook()).absolute()
+    console.print(f"Laying out your notebooks in {folder}", soft_wrap=True, markup=False)
+    report = workbook.lay_out(folder)
+    for line in summary(report):
+        console.print(f"  {line}", soft_wrap=True, markup=False)
+    startpage.write(report)
+    return report
 
 
 def summary(report: Report) -> list[str]:

@@ -2,6 +2,9 @@
 
 import ast
 import re
+import shutil
+import subprocess
+import sys
 
 import pytest
 import yaml
@@ -87,3 +90,13 @@ def test_the_voice(source):
         r"\b(simply|obviously|trivially|colour|behaviour|modell\w+)\b", prose(source)
     )
     assert not found
+
+
+@pytest.mark.parametrize("source", SOURCES, ids=name)
+def test_opening_and_saving_a_source_as_a_notebook_changes_nothing(source, tmp_path):
+    copy = tmp_path / source.path.name
+    shutil.copy(source.path, copy)
+    shutil.copy(course.root() / "jupytext.toml", tmp_path)
+    command = [sys.executable, "-m", "jupytext", "--from", "md:myst", "--to", "md:myst", copy]
+    subprocess.run([*command, "-o", copy], check=True, capture_output=True)
+    assert copy.read_text(encoding="utf-8") == source.path.read_text(encoding="utf-8")

@@ -42,7 +42,7 @@ def test_help_lists_the_doors_and_loads_nothing_heavy():
         [sys.executable, "-c", script], capture_output=True, text=True, encoding="utf-8", check=True
     )
     shown, loaded = done.stdout.split("LOADED")
-    for door in ("lab", "test", "doctor"):
+    for door in ("lab", "workbook", "test", "doctor"):
         assert door in shown
     heavy = {"torch", "numpy", "nbformat", "jupytext", "jupyter_core", "jupyter_client", "yaml"}
     assert heavy.isdisjoint(loaded.split())
@@ -105,6 +105,12 @@ def test_a_device_that_is_not_there_is_named_before_anything_starts(monkeypatch)
     monkeypatch.setenv("LMCOURSE_DEVICE", "gpu")
     with pytest.raises(CourseError, match="is no device"):
         invoke("lab")
+
+
+def test_workbook_lays_out_and_stops(small, capsys):
+    assert invoke("workbook").exit_code == 0
+    assert (small.workbook / "START.md").is_file()
+    assert (small.workbook / "chapters" / "02-recurrent.ipynb").is_file()
 
 
 def test_lab_passes_its_options_on(monkeypatch):
