@@ -33,8 +33,9 @@ def bring_to_top(page: Page, panel: Locator, words: str) -> None:
     heading = panel.locator("h2", has_text=words).first
     for _page in browser.leaf(page):
         if heading.count():
-            heading.evaluate("it => it.scrollIntoView({block: 'start'})")
-            page.wait_for_timeout(1500)
+            for _again in range(5):  # cells above come into being meanwhile, and push it down
+                heading.evaluate("it => it.scrollIntoView({block: 'start'})")
+                page.wait_for_timeout(1000)
             return
     raise SystemExit(f"There is no heading {words!r} in this notebook.")
 
