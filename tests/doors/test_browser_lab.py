@@ -7,7 +7,7 @@ from pathlib import Path
 
 import psutil
 import pytest
-from playwright.sync_api import Locator, expect
+from playwright.sync_api import Locator, Page, expect
 
 from lmcourse import course
 from tests import browser
@@ -36,6 +36,8 @@ def test_a_student_opens_the_start_page_runs_chapter_02_and_starts_its_lab(
         assert contracts
         assert [text for kept, text in contracts if not kept] == []
 
+        assert_the_slider_moves_the_figure(page, panel)
+
         name = f"labs/{lab.slug}.ipynb"
         browser.open_notebook(page, door, name)
         checks = browser.checks_in(browser.run_all(page, door.workbook / name))
@@ -46,6 +48,20 @@ def test_a_student_opens_the_start_page_runs_chapter_02_and_starts_its_lab(
         assert not any(check["passed"] for check in checks)
 
         assert seen.outside == []
+
+
+def assert_the_slider_moves_the_figure(page: Page, panel: Locator) -> None:
+    """Move the spectral radius by one step; the figure is drawn anew, as its text says."""
+    handle = panel.locator(".widget-slider .noUi-handle").first
+    for _page in browser.leaf(page):
+        if handle.count():
+            break
+    before = panel.locator("img[alt*='spectral radius 1.0,']")
+    expect(before).to_have_count(1)
+    handle.focus()
+    page.keyboard.press("ArrowRight")
+    expect(panel.locator("img[alt*='spectral radius 1.1,']")).to_have_count(1)
+    expect(before).to_have_count(0)
 
 
 def assert_myst_is_rendered(panel: Locator) -> None:
