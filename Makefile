@@ -26,12 +26,13 @@ DEV := $(VENV)/installed-dev-$(WANTED)
 MOVED := $(shell test "$$(cat $(VENV)/place 2>/dev/null)" = "$$(pwd -P)" || echo moved)
 NEEDS := pyproject.toml requirements.lock $(MOVED)
 
-.PHONY: help lab test doctor check format lock pictures clean moved
+.PHONY: help lab workbook test doctor check format lock pictures clean moved
 .NOTPARALLEL:
 .DEFAULT_GOAL := help
 
 help:
 	@echo "make lab      lay your notebooks out in workbook/ and open them in JupyterLab"
+	@echo "make workbook lay them out for another editor, such as VS Code"
 	@echo "make test     run every test, notebook and check      (make test ONLY=02: one chapter)"
 	@echo "make doctor   say what would not work on this machine, and why"
 	@echo
@@ -47,6 +48,9 @@ help:
 lab: $(LAB)
 	@$(PY) -m lmcourse lab $(if $(PORT),--port "$(PORT)") $(if $(filter no,$(BROWSER)),--no-browser) \
 	    $(if $(DEVICE),--device "$(DEVICE)")
+
+workbook: $(LAB)
+	@$(PY) -m lmcourse workbook
 
 test: $(DEV)
 	@$(PY) -m lmcourse test $(if $(ONLY),--only "$(ONLY)") $(if $(DEVICE),--device "$(DEVICE)")
@@ -73,7 +77,8 @@ lock: $(DEV)
 
 clean:
 	rm -rf $(VENV) _build .pytest_cache .mypy_cache .ruff_cache *.egg-info __pycache__
-	find lmcourse tests -name __pycache__ -prune -exec rm -rf {} +
+	find . \( -path ./workbook -o -path ./.git \) -prune -o -name __pycache__ -prune \
+	    -exec rm -rf {} +
 
 # A stamp is written only when all went well, so an interrupted installation is taken up again.
 $(LAB): $(NEEDS)
@@ -96,6 +101,9 @@ define environment
 case "$(WANTED)" in cpu|default) ;; *) \
     $(call fail,There is no PyTorch called TORCH=$(WANTED).,Use TORCH=cpu for PyTorch without CUDA$(comma) or TORCH=default.);; \
 esac; \
+if test -n "$(MOVED)" && test -f $(VENV)/place; then \
+    echo "This folder was moved: making its environment anew ..."; rm -rf $(VENV); \
+fi; \
 if $(PY) -m pip --version >/dev/null 2>&1; then exit 0; fi; \
 found=; chosen=; \
 for python in $(if $(PYTHON),"$(PYTHON)",$(PYTHONS)); do \

@@ -1,7 +1,7 @@
-"""Time and memory of every chapter and lab: `python benchmarks/notebooks.py [02] [--runs 3]`.
+"""Time and memory of the chapters and labs: `python benchmarks/notebooks.py [02] [--runs 3]`.
 
 Each notebook is executed in a kernel of its own, on one core and one thread; the memory of the
-kernel is watched from outside. The table goes to `benchmarks/notebooks.md`.
+kernel is watched from outside. With all notebooks the table goes to `benchmarks/notebooks.md`.
 """
 
 import argparse
@@ -17,6 +17,7 @@ from pathlib import Path
 import psutil
 
 from lmcourse import course
+from lmcourse.errors import CourseError
 from lmcourse.notebooks.sources import read_notebook
 
 SECONDS, MEGABYTES = 90, 1024  # what a chapter or lab may take on one core of a CPU
@@ -86,6 +87,12 @@ def main() -> int:
         spread = f"{min(run[0] for run in runs):.0f}–{max(run[0] for run in runs):.0f}"
         rows.append(f"| {source.kind} {source.number} | {seconds:.0f} ({spread}) | {memory:.0f} |")
         print(rows[-1], flush=True)
+    if not arguments.number:
+        write_table(rows, held, arguments.runs)
+    return 0 if within else 1
+
+
+def write_table(rows: list[str], held: str, runs: int) -> None:
     import torch
 
     RESULT.write_text(
@@ -93,7 +100,7 @@ def main() -> int:
 
 Made by `python benchmarks/notebooks.py` on {datetime.date.today()}: {platform.system()} \
 {platform.machine()}, Python {platform.python_version()}, PyTorch {torch.__version__}, CPU, \
-{held}; the median of {arguments.runs} runs (smallest and largest), and the kernel's peak memory. \
+{held}; the median of {runs} runs (smallest and largest), and the kernel's peak memory. \
 A chapter or lab may take {SECONDS} s and {MEGABYTES} MB.
 
 | notebook | seconds | peak MB |
@@ -103,8 +110,10 @@ A chapter or lab may take {SECONDS} s and {MEGABYTES} MB.
         + "\n",
         encoding="utf-8",
     )
-    return 0 if within else 1
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    try:
+        sys.exit(main())
+    except CourseError as error:
+        sys.exit(str(error))

@@ -123,7 +123,7 @@ def _note(passed: bool, close_to: SupportsFloat | None, because: str, kind: str)
         )
     if not passed:
         notes.append(
-            "Run the cells above in order first; if it stays, `lmcourse doctor` "
+            "Run the cells above in order first; if it stays, `!lmcourse doctor` in a cell "
             "looks at this machine."
         )
     return " ".join(notes)

@@ -35,14 +35,15 @@ def device() -> "torch.device":
         return torch.device(found[0])
     if asked not in KINDS:
         raise CourseError(
-            f"LMCOURSE_DEVICE is {asked!r}, which is no device.",
+            f"{asked!r} is no device.",
             f"Set it to one of {', '.join(KINDS)}, or remove it to take the best one there is.",
         )
     if asked not in found:
         raise CourseError(
-            f"LMCOURSE_DEVICE asks for {asked!r}, but PyTorch {torch.__version__} finds only "
+            f"The device {asked!r} was asked for, but PyTorch {torch.__version__} finds only "
             f"{', '.join(found)} here.",
-            "Remove LMCOURSE_DEVICE, or set it to one of those; "
-            "`lmcourse doctor` says what is missing.",
+            "Ask for one of those, or for none to take the best there is (DEVICE=… for make, "
+            "--device for lmcourse, or LMCOURSE_DEVICE); `make doctor` or `lmcourse doctor` says "
+            "what is missing.",
         )
     return torch.device(asked)

@@ -2,9 +2,8 @@
 
 from pathlib import Path
 
-# Okabe and Ito (2008): eight colors that remain apart for color-blind readers.
-BLUE, ORANGE, GREEN = "#0072B2", "#D55E00", "#009E73"
-PURPLE, YELLOW, SKY, BLACK = "#CC79A7", "#E69F00", "#56B4E9", "#000000"
+# Okabe and Ito (2008): colors that remain apart for color-blind readers.
+BLUE, ORANGE, GREEN, PURPLE, GRAY = "#0072B2", "#D55E00", "#009E73", "#CC79A7", "#777777"
 
 COLORS = {
     "RNN": BLUE,
@@ -13,7 +12,8 @@ COLORS = {
     "full": BLUE,
     "regular": ORANGE,
     "randomized": GREEN,
-    "baseline": "#777777",
+    "mixture": PURPLE,
+    "baseline": GRAY,
 }
 
 

@@ -195,20 +195,28 @@ def _environment(config: pytest.Config) -> dict[str, str]:
 
 
 def pytest_terminal_summary(terminalreporter: Any) -> None:
-    """Print a line for each notebook: cells, contracts, seconds (its kernel's start included)."""
+    """Print a line for each notebook, and how many wrong answers the labs' checks caught.
+
+    A notebook's seconds hold its kernel's start.
+    """
+    said: list[str] = []
     cells: Counter[str] = Counter()
     contracts: Counter[str] = Counter()
     seconds: Counter[str] = Counter()
     for report in (report for reports in terminalreporter.stats.values() for report in reports):
         properties = dict(getattr(report, "user_properties", ()))
+        if "wrong answers" in properties and report.when == "call":
+            said.append(f"wrong answers: {properties['wrong answers']}")
         if "notebook" in properties:
             name = properties["notebook"]
             seconds[name] += report.duration
             if report.when == "call":
                 cells[name] += 1
                 contracts[name] += properties.get("contracts", 0)
-    if seconds:
-        terminalreporter.section("notebooks")
+    if seconds or said:
+        terminalreporter.section("notebooks and labs")
     for name in sorted(seconds):
         counts = f"{cells[name]} cells run, {contracts[name]} contracts"
         terminalreporter.write_line(f"{name}: {counts}, {seconds[name]:.1f} s")
+    for line in said:
+        terminalreporter.write_line(line)

@@ -8,6 +8,7 @@ expected number may depend on it.
 import importlib
 import os
 import re
+from collections.abc import Iterator
 from pathlib import Path
 
 from lmcourse.errors import CourseError
@@ -25,7 +26,8 @@ def python_documentation(path: str | Path | None = None) -> list[str]:
     is both in the training and in the held-out part would make a model look better than it is.
 
     Args:
-        path: a UTF-8 text file to read in its place, cut at blank lines into some 60 documents.
+        path: a UTF-8 text file to read in its place, cut into some 60 documents, at blank lines if
+            it can be.
             ``LMCOURSE_TEXT`` may name it too.
 
     Raises:
@@ -38,7 +40,8 @@ def python_documentation(path: str | Path | None = None) -> list[str]:
     documents = [document for document in documents if document]
     if sum(map(len, documents)) < _ENOUGH:
         raise CourseError(
-            f"{path or 'The documentation'} has less than {_ENOUGH:,} characters.",
+            f"{path or 'The documentation'} has less than {_ENOUGH:,} characters, repeated "
+            "paragraphs counted once.",
             "That is too little to learn from: set LMCOURSE_TEXT to a longer UTF-8 text file.",
         )
     return documents
@@ -66,11 +69,22 @@ def _read_file(path: Path, parts: int = 60) -> list[str]:
             "Give the path of a plain text file in UTF-8, or remove LMCOURSE_TEXT.",
         ) from None
     documents = [""]
-    for paragraph in re.split(r"\n\s*\n", text):
-        documents[-1] += paragraph + "\n\n"
+    for piece in _pieces(text, longest=max(1, len(text) // (2 * parts))):
+        documents[-1] += piece
         if len(documents[-1]) * parts >= len(text):
             documents.append("")
     return documents
+
+
+def _pieces(text: str, longest: int) -> Iterator[str]:
+    """Cut a text after its blank lines; after line ends, or anywhere, where none comes in time."""
+    for paragraph in re.findall(r"(?s).+?(?:\n\s*\n|\Z)", text):
+        if len(paragraph) <= longest:
+            yield paragraph
+            continue
+        for line in paragraph.splitlines(keepends=True):
+            for start in range(0, len(line), longest):
+                yield line[start : start + longest]
 
 
 def _new_paragraphs(text: str, seen: set[str]) -> list[str]:

@@ -61,13 +61,16 @@ def environment(folder: Path, lab: Path) -> dict[str, str]:
     """Return the server's environment, which its kernels inherit; it holds the server's token."""
     token = os.environ.get("JUPYTER_TOKEN") or secrets.token_hex(24)
     programs = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", "")])
-    return dict(os.environ) | {
+    own = dict(os.environ)
+    if own.get("LMCOURSE_TEXT"):  # kernels run in the workbook's folders
+        own["LMCOURSE_TEXT"] = str(Path(own["LMCOURSE_TEXT"]).expanduser().absolute())
+    return own | {
         "JUPYTER_TOKEN": token,  # not an argument: those any user of the machine can list
         "JUPYTER_PREFER_ENV_PATH": "1",  # kernels and extensions of this environment first
         "JUPYTERLAB_SETTINGS_DIR": str(lab / "user-settings"),
         "JUPYTERLAB_WORKSPACES_DIR": str(lab / "workspaces"),
         "LMCOURSE_WORKBOOK": str(folder),
-        "PATH": programs,  # `!lmcourse` and `!pip` in a cell mean this environment's
+        "PATH": programs,  # `!lmcourse` in a cell means this environment's
     }
 
 

@@ -177,20 +177,25 @@ def _wait_until_ready(child: "subprocess.Popen[bytes]", port: int, token: str, l
 
 
 def _watch(child: "subprocess.Popen[bytes]", report: Report) -> None:
-    """Wait for the server's end; meanwhile keep the start page's progress up to date."""
-    progress = report.folder / PRIVATE / "progress.json"
-    seen = _modified(progress)
+    """Wait for the server's end; meanwhile keep the start page's progress up to date.
+
+    Another start on the same workbook knows more (its report is newer) and keeps the page itself:
+    once the page is not as this process left it, it is left alone.
+    """
+    progress, start = report.folder / PRIVATE / "progress.json", report.folder / startpage.NAME
+    seen, written = _modified(progress), _modified(start)
     while True:
         try:
             child.wait(timeout=1.0)
             return
         except subprocess.TimeoutExpired:
             now = _modified(progress)
-            if now != seen:
-                seen = now
+            if now != seen and _modified(start) == written:
                 # The page is a convenience: a full disk must not end the course.
                 with contextlib.suppress(CourseError):
                     startpage.write(report)
+                written = _modified(start)
+            seen = now
 
 
 def _modified(path: Path) -> int | None:
@@ -202,18 +207,18 @@ def _modified(path: Path) -> int | None:
 
 def _end(child: "subprocess.Popen[bytes]", port: int, token: str) -> None:
     """End the server and its kernels: asked, then told, then killed."""
-    steps = (
-        lambda: _ask("POST", "/api/shutdown", port, token),
-        child.terminate,
-        child.kill,
-    )
-    for step in steps:
+
+    def ask() -> bool:
+        return _ask("POST", "/api/shutdown", port, token) is not None
+
+    for step in (ask, child.terminate, child.kill):
         if child.poll() is not None:
             return
-        step()
-        # A second Ctrl-C goes to the next step at once.
-        with contextlib.suppress(subprocess.TimeoutExpired, KeyboardInterrupt):
-            child.wait(timeout=_END_WITHIN)
+        # A server that does not answer yet has no kernels to shut down: tell it at once. And a
+        # second Ctrl-C goes to the next step.
+        if step() is not False:
+            with contextlib.suppress(subprocess.TimeoutExpired, KeyboardInterrupt):
+                child.wait(timeout=_END_WITHIN)
 
 
 def _ask(method: str, path: str, port: int, token: str) -> int | None:
@@ -250,6 +255,8 @@ def _stopped_by_signals() -> Iterator[None]:
         raise KeyboardInterrupt
 
     names = [name for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]
+    # What is ignored stays ignored: `nohup make lab` is to outlive its terminal.
+    names = [name for name in names if signal.getsignal(getattr(signal, name)) != signal.SIG_IGN]
     before = {name: signal.signal(getattr(signal, name), stop) for name in names}
     try:
         yield

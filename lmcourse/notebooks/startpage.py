@@ -22,11 +22,12 @@ _BOTTOM = """\
 
 - **Your edits are yours.** What you changed is never overwritten. When the course has a newer
   version of a notebook that you changed, it is put beside yours, and this page says so.
-- **A fresh copy:** rename or delete the notebook, then stop the course (Ctrl + C in the terminal)
-  and start it again the way you started it before.
+- **A fresh copy:** rename or delete the notebook, then start the course again the way you started
+  it before (`make lab`, or `lmcourse workbook` for another editor).
 - **Will it run here?** Type `make doctor` where you typed `make lab`, or run `!lmcourse doctor` in
   a notebook's cell. It says what would not work, and what to do.
-- **What you have solved** is counted on this page. Reload the browser page to see the latest count.
+- **What you have solved** is counted on this page: at each start, and while `make lab` runs at each
+  solved exercise. Reload the browser page to see the latest count.
 """
 
 

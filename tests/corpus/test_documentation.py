@@ -49,13 +49,32 @@ def test_a_text_file_takes_its_place(monkeypatch, tmp_path):
 
 
 @pytest.mark.parametrize(
+    "text",
+    [
+        "\n".join(f"line {i} of a long poem" for i in range(6000)),
+        " ".join(f"word{i}" for i in range(20000)),
+        "\n\n".join("\n".join(f"{i} {k}" for k in range(900)) for i in range(15)),
+    ],
+    ids=["no blank lines", "one line", "few paragraphs"],
+)
+def test_any_long_text_gives_enough_documents_to_hold_some_out(tmp_path, text):
+    path = tmp_path / "text.txt"
+    path.write_text(text, encoding="utf-8")
+    documents = python_documentation(path)
+    assert 40 <= len(documents) <= 130
+    assert sum(map(len, documents[9::10])) > len(text) / 25
+    assert sum(map(len, documents)) > 0.95 * len(text)
+
+
+@pytest.mark.parametrize(
     ("content", "words"),
     [
         (None, "cannot be read"),
         (b"\xff\xfe\x00binary" * 9000, "cannot be read.*UTF-8"),
         (b"too short", "less than 50,000 characters.*longer UTF-8"),
+        (b"once more\n\n" * 20_000, "repeated paragraphs counted once"),
     ],
-    ids=["missing", "binary", "short"],
+    ids=["missing", "binary", "short", "repeated"],
 )
 def test_a_bad_file_is_named(tmp_path, content, words):
     path = tmp_path / "text.txt"

@@ -196,8 +196,11 @@ def test_a_moved_checkout_is_installed_anew(checkout):
     checkout.make("lab")
     checkout.calls()
     checkout.folder = checkout.folder.rename(checkout.folder.with_name("elsewhere"))
-    checkout.make("lab")
-    assert checkout.calls() == [LAB, RUN]
+    script = checkout.folder / ".venv" / "bin" / "of-the-old-place"  # it names the old folder
+    script.touch()
+    done = checkout.make("lab")
+    assert "This folder was moved" in done.stdout and not script.exists()
+    assert checkout.calls()[-2:] == [LAB, RUN]
 
 
 def test_no_suitable_python(checkout):

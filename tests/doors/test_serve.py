@@ -335,3 +335,61 @@ def test_the_summary_counts_what_was_done(small, edit):
     lines = serve.summary(workbook.lay_out())
     assert lines[0] == "1 written, 1 edited by you and left alone"
     assert lines[1] == "newer version beside yours: chapters/02-recurrent.updated.ipynb"
+
+
+class Server:
+    """A stand-in for the server's process: each look at it lets something happen, then it ends."""
+
+    def __init__(self, *happenings):
+        self.happenings = list(happenings)
+        self.steps = []
+
+    def wait(self, timeout):
+        self.steps.append("wait")
+        if not self.happenings:
+            return 0
+        self.happenings.pop(0)()
+        raise subprocess.TimeoutExpired("jupyterlab", timeout)
+
+    def poll(self):
+        return 0 if "terminate" in self.steps else None
+
+    def terminate(self):
+        self.steps.append("terminate")
+
+    def kill(self):
+        self.steps.append("kill")
+
+
+def test_the_page_of_a_newer_start_is_left_to_it(small):
+    report = serve.prepare(small.workbook)
+    page, progress = small.workbook / "START.md", small.workbook / ".lmcourse" / "progress.json"
+    record = {"title": "P", "solved": "2026-11-21T10:00:00+00:00", "attempts": 1}
+    solved = json.dumps({"version": 1, "exercises": {"02.1": record}})
+    serve._watch(Server(lambda: progress.write_text(solved)), report)
+    assert "· 1 of " in page.read_text(encoding="utf-8")
+    newer = page.read_text(encoding="utf-8") + "a notice that only the newer start knows\n"
+
+    def newer_start():
+        page.write_text(newer, encoding="utf-8")
+        progress.unlink()
+
+    serve._watch(Server(newer_start), report)
+    assert page.read_text(encoding="utf-8") == newer
+
+
+def test_a_server_that_does_not_answer_yet_is_ended_at_once():
+    server = Server()
+    serve._end(server, serve.free_port(), "token")
+    assert server.steps == ["terminate", "wait"]
+
+
+@POSIX
+def test_what_is_ignored_stays_ignored_as_under_nohup():
+    before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    try:
+        with serve._stopped_by_signals():
+            assert signal.getsignal(signal.SIGHUP) == signal.SIG_IGN
+            assert signal.getsignal(signal.SIGTERM) not in (signal.SIG_IGN, signal.SIG_DFL)
+    finally:
+        signal.signal(signal.SIGHUP, before)
