@@ -7,15 +7,20 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from lmcourse import course
-from lmcourse.doctor.finding import Finding
+from lmcourse.doctor.finding import Finding, Status
 
 
 def sources() -> Iterator[Finding]:
     """Look at the chapters and labs."""
     everything = course.sources()
     chapters = sum(source.kind == "chapter" for source in everything)
-    found = f"{chapters} chapters and {len(everything) - chapters} labs in {course.root()}"
+    labs = len(everything) - chapters
+    found = f"{_count(chapters, 'chapter')} and {_count(labs, 'lab')} in {course.root()}"
     yield Finding("course", "ok", found)
+
+
+def _count(number: int, what: str) -> str:
+    return f"{number} {what}{'' if number == 1 else 's'}"
 
 
 def text() -> Iterator[Finding]:
@@ -53,22 +58,63 @@ def workbook() -> Iterator[Finding]:
 def records() -> Iterator[Finding]:
     """Look at the files in which the course keeps its notes about the workbook."""
     private = course.workbook() / ".lmcourse"
-    for name, what in (("manifest", "what was laid out"), ("progress", "what you solved")):
+    for name, what, judge in (
+        ("manifest", "what was laid out", _manifest),
+        ("progress", "what you solved", _progress),
+    ):
         path = private / f"{name}.json"
         try:
-            if not isinstance(json.loads(path.read_text(encoding="utf-8")), dict):
-                raise ValueError("it is no record")
+            status, found, remedy = judge(path.read_bytes())
         except FileNotFoundError:
             yield Finding(f"{name} file", "ok", "none yet")
-        except (OSError, ValueError) as error:
+        except OSError as error:
             yield Finding(
                 f"{name} file",
                 "warning",
-                f"{path} ({what}) cannot be read: {error}.",
-                "The course puts it aside and starts a new one; nothing in your notebooks is lost.",
+                f"{path} ({what}) cannot be read ({error.strerror or error}).",
+                "Give yourself the right to read and write it.",
             )
         else:
-            yield Finding(f"{name} file", "ok", str(path))
+            said = f"{path} ({what}) {found}" if found else str(path)
+            yield Finding(f"{name} file", status, said, remedy)
+
+
+_Judgement = tuple[Status, str, str]  # the status, what is wrong, and the remedy
+_WELL: _Judgement = ("ok", "", "")
+_NEWER: _Judgement = (
+    "warning",
+    "was written by a newer version of the course.",
+    "Update the course, or take the newer one for this workbook.",
+)
+_DAMAGED: _Judgement = (
+    "warning",
+    "is damaged.",
+    "The course puts it aside and starts a new one; nothing in your notebooks is lost.",
+)
+
+
+def _progress(data: bytes) -> _Judgement:
+    from lmcourse.labs import progress
+
+    try:
+        progress.parse(data)
+    except progress.Newer:
+        return _NEWER
+    except progress.Damaged:
+        return _DAMAGED
+    return _WELL
+
+
+def _manifest(data: bytes) -> _Judgement:
+    from lmcourse.notebooks import manifest
+
+    if manifest._parse(data) is not None:
+        return _WELL
+    try:  # to the course, a later version's manifest is a damaged one
+        version = json.loads(data)["version"]
+    except (ValueError, RecursionError, TypeError, KeyError):
+        return _DAMAGED
+    return _NEWER if type(version) is int and version > manifest.VERSION else _DAMAGED
 
 
 def existing(folder: Path) -> Path:

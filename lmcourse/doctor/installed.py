@@ -153,7 +153,10 @@ def node() -> Iterator[Finding]:
             yield Finding("Node.js", "ok", done.stdout.strip())
             return
     cause = "Node.js does not run here." if node else "Node.js is not installed."
-    remedy = "Only `make book` needs it: install it from your system's packages or nodejs.org."
+    remedy = (
+        "The book, a later part of the course, will need it. Install it from your system's "
+        "packages or nodejs.org."
+    )
     yield Finding("Node.js", "warning", cause, remedy)
 
 

@@ -15,10 +15,11 @@ from typing import Any
 
 import lmcourse
 from lmcourse.labs import guards, limits
-from lmcourse.labs.values import unchanged
+from lmcourse.labs.values import kind, unchanged
 from lmcourse.labs.verdict import Unwritten, Wrong
 
 _COURSE = str(Path(lmcourse.__file__).parent)
+_OF_MANY = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)  # *args, **options
 
 
 class Answer:
@@ -66,7 +67,7 @@ class Answer:
         for index, (original, used) in enumerate(zip(arguments, copies, strict=True)):
             if not unchanged(original, used):
                 raise Wrong(
-                    f"Your function changes its argument `{self._name(index)}` in place, so "
+                    f"Your function changes its argument {self._name(index)} in place, so "
                     "whoever called it loses the original: work on a copy, or write `x = x * 2` "
                     "where you have `x *= 2`."
                 )
@@ -119,7 +120,7 @@ class Answer:
             raise Unwritten
         if not callable(self._given):
             raise Wrong(
-                f"The check calls your function itself, but was given {_kind(self._given)}: pass "
+                f"The check calls your function itself, but was given {kind(self._given)}: pass "
                 "the function's name alone, without parentheses behind it."
             )
         try:
@@ -137,11 +138,13 @@ class Answer:
             ) from None
 
     def _name(self, index: int) -> str:
+        """What to call an argument: "`x`", or "number 3" if it has no name of its own."""
         try:
-            names = list(inspect.signature(self._given).parameters)
+            parameters = inspect.signature(self._given).parameters.values()
         except (TypeError, ValueError):
-            names = []
-        return names[index] if index < len(names) else f"number {index + 1}"
+            parameters = {}.values()
+        names = [each.name for each in parameters if each.kind not in _OF_MANY]
+        return f"`{names[index]}`" if index < len(names) else f"number {index + 1}"
 
 
 def _check_result(result: Any, printed: bool) -> None:
@@ -200,8 +203,3 @@ def _text(error: BaseException) -> str:
 
 def _name(function: Callable[..., Any]) -> str:
     return str(getattr(function, "__name__", "your function"))
-
-
-def _kind(value: Any) -> str:
-    name = type(value).__name__
-    return f"{'an' if name[0].lower() in 'aeiou' else 'a'} `{name}`"

@@ -5,6 +5,7 @@ import contextlib
 import inspect
 import io
 import math
+import os
 import random
 import sys
 import warnings
@@ -134,7 +135,10 @@ def watched_autograd() -> Iterator[list[torch.Tensor]]:
 
 @contextlib.contextmanager
 def usual_state() -> Iterator[None]:
-    """Run with fixed seeds, gradients on and float32 as default; then restore what was before."""
+    """Run with fixed seeds, gradients on and float32 as default; then restore what was before.
+
+    The working directory and the environment variables stay as they are, and are restored too.
+    """
     before = (
         random.getstate(),
         np.random.get_state(),
@@ -155,7 +159,8 @@ def usual_state() -> Iterator[None]:
         torch.set_default_dtype(torch.float32)
         if before[5].type != "cpu":
             torch.set_default_device("cpu")
-        yield
+        with _same_process():
+            yield
     finally:
         random.setstate(before[0])
         np.random.set_state(before[1])
@@ -170,6 +175,28 @@ def usual_state() -> Iterator[None]:
         sys.setrecursionlimit(before[8])
         if cuda is not None:
             torch.cuda.set_rng_state_all(cuda)
+
+
+@contextlib.contextmanager
+def _same_process() -> Iterator[None]:
+    """Restore the working directory and the environment: the next check, the record need them."""
+    environment, before = os.environ, dict(os.environ)
+    try:
+        folder = os.getcwd()  # noqa: PTH109 - Path.cwd() is the same
+    except OSError:  # it was deleted: nobody can go back there
+        folder = None
+    try:
+        yield
+    finally:
+        os.environ = environment  # noqa: B003 - a new object may stand there
+        for name in environment.keys() - before.keys():
+            del environment[name]
+        for name, value in before.items():
+            if environment.get(name) != value:
+                environment[name] = value
+        if folder is not None:
+            with contextlib.suppress(OSError):  # deleted meanwhile
+                os.chdir(folder)
 
 
 @contextlib.contextmanager

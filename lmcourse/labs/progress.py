@@ -36,6 +36,14 @@ class Record:
     attempts: int
 
 
+class Damaged(Exception):
+    """The file is not one that any version of the course wrote."""
+
+
+class Newer(Exception):
+    """The file is a later course's."""
+
+
 def folder() -> Path | None:
     """The student's workbook: $LMCOURSE_WORKBOOK, else the nearest folder up that has .lmcourse."""
     named = os.environ.get("LMCOURSE_WORKBOOK")
@@ -51,7 +59,7 @@ def folder() -> Path | None:
 def read(workbook: Path, tell: Callable[[str], None] | None = None) -> dict[str, Record]:
     """What was tried and solved in this workbook, by exercise name; empty if nothing can be read.
 
-    A damaged file is moved aside; ``tell`` gets a sentence about it.
+    A damaged file is moved aside, a newer course's is left; ``tell`` gets a sentence about it.
     """
     file = workbook / _FOLDER / _FILE
     if not file.exists():
@@ -81,7 +89,7 @@ def record(exercise: "Exercise", passed: bool) -> str:
         with _lock(place):
             records, notice = _load(place / _FILE)
             if notice and (place / _FILE).exists():
-                return _once(place, notice)  # it could not be moved aside: leave it alone
+                return _once(place, notice)  # it is not ours to write: leave it alone
             old = records.get(exercise.name, Record(exercise.name, exercise.title, None, 0))
             now = datetime.now(UTC).isoformat(timespec="seconds")
             solved = old.solved or (now if passed else None)
@@ -121,21 +129,39 @@ def _lock(place: Path) -> Iterator[None]:
 
 
 def _load(file: Path) -> tuple[dict[str, Record], str]:
-    """The records, and a sentence when the file was damaged and had to be moved aside."""
+    """The records, and a sentence when the file is a newer course's, or was moved aside."""
     try:
-        text = file.read_text(encoding="utf-8")
+        return parse(file.read_bytes()), ""
     except FileNotFoundError:
         return {}, ""
-    except UnicodeDecodeError:
+    except Newer:
+        return {}, (
+            f"{file} was written by a newer version of the course: it is left as it is, and what "
+            "you solve is not recorded until you update the course."
+        )
+    except Damaged:
         return {}, _moved_aside(file)
+
+
+def parse(data: bytes) -> dict[str, Record]:
+    """Read the content of a progress file; no file is touched.
+
+    Raises:
+        Newer: a later course wrote it, in a form that this one does not know.
+        Damaged: it is no progress file.
+    """
     try:
-        return _parsed(json.loads(text)), ""
-    except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
-        return {}, _moved_aside(file)
+        content = json.loads(data.decode("utf-8"))
+        version = content["version"]
+        if type(version) is int and version > _VERSION:  # `True` is an int, too
+            raise Newer(f"version {version}")
+        return _records(content)
+    except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
+        raise Damaged("no progress file") from error
 
 
-def _parsed(content: Any) -> dict[str, Record]:
-    if content["version"] != _VERSION:
+def _records(content: Any) -> dict[str, Record]:
+    if type(content["version"]) is not int or content["version"] != _VERSION:
         raise ValueError("unknown version")
     records = {}
     for name, entry in content["exercises"].items():

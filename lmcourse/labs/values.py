@@ -127,7 +127,24 @@ def _array(value: Any, wanted: str) -> np.ndarray:
         )
     if array.dtype.kind not in "fiub" and not (array.dtype == object and _is_real(value)):
         raise Wrong(f"Your function returns {_type(value)}; {wanted} is asked for.")
-    return array.astype(np.float64)
+    return _float64(array, value, wanted)
+
+
+def _float64(array: np.ndarray, value: Any, wanted: str) -> np.ndarray:
+    """Convert an array of real numbers; one of Python objects may hold anything."""
+    try:
+        return array.astype(np.float64)
+    except OverflowError:
+        what = "a whole number" if isinstance(value, int) else kind(value)
+        raise Wrong(
+            f"Your function returns {what} that is too large to be read as {wanted}: the largest "
+            "that a float can hold is about 1.8e308. Does something grow without end, like a "
+            "power or a product?"
+        ) from None
+    except Exception:  # whatever else stands among the objects
+        raise Wrong(
+            f"Your function returns {_type(value)} that cannot be read as {wanted}."
+        ) from None
 
 
 def _is_real(value: Any) -> bool:
@@ -148,9 +165,15 @@ def _finite(array: np.ndarray) -> np.ndarray:
     return array
 
 
+def kind(value: Any) -> str:
+    """The kind of a value with its article, as it is spoken: "a `dict`", "an `int`"."""
+    name = type(value).__name__
+    vowel = name[0].lower() in "aeiou" or name == "ndarray"  # "n-d-array"
+    return f"{'an' if vowel else 'a'} `{name}`"
+
+
 def _type(value: Any) -> str:
-    name = "a text (`str`)" if isinstance(value, str) else f"a `{type(value).__name__}`"
-    return name
+    return "a text (`str`)" if isinstance(value, str) else kind(value)
 
 
 def _size(value: Any, array: np.ndarray) -> str:

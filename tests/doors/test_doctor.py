@@ -240,8 +240,14 @@ def test_disk(home: Path, monkeypatch: pytest.MonkeyPatch, free: float, status: 
 
 
 def test_sources(home: Path) -> None:
-    (home / "chapters" / "03-x.md").write_text("# X\n", encoding="utf-8")
-    assert one(files.sources, "course").found == f"1 chapters and 0 labs in {home}"
+    def write(name: str) -> None:
+        (home / name).write_text("# X\n", encoding="utf-8")
+
+    write("chapters/03-x.md")
+    assert one(files.sources, "course").found == f"1 chapter and 0 labs in {home}"
+    write("labs/03-x.md")
+    write("chapters/04-x.md")
+    assert one(files.sources, "course").found == f"2 chapters and 1 lab in {home}"
 
 
 def test_text(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -294,7 +300,15 @@ def test_a_workbook_that_cannot_be_written_is_a_problem(
     assert "LMCOURSE_WORKBOOK" in finding.remedy
 
 
-@pytest.mark.parametrize("text", ["{", "[]", b"\xff"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("{", "[]", b"\xff", "{}", "", '{"version": 1}', '{"version": 0}', '{"version": "2"}'),
+        *('{"version": true}', '{"version": 1, "exercises": []}', '{"version": 1, "files": []}'),
+        "[" * 100_000,
+    ],
+    ids=lambda text: str(text)[:24],
+)
 @pytest.mark.parametrize("name", ["manifest", "progress"])
 def test_a_record_that_cannot_be_read_is_a_warning_and_stays(
     home: Path, name: str, text: str | bytes
@@ -304,14 +318,49 @@ def test_a_record_that_cannot_be_read_is_a_warning_and_stays(
     finding = one(files.records, f"{name} file")
     assert finding.status == "warning"
     assert str(path) in finding.found
-    assert path.exists()
+    assert "damaged" in finding.found
+    assert "puts it aside" in finding.remedy
+    assert list(path.parent.iterdir()) == [path]
 
 
-def test_records_that_are_well(home: Path) -> None:
+@pytest.mark.parametrize("name", ["manifest", "progress"])
+def test_a_record_of_a_newer_course_is_not_called_damaged(home: Path, name: str) -> None:
+    path = home / "workbook" / ".lmcourse" / f"{name}.json"
+    path.write_text('{"version": 2, "other": {}}', encoding="utf-8")
+    finding = one(files.records, f"{name} file")
+    assert finding.status == "warning"
+    assert "written by a newer version of the course" in finding.found
+    assert "damaged" not in finding.found + finding.remedy
+    assert "Update the course" in finding.remedy
+    assert list(path.parent.iterdir()) == [path]
+
+
+@pytest.mark.parametrize("name", ["manifest", "progress"])
+def test_a_record_that_may_not_be_read_is_a_warning(
+    home: Path, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(path: Path) -> bytes:
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr(Path, "read_bytes", refuse)  # as root nothing is refused
+    finding = one(files.records, f"{name} file")
+    assert finding.status == "warning"
+    assert "cannot be read (Permission denied)" in finding.found
+    assert "right to read" in finding.remedy
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("manifest", '{"version": 1, "files": {"a.ipynb": {"laid": "0123"}}}'),
+        ("progress", '{"version": 1, "exercises": {}}'),
+    ],
+)
+def test_records_that_are_well(home: Path, name: str, text: str) -> None:
     assert [finding.found for finding in files.records()] == ["none yet", "none yet"]
-    path = home / "workbook" / ".lmcourse" / "progress.json"
-    path.write_text('{"version": 1}', encoding="utf-8")
-    assert one(files.records, "progress file") == Finding("progress file", "ok", str(path))
+    path = home / "workbook" / ".lmcourse" / f"{name}.json"
+    path.write_text(text, encoding="utf-8")
+    assert one(files.records, f"{name} file") == Finding(f"{name} file", "ok", str(path))
 
 
 def test_jupyterlab(versions: dict[str, str], home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -339,7 +388,7 @@ def test_node(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(shutil, "which", lambda name: None)
     finding = one(installed.node, "Node.js")
     assert finding.status == "warning"
-    assert "make book" in finding.remedy
+    assert finding.remedy.startswith("The book, a later part of the course, will need it.")
     monkeypatch.setattr(shutil, "which", lambda name: "/usr/bin/node")
     answer = SimpleNamespace(returncode=0, stdout="v24.1.0\n")
     monkeypatch.setattr(subprocess, "run", lambda *arguments, **named: answer)

@@ -9,6 +9,7 @@ import gc
 import math
 import os
 import random
+import shutil
 import signal
 import sys
 import threading
@@ -17,6 +18,7 @@ import warnings
 from collections.abc import Callable, Iterator
 from decimal import Decimal
 from fractions import Fraction
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -160,6 +162,10 @@ WRONG_TYPES = {
     "ragged": (lambda x: [[1.0], [1.0, 2.0]], "cannot be read"),
     "meta": (lambda x: torch.empty(3, device="meta"), "cannot be read"),
     "own class": (lambda x: Sly(), "cannot be read"),
+    "huge": (lambda x: [10**400] * 3, "too large to be read as a tensor"),
+    "huge objects": (lambda x: np.array([10**400, 1, 2], dtype=object), "too large"),
+    "text among objects": (lambda x: np.array([1, "2 * x"], dtype=object), "an `ndarray` that"),
+    "texts": (lambda x: np.array(["2", "4", "6"]), "an `ndarray`; a tensor is asked for"),
     "generator": (lambda x: (yield x), "`yield`"),
     "generator expression": (lambda x: (2 * each for each in x), "in round brackets"),
     "squared": (lambda x: x * x, "You have squared it."),
@@ -185,8 +191,10 @@ def test_wrong_types(name: str) -> None:
         (float("nan"), "NaN"),
         (-math.inf, "infinite"),
         ({6}, "a `set`"),
+        (10**400, "a whole number that is too large"),
+        (Fraction(10**400), "a `Fraction` that is too large"),
     ],
-    ids=repr,
+    ids=lambda value: repr(value)[:20],
 )
 def test_wrong_types_of_a_number(value: Any, words: str) -> None:
     assert words in hint(lambda x: value, NUMBER)
@@ -203,12 +211,17 @@ async def coroutine(x: torch.Tensor) -> torch.Tensor:
         (6.0, "without parentheses"),
         (torch.ones(3), "a `Tensor`"),
         (None, "a `NoneType`"),
+        (np.ones(3), "an `ndarray`"),
+        (6, "an `int`"),
         (lambda: 1, "1 argument, which `<lambda>()`"),
         (lambda x, y: 1, "is this the right function?"),
         (lambda x, h, U, W, b: 1, "keep the `def` line"),
         (lambda *, x: 1, "keep the `def` line"),
     ],
-    ids=["coroutine", "number", "tensor", "None", "no argument", "two", "another's", "keyword"],
+    ids=[
+        *("coroutine", "number", "tensor", "None", "array", "integer", "no argument", "two"),
+        *("another's", "keyword"),
+    ],
 )
 def test_not_the_function_asked_for(answer: Any, words: str) -> None:
     with warnings.catch_warnings(record=True) as warned:
@@ -454,6 +467,15 @@ def test_a_changed_argument_is_named() -> None:
     assert "changes its argument `x` in place" in hint(double_in_place)
 
 
+def test_a_changed_argument_without_a_name_is_counted() -> None:
+    def answer(first: Any, *rest: Any) -> int:
+        rest[1].append(3.0)
+        return 1
+
+    with pytest.raises(Wrong, match="changes its argument number 3 in place"):
+        Answer(answer)([1.0], [1.0], [1.0])
+
+
 @pytest.mark.parametrize(
     "argument",
     [
@@ -558,6 +580,53 @@ def test_modes_are_restored_and_usual_within() -> None:
             assert not torch.is_grad_enabled() and torch.get_default_dtype() is torch.float64
         finally:
             torch.set_default_dtype(torch.float32)
+
+
+def test_the_folder_and_the_environment_are_restored(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    def answer(x: torch.Tensor) -> torch.Tensor:
+        os.chdir(tmp_path.parent)
+        del os.environ["LMCOURSE_WORKBOOK"]
+        os.environ |= {"LMCOURSE_ROOT": "elsewhere", "LMCOURSE_NEW": "new"}
+        return 2 * x
+
+    def clear(x: torch.Tensor) -> torch.Tensor:
+        os.environ.clear()
+        return 2 * x
+
+    def replace(x: torch.Tensor) -> torch.Tensor:
+        os.environ = {}  # type: ignore[assignment]  # noqa: B003
+        return 2 * x
+
+    def fail(x: torch.Tensor) -> torch.Tensor:
+        answer(x)
+        raise ValueError
+
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("LMCOURSE_WORKBOOK", str(tmp_path))
+    monkeypatch.setenv("LMCOURSE_ROOT", "here")
+    monkeypatch.delenv("LMCOURSE_NEW", raising=False)
+    environment, before = os.environ, dict(os.environ)
+    for change, state in ((answer, "right"), (clear, "right"), (replace, "right"), (fail, "wrong")):
+        try:
+            assert DOUBLE.verdict(change).state == state
+            assert Path.cwd() == tmp_path
+            assert os.environ is environment and dict(os.environ) == before
+            assert os.getenv("LMCOURSE_ROOT") == "here"
+        finally:
+            os.environ = environment  # noqa: B003
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows keeps the folder that a program stands in")
+def test_a_folder_that_is_gone_is_no_fault(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    gone = tmp_path / "gone"
+    monkeypatch.chdir(tmp_path)  # put back afterwards
+    gone.mkdir()
+    os.chdir(gone)
+    assert DOUBLE.verdict(lambda x: shutil.rmtree(gone, True) or 2 * x).passed  # meanwhile
+    assert DOUBLE.verdict(lambda x: 2 * x).passed  # before
+    assert DOUBLE.verdict(lambda x: os.chdir(tmp_path) or 2 * x).passed
 
 
 @pytest.mark.parametrize(

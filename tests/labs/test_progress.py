@@ -92,7 +92,10 @@ def test_no_workbook_no_record(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
         b"\xff\xfe\x00",
         b"[]",
         b"null",
-        b'{"version": 2, "exercises": {}}',
+        b"{}",
+        b'{"version": 0, "exercises": {}}',
+        b'{"version": "2", "exercises": {}}',
+        b'{"version": true, "exercises": {}}',
         b'{"version": 1}',
         b'{"version": 1, "exercises": []}',
         b'{"version": 1, "exercises": {"02.1": {}}}',
@@ -115,6 +118,36 @@ def test_a_corrupt_file_is_moved_aside(workbook: Path, content: bytes) -> None:
     assert progress.read(workbook, told.append) == {}
     assert "progress.corrupt-2.json" in told[0]
     assert aside.read_bytes() == content and not file_of(workbook).exists()
+
+
+@pytest.mark.parametrize("content", [b'{"version": 2}', b'{"version": 3, "exercises": {}}'])
+def test_a_newer_courses_file_is_left_alone(
+    workbook: Path, content: bytes, capsys: pytest.CaptureFixture
+) -> None:
+    file_of(workbook).write_bytes(content)
+    told: list[str] = []
+    assert progress.read(workbook, told.append) == {}
+    assert len(told) == 1
+    for words in (str(file_of(workbook)), "newer version of the course", "not recorded", "update"):
+        assert words in told[0]
+
+    PERPLEXITY(lambda p: (-p.mean()).exp())
+    said = capsys.readouterr().out
+    assert said.startswith("✔ Right: 02.1") and told[0] in said
+    assert progress.record(STEP, passed=True) == ""  # told once
+    assert file_of(workbook).read_bytes() == content
+    left = {each.name for each in (workbook / ".lmcourse").iterdir()}
+    assert left <= {"progress.json", "progress.lock"}
+
+
+def test_to_parse_moves_nothing(workbook: Path) -> None:
+    progress.record(PERPLEXITY, passed=False)
+    data = file_of(workbook).read_bytes()
+    assert progress.parse(data) == {"02.1": Record("02.1", "Perplexity", None, 1)}
+    with pytest.raises(progress.Damaged):
+        progress.parse(b"{}")
+    with pytest.raises(progress.Newer):
+        progress.parse(b'{"version": 2}')
 
 
 def failing(*_: object, **__: object) -> None:
