@@ -111,16 +111,19 @@ def _notices(report: Report) -> list[str]:
     """Say what became of files that the student edited or that cannot be read."""
     notices = list(report.notices)
     for name in report.broken:
-        notices.append(
-            f"{_link(name)} cannot be read and was left as it is. Delete or rename it, start the "
-            "course again, and you get a fresh copy."
+        fresh = (
+            f"A fresh copy lies beside it: {_link(report.updates[name])}."
+            if name in report.updates
+            else "Delete or rename it, start the course again, and you get a fresh copy."
         )
+        notices.append(f"{_link(name)} cannot be read and was left as it is. {fresh}")
     for name, copy in report.updates.items():
-        notices.append(
-            f"{_link(name)} holds your edits and was left as it is. The course has a newer "
-            f"version, {_link(copy)}: copy over what you need, or delete the one that you do not "
-            "want."
-        )
+        if name not in report.broken:
+            notices.append(
+                f"{_link(name)} holds your edits and was left as it is. The course has a newer "
+                f"version, {_link(copy)}: copy over what you need, or delete the one that you do "
+                "not want."
+            )
     return notices
 
 

@@ -103,6 +103,7 @@ def test_damaged_files_are_announced(small):
     (small.workbook / ".lmcourse" / "manifest.json").write_text("{")
     page = startpage.page(workbook.lay_out())
     assert "(labs/02-recurrent.ipynb) cannot be read" in page
+    assert "(labs/02-recurrent.updated.ipynb)" in page and "holds your edits" not in page
     assert "manifest.corrupt-1.json" in page
 
 
