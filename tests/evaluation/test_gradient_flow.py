@@ -37,6 +37,8 @@ def test_truncation_cuts_and_leaves_the_rest(kind):
 def test_a_larger_forget_bias_keeps_more_of_the_lstms_gradient():
     first = [gradient_flow("LSTM", 0.9, forget_bias=b)[0].item() for b in (0.0, 1.0, 3.0)]
     assert first[0] < first[1] < first[2]
+    open_gate = gradient_flow("LSTM", 0.5, forget_bias=20.0)  # the cell passes everything on
+    assert open_gate[0] > 0.1 * open_gate[-1]
 
 
 def test_the_kinds_read_the_same_last_loss():
