@@ -101,15 +101,24 @@ def select(number: str) -> list[Source]:
     )
 
 
-def _read(path: Path, kind: Kind) -> Source:
-    """Read a source's front matter and first heading."""
+def read_text(path: Path) -> str:
+    """Read a tracked text of the course.
+
+    Raises:
+        CourseError: it is not there, or is no UTF-8 text.
+    """
     try:
-        text = path.read_text(encoding="utf-8")
+        return path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise CourseError(
             f"The source {path} cannot be read: {error}.",
             "Restore it, for example with `git checkout`, and try again.",
         ) from error
+
+
+def _read(path: Path, kind: Kind) -> Source:
+    """Read a source's front matter and first heading."""
+    text = read_text(path)
     matter, body = _split(text, path)
     question, minutes = matter.get("question"), matter.get("minutes")
     if minutes is not None and (not isinstance(minutes, int) or isinstance(minutes, bool)):

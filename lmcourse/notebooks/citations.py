@@ -7,6 +7,7 @@ year and a link in their place. The book resolves the same roles from the same `
 import re
 from pathlib import Path
 
+from lmcourse.course import read_text
 from lmcourse.errors import CourseError
 
 _ROLE = re.compile(r"\{cite:(?P<form>[tp])\}`(?P<keys>[^`]+)`")
@@ -20,15 +21,8 @@ def read_references(path: Path) -> dict[str, dict[str, str]]:
     Raises:
         CourseError: the file cannot be read, or an entry lacks its author or year.
     """
-    try:
-        text = path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise CourseError(
-            f"The references {path} cannot be read: {error}.",
-            "Restore the file, for example with `git checkout`.",
-        ) from error
     entries = {}
-    for entry in _ENTRY.finditer(text):
+    for entry in _ENTRY.finditer(read_text(path)):
         fields = {
             field["name"].lower(): field["value"] for field in _FIELD.finditer(entry["fields"])
         }

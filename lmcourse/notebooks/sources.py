@@ -5,6 +5,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from lmcourse.course import read_text
 from lmcourse.errors import CourseError
 
 # nbformat's schema library compiles the grammars of rfc3987_syntax on import, which takes one to
@@ -32,14 +33,9 @@ def read_notebook(path: Path) -> "NotebookNode":
     from jupytext.formats import JupytextFormatError
     from jupytext.myst import MystMetadataParsingError
 
+    text = read_text(path)
     try:
-        text = path.read_text(encoding="utf-8")
         notebook = jupytext.reads(text, fmt="md:myst")
-    except (OSError, UnicodeDecodeError) as error:
-        raise CourseError(
-            f"The source {path} cannot be read: {error}.",
-            "Restore it, for example with `git checkout`, and try again.",
-        ) from error
     except (
         JupytextFormatError,
         MystMetadataParsingError,
