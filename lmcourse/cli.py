@@ -80,11 +80,36 @@ def test(
 
 
 @app.command()
+def book(
+    solutions: Annotated[
+        bool, typer.Option("--solutions", help="Give the labs' solutions, folded.")
+    ] = False,
+    theme: Annotated[
+        str,
+        typer.Option(help="The course's own `theme`, or `book-theme`: the official one (network)."),
+    ] = "theme",
+    base_url: Annotated[
+        str | None,
+        typer.Option(envvar="BASE_URL", help="Where it will be served: https://example.org/course"),
+    ] = None,
+) -> None:
+    """Build the book into _build/site; it can be read from there, without a network."""
+    from lmcourse.book.build import build_book
+
+    page = build_book(_say, show_solutions=solutions, theme=theme, base_url=base_url)
+    print(f"The book is built. Open it: {page.as_uri()}")
+
+
+@app.command()
 def doctor() -> None:
     """Say what is installed, which device there is, and what would not work and why."""
     from lmcourse import doctor as checks
 
     raise typer.Exit(checks.main())
+
+
+def _say(line: str) -> None:
+    print(line, flush=True)
 
 
 def _set_device(device: Device | None) -> None:

@@ -57,6 +57,11 @@ def workbook() -> Path:
     return Path(named).expanduser().absolute() if named else root() / "workbook"
 
 
+def products() -> Path:
+    """Return the folder of everything that can be built again: ``_build`` in the checkout."""
+    return root() / "_build"
+
+
 def sources(kind: Kind | None = None) -> list[Source]:
     """List the course's sources by number, each chapter before its lab; ``kind`` picks one sort.
 

@@ -6,6 +6,7 @@ import os
 import time
 from pathlib import Path
 
+from lmcourse import course
 from lmcourse.errors import CourseError
 
 _TEMPORARY = ".lmcourse-{}-{}.tmp"
@@ -74,11 +75,13 @@ def sweep(folder: Path) -> None:
 
 
 def trouble(error: OSError, path: Path) -> CourseError:
-    """Say in words what went wrong with a file or folder of the student's, and what helps."""
+    """Say in words what went wrong with a file or folder of the reader's, and what helps."""
     elsewhere = (
         "Set LMCOURSE_WORKBOOK to a folder of your own, for example "
         "`make lab LMCOURSE_WORKBOOK=~/lmcourse-workbook`."
     )
+    if path.absolute().is_relative_to(course.products()):
+        elsewhere = "Make it writable, or work in a checkout of your own."
     if error.errno in (errno.ENOSPC, errno.EDQUOT):
         return CourseError(
             f"The disk is full: {path} could not be written, and what was there is unchanged.",

@@ -7,10 +7,12 @@ One direction only: from the tracked sources to the workbook. For each file:
 - edited: left alone; a newer version goes beside it, once, as ``NAME.updated.ipynb``.
 """
 
+import copy
 import itertools
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from lmcourse import course
 from lmcourse.errors import CourseError
@@ -19,6 +21,9 @@ from lmcourse.notebooks.citations import read_references, write_out
 from lmcourse.notebooks.manifest import Entry, Manifest
 from lmcourse.notebooks.masters import student_version
 from lmcourse.notebooks.sources import read_notebook, to_bytes
+
+if TYPE_CHECKING:
+    from nbformat import NotebookNode
 
 PRIVATE = ".lmcourse"
 # Beside sources stand figures and data. Notebooks are products, and code lives in the package: what
@@ -63,13 +68,7 @@ def products() -> Iterator[Product]:
     bibliography = course.root() / "references.bib"
     references = read_references(bibliography) if bibliography.exists() else {}
     for source in course.sources():
-        notebook = read_notebook(source.path)
-        if source.kind == "lab":
-            notebook = student_version(notebook, source.path.name)
-        for number, cell in enumerate(notebook.cells, start=1):
-            if cell.cell_type == "markdown":
-                place = f"Cell {number} of {source.path.name}"
-                cell.source = write_out(cell.source, references, place)
+        notebook = handed_out(source, read_notebook(source.path), references)
         yield _product(product_name(source), to_bytes(notebook))
     for folder in course.FOLDERS.values():
         base = course.root() / folder
@@ -78,6 +77,25 @@ def products() -> Iterator[Product]:
             hidden = any(part.startswith((".", "__")) for part in parts)
             if path.is_file() and not hidden and path.suffix not in _NOT_COPIED:
                 yield _product("/".join((folder, *parts)), path.read_bytes())
+
+
+def handed_out(
+    source: course.Source, notebook: "NotebookNode", references: dict[str, dict[str, str]]
+) -> "NotebookNode":
+    """Return a source's notebook as a student gets it: no solutions, citations as links.
+
+    Raises:
+        CourseError: a lab's solution marks are wrong, or a work is cited that is not there.
+    """
+    if source.kind == "lab":
+        notebook = student_version(notebook, source.path.name)
+    else:
+        notebook = copy.deepcopy(notebook)
+    for number, cell in enumerate(notebook.cells, start=1):
+        if cell.cell_type == "markdown":
+            place = f"Cell {number} of {source.path.name}"
+            cell.source = write_out(cell.source, references, place)
+    return notebook
 
 
 def lay_out(folder: Path | None = None) -> Report:

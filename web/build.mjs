@@ -1,0 +1,121 @@
+// Bundles everything that a browser runs. What comes out is committed, so that neither the course
+// nor its book needs npm; `--check` builds in memory and says which committed file is out of date.
+//
+//   widgets/<name>.js  ->  ../lmcourse/widgets/static/<name>.js   one ES module a widget
+//   book/book.js       ->  ../theme/public/book.js                the pages' script
+//   book/search.js     ->  ../theme/public/search.js              loaded when a reader searches
+//   book/deck.js       ->  ../theme/slides/deck.js                reveal.js and the deck's own script
+//   katex, reveal.js   ->  ../theme/public/katex, ../theme/slides their style sheets and fonts
+
+import { build, transform } from "esbuild";
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { basename, dirname, join, relative } from "node:path";
+import { fileURLToPath } from "node:url";
+
+const here = dirname(fileURLToPath(import.meta.url));
+const root = dirname(here);
+const modules = join(here, "node_modules");
+
+/** The files that a folder of the checkout must hold, by path: nothing else may lie there. */
+const OWNED = ["lmcourse/widgets/static", "theme/public/katex"];
+
+async function bundle(entry, options) {
+  const result = await build({
+    entryPoints: [join(here, entry)],
+    absWorkingDir: here,
+    bundle: true,
+    write: false,
+    charset: "utf8",
+    target: "es2022",
+    legalComments: "inline",
+    ...options,
+  });
+  return result.outputFiles[0].contents;
+}
+
+/** A style sheet that a module imports: its text, minified. */
+const styles = {
+  name: "styles",
+  setup: (it) => it.onLoad({ filter: /\.css$/ }, async ({ path }) => {
+    const { code } = await transform(readFileSync(path, "utf8"), { loader: "css", minify: true });
+    return { contents: code.trim(), loader: "text" };
+  }),
+};
+
+/** Every output, as [path from the root, bytes]. */
+async function outputs() {
+  const out = [];
+  const widgets = existsSync(join(here, "widgets"))
+    ? readdirSync(join(here, "widgets")).filter((name) => name.endsWith(".js")).sort()
+    : [];
+  for (const name of widgets) {
+    const module = await bundle(`widgets/${name}`, { format: "esm", minify: true, plugins: [styles] });
+    out.push([`lmcourse/widgets/static/${name}`, module]);
+  }
+  for (const [entry, target] of [
+    ["book/book.js", "theme/public/book.js"],
+    ["book/search.js", "theme/public/search.js"],
+    ["book/deck.js", "theme/slides/deck.js"],
+  ]) {
+    if (!existsSync(join(here, entry))) continue;
+    out.push([target, await bundle(entry, { format: "iife", minify: true })]);
+  }
+  out.push(...katex(), ...reveal());
+  return out;
+}
+
+/** KaTeX's style sheet and its woff2 fonts; every browser since 2018 reads these. */
+function katex() {
+  const dist = join(modules, "katex/dist");
+  const css = readFileSync(join(dist, "katex.min.css"), "utf8")
+    .replace(/,url\([^)]*\.(?:woff|ttf)\) format\("(?:woff|truetype)"\)/g, "");
+  const fonts = readdirSync(join(dist, "fonts")).filter((name) => name.endsWith(".woff2")).sort();
+  return [
+    ["theme/public/katex/katex.css", Buffer.from(css)],
+    ...fonts.map((name) => [
+      `theme/public/katex/fonts/${basename(name)}`,
+      readFileSync(join(dist, "fonts", name)),
+    ]),
+  ];
+}
+
+/** reveal.js's own style sheets: its layout and its white theme, whose font is the system's. */
+function reveal() {
+  const dist = join(modules, "reveal.js/dist");
+  return [["theme/slides/reveal.css", readFileSync(join(dist, "reveal.css"))]];
+}
+
+const produced = await outputs();
+const expected = new Set(produced.map(([path]) => path));
+const present = OWNED.flatMap((folder) => files(join(root, folder)));
+const stray = present.filter((path) => !expected.has(path));
+if (process.argv.includes("--check")) {
+  const stale = produced
+    .filter(([path, bytes]) => !same(join(root, path), bytes))
+    .map(([path]) => path);
+  for (const path of stale) console.error(`${path} is not what its source gives.`);
+  for (const path of stray) console.error(`${path} has no source.`);
+  if (stale.length || stray.length) {
+    console.error("Run `make web` and commit what it writes.");
+    process.exit(1);
+  }
+  console.log(`${produced.length} bundled files are what their sources give.`);
+} else {
+  for (const path of stray) rmSync(join(root, path));
+  for (const [path, bytes] of produced) {
+    mkdirSync(dirname(join(root, path)), { recursive: true });
+    if (!same(join(root, path), bytes)) writeFileSync(join(root, path), bytes);
+    console.log(`${path}  ${(bytes.length / 1000).toFixed(1)} kB`);
+  }
+}
+
+function same(path, bytes) {
+  return existsSync(path) && Buffer.compare(readFileSync(path), Buffer.from(bytes)) === 0;
+}
+
+function files(folder) {
+  if (!existsSync(folder)) return [];
+  return readdirSync(folder, { withFileTypes: true, recursive: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => relative(root, join(entry.parentPath ?? entry.path, entry.name)).replaceAll("\\", "/"));
+}
