@@ -59,7 +59,8 @@ def build_book(
             write_site(content, made, base_url=base_url)
         else:
             source = _staged(executed, parts, folder / "source", theme, show_solutions)
-            made = myst.build_html(source, urlsplit(base_url or "").path.rstrip("/"))
+            with _kept_templates(source):
+                made = myst.build_html(source, urlsplit(base_url or "").path.rstrip("/"))
         publish(made, course.products() / _SITE)
     return course.products() / _SITE / "index.html"
 
@@ -121,6 +122,20 @@ def workplace() -> Iterator[Path]:
         if error.errno not in {errno.ENOSPC, errno.EDQUOT, errno.EROFS}:
             raise
         raise files.trouble(error, base) from error
+
+
+@contextmanager
+def _kept_templates(source: Path) -> Iterator[None]:
+    """Let mystmd find the templates that an earlier build fetched and installed, and keep them."""
+    kept, used = course.products() / "templates", source / "_build" / "templates"
+    if kept.exists():
+        used.parent.mkdir(parents=True, exist_ok=True)
+        kept.rename(used)
+    try:
+        yield
+    finally:
+        if used.exists():
+            used.rename(kept)
 
 
 def _recover(base: Path) -> None:

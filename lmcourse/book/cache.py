@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from lmcourse import course
 from lmcourse.notebooks import files
+from lmcourse.notebooks.workbook import product_name
 from lmcourse.testing import environment
 
 if TYPE_CHECKING:
@@ -65,7 +66,6 @@ def save(executed: Executed, folder: Path) -> None:
         "read": executed.read,
         "notebook": hashlib.sha256(data).hexdigest(),
     }
-    folder.mkdir(parents=True, exist_ok=True)
     files.write(_notebook(executed.source, folder), data)
     files.write(_record(executed.source, folder), json.dumps(record, indent=1).encode())
 
@@ -88,8 +88,8 @@ def key(source: course.Source, read: Sequence[str]) -> str:
 
 
 def _notebook(source: course.Source, folder: Path) -> Path:
-    return folder / f"{source.slug}.ipynb"
+    return folder / product_name(source)
 
 
 def _record(source: course.Source, folder: Path) -> Path:
-    return folder / f"{source.slug}.json"
+    return (folder / product_name(source)).with_suffix(".json")

@@ -21,6 +21,7 @@ from lmcourse.book import cache
 from lmcourse.book.cache import Executed
 from lmcourse.errors import CourseError
 from lmcourse.notebooks.sources import read_notebook
+from lmcourse.notebooks.workbook import product_name
 from lmcourse.testing import environment, worker_count
 
 if TYPE_CHECKING:
@@ -42,8 +43,8 @@ def execute(sources: Sequence[course.Source], folder: Path, report: Report) -> l
     Raises:
         CourseError: one or more sources fail; each is named, with its cell and its error.
     """
-    done = {source.slug: cache.load(source, folder) for source in sources}
-    wanted = [source for source in sources if done[source.slug] is None]
+    done = {product_name(source): cache.load(source, folder) for source in sources}
+    wanted = [source for source in sources if done[product_name(source)] is None]
     if len(sources) > len(wanted):
         report(f"{len(sources) - len(wanted)} of {len(sources)} notebooks are as they were.")
     failures = []
@@ -57,7 +58,7 @@ def execute(sources: Sequence[course.Source], folder: Path, report: Report) -> l
             failures.append(error)
             return
         cache.save(result, folder)
-        done[source.slug] = result
+        done[product_name(source)] = result
         report(f"{name(source)}: {result.seconds:.0f} s, {result.megabytes:.0f} MB.")
 
     with ThreadPoolExecutor(worker_count()) as pool:
@@ -73,7 +74,7 @@ def execute(sources: Sequence[course.Source], folder: Path, report: Report) -> l
             "Mend it and build again: what went well is kept, and the last book is untouched. "
             "`lmcourse test --only NN` shows the whole error.",
         )
-    return [result for source in sources if (result := done[source.slug]) is not None]
+    return [result for source in sources if (result := done[product_name(source)]) is not None]
 
 
 class _Kernels:

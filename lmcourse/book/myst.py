@@ -3,6 +3,7 @@
 import importlib.util
 import os
 import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -19,6 +20,7 @@ NODE_REMEDY = (
 _OLDEST_NODE = 20
 _ANSI = re.compile(r"\x1b\[[0-9;]*m")
 _FAULT = re.compile(r"^(?P<mark>⛔|⚠)\ufe0f?\s+(?P<what>\S.*)$")
+_STACK = re.compile(r"\s+at |Node\.js v")  # where in mystmd's own code it failed
 _SOURCE = re.compile(r"\b(?P<folder>chapters|labs)/(?P<slug>[\w-]+)\.ipynb(?::\d+)?")
 
 
@@ -76,9 +78,9 @@ def build_html(folder: Path, base_url: str) -> Path:
 def _run(folder: Path, what: str, **variables: str) -> None:
     node = find_node()
     script = _script()
-    path = os.pathsep.join([str(node.parent), str(Path(sys.executable).parent)])
+    places = [_tools(node, folder), str(Path(sys.executable).parent), os.environ.get("PATH", "")]
     environment = dict(os.environ) | variables | {"MYST_LANG": "PYTHON", "NO_COLOR": "1"}
-    environment["PATH"] = path + os.pathsep + os.environ.get("PATH", "")
+    environment["PATH"] = os.pathsep.join(places)
     done = subprocess.run(
         [str(node), str(script), "build", what, "--strict", "--ci"],
         cwd=folder,
@@ -97,11 +99,29 @@ def _run(folder: Path, what: str, **variables: str) -> None:
             "Mend each in the file that is named, and build again; the last book is untouched.",
         )
     if done.returncode:
-        tail = "\n".join(lines[-12:])
+        said = [line for line in lines if line.strip() and not _STACK.match(line)]
+        tail = "\n".join(said[-12:])
         raise CourseError(
             f"mystmd ended with status {done.returncode}. Its last words:\n{tail}",
             "If they speak of the network: only THEME=book-theme needs one.",
         )
+
+
+def _tools(node: Path, folder: Path) -> str:
+    """Return a folder with `node` and `npm`: mystmd asks both for their versions at each start.
+
+    The wheel's own `npm` is a copy of a link, and does not start; so it gets a script of two lines.
+    """
+    npm = node.parents[1] / "lib" / "node_modules" / "npm" / "bin" / "npm-cli.js"
+    if os.name == "nt" or not npm.is_file() or str(node) != _node_of_the_environment():
+        return str(node.parent)
+    tools = folder / "_build" / "tools"
+    tools.mkdir(parents=True, exist_ok=True)
+    for name, words in {"node": [node], "npm": [node, npm]}.items():
+        script = tools / name
+        script.write_text(f'#!/bin/sh\nexec {shlex.join(map(str, words))} "$@"\n', encoding="utf-8")
+        script.chmod(0o755)
+    return str(tools)
 
 
 def _fault(line: str) -> str:

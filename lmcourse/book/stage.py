@@ -45,7 +45,7 @@ def stage(
         CourseError: a source cannot be turned into a page.
     """
     root = course.root()
-    by_slug = {each.source.slug: each for each in executed}
+    by_name = {product_name(each.source): each for each in executed}
     references = read_references(root / BIBLIOGRAPHY)
     shutil.copyfile(root / BIBLIOGRAPHY, folder / BIBLIOGRAPHY)
     for each in executed:
@@ -58,9 +58,9 @@ def stage(
             f"{INDEX} has {index.count(MAP)} lines `{MAP}`; the course's map needs one.",
             "Put that line where the map shall stand.",
         )
-    written = index.replace(MAP, course_map(parts, by_slug))
+    written = index.replace(MAP, course_map(parts, by_name))
     (folder / INDEX).write_text(written, encoding="utf-8")
-    _write_configuration(parts, by_slug, folder, template)
+    _write_configuration(parts, by_name, folder, template)
 
 
 def _stage_page(
@@ -70,8 +70,6 @@ def _stage_page(
     import jupytext
 
     source = executed.source
-    downloads = folder / _DOWNLOADS
-    downloads.mkdir(exist_ok=True)
     offered = handed_out(source, executed.notebook, references)
     page, text = executed.notebook, course.read_text(source.path)
     if source.kind == "lab":
@@ -81,10 +79,11 @@ def _stage_page(
         text = jupytext.writes(page, fmt="md:myst")
         if show_solutions:
             page = solutions.folded(executed.notebook, source.path.name)
-    (downloads / f"{source.slug}.ipynb").write_bytes(to_bytes(offered))
-    (downloads / f"{source.slug}.md").write_text(text, encoding="utf-8")
-    path = folder / product_name(source)
-    path.parent.mkdir(exist_ok=True)
+    path, offer = folder / product_name(source), folder / _DOWNLOADS / product_name(source)
+    for each in (path, offer):
+        each.parent.mkdir(parents=True, exist_ok=True)
+    offer.write_bytes(to_bytes(offered))
+    offer.with_suffix(".md").write_text(text, encoding="utf-8")
     path.write_bytes(to_bytes(_with_front_matter(page, source)))
 
 
@@ -93,23 +92,25 @@ def _with_front_matter(notebook: "NotebookNode", source: course.Source) -> "Note
     import nbformat
     import yaml
 
+    offer = Path("..") / _DOWNLOADS / product_name(source)
     matter = {
         "title": source.title,
         "short_title": label(source),
         "description": source.question or f"The exercises to chapter {source.number}.",
         "downloads": [
             {
-                "file": f"../{_DOWNLOADS}/{source.slug}{suffix}",
+                "file": offer.with_suffix(suffix).as_posix(),
                 "title": title,
                 "filename": f"{source.slug}{suffix}",
             }
             for suffix, title in ((".ipynb", "Notebook (.ipynb)"), (".md", "Text (.md)"))
         ],
     }
-    cell = nbformat.v4.new_markdown_cell(f"---\n{yaml.safe_dump(matter, allow_unicode=True)}---")
-    cell["id"] = cell_id(source.path.name, -1, "front matter")
     staged = copy.deepcopy(notebook)
-    staged.cells.insert(0, cell)
+    text = f"---\n{yaml.safe_dump(matter, allow_unicode=True)}---"
+    staged.cells.insert(0, nbformat.v4.new_markdown_cell(text))
+    for index, cell in enumerate(staged.cells):  # mystmd wants ids that no other page has
+        cell["id"] = cell_id(product_name(source), index, cell.cell_type)
     return staged
 
 
@@ -134,19 +135,26 @@ def _write_configuration(
     """Write ``myst.yml`` with the outline's parts as its table of contents."""
     import yaml
 
-    configuration = yaml.safe_load(course.read_text(course.root() / CONFIGURATION))
+    try:
+        configuration = yaml.safe_load(course.read_text(course.root() / CONFIGURATION))
+        project, site = configuration["project"], configuration["site"]
+    except (yaml.YAMLError, TypeError, KeyError) as error:
+        raise CourseError(
+            f"{CONFIGURATION} is not a book's configuration: {' '.join(str(error).split())}.",
+            "Restore it, for example with `git checkout myst.yml`, or mend the line.",
+        ) from error
     toc: list[dict[str, Any]] = [{"file": INDEX}]
     for number, part in enumerate(parts, start=1):
         pages = [
             {"file": product_name(source)}
             for chapter in part.chapters
             for source in chapter.sources
-            if source.slug in executed
+            if product_name(source) in executed
         ]
         if pages:
             toc.append({"title": f"Part {_ROMAN[number]}: {part.title}", "children": pages})
-    configuration["project"]["toc"] = toc
-    configuration["site"]["template"] = template
+    project["toc"] = toc
+    site["template"] = template
     text = yaml.safe_dump(configuration, allow_unicode=True, sort_keys=False)
     (folder / CONFIGURATION).write_text(text, encoding="utf-8")
 
@@ -170,7 +178,7 @@ def course_map(parts: Sequence[Part], executed: Mapping[str, Executed]) -> str:
 
 def _card(chapter: Chapter, executed: Mapping[str, Executed]) -> str:
     """Write a chapter's card: its question, what it builds on, what it takes, its lab."""
-    written = [source for source in chapter.sources if source.slug in executed]
+    written = [source for source in chapter.sources if product_name(source) in executed]
     title = f"{chapter.number} {chapter.title}"
     lines = [f":::{{card}} {title}"]
     body = [chapter.question, ""]
@@ -179,7 +187,7 @@ def _card(chapter: Chapter, executed: Mapping[str, Executed]) -> str:
     needs = ", ".join(chapter.needs) or "nothing"
     body += [f"**Needs** {needs}", ""]
     for source in written:
-        cost = executed[source.slug]
+        cost = executed[product_name(source)]
         page = f"[{label(source)}]({product_name(source)})"
         minutes = f"{source.minutes} minutes, " if source.minutes else ""
         body.append(f"- {page}: {minutes}{cost.seconds:.0f} s, {cost.megabytes:.0f} MB")

@@ -1,0 +1,200 @@
+"""Executing the sources, and when a kept result may be used again."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import psutil
+import pytest
+
+from lmcourse import course
+from lmcourse.book import execute as module
+from lmcourse.book.execute import WIDGET_VIEW, execute, run
+from lmcourse.errors import CourseError
+from lmcourse.notebooks.sources import to_bytes
+from tests.book.checkout import small  # noqa: F401 - a fixture
+
+COUNTING = """\
+title: Counts
+---
+
+# Counts
+
+```{code-cell} ipython3
+from pathlib import Path
+
+runs = Path("../runs.txt")
+with runs.open("a") as file:
+    file.write("x")
+print(Path("figure.txt").read_text())
+```
+"""
+
+
+@pytest.fixture
+def counted(small):  # noqa: F811
+    """A course whose chapter reads a file, and leaves a mark at each execution."""
+    small.write("chapters/02-recurrent.md", COUNTING)
+    (small.root / "chapters" / "figure.txt").write_text("one")
+    return small
+
+
+def outputs(executed) -> str:
+    cells = [cell for cell in executed.notebook.cells if cell.cell_type == "code"]
+    return "".join(output.get("text", "") for cell in cells for output in cell.outputs)
+
+
+def build(folder, kind="chapter"):
+    return execute(course.sources(kind), folder, lambda line: None)
+
+
+def runs(counted) -> int:
+    return len((counted.root / "runs.txt").read_text())
+
+
+def test_what_comes_out(small, tmp_path):  # noqa: F811
+    said = []
+    chapter, lab = execute(course.sources(), tmp_path, said.append)
+    assert (outputs(chapter), outputs(lab)) == ("42\n", "42\n")
+    assert [each.source.kind for each in (chapter, lab)] == ["chapter", "lab"]
+    assert 0 < chapter.seconds < 60
+    assert 30 < chapter.megabytes < 500, "a bare kernel"
+    assert any("Chapter 02: cell 1 of 1" in line for line in said), said
+    kept = sorted(path.relative_to(tmp_path).as_posix() for path in tmp_path.rglob("*.ipynb"))
+    assert kept == ["chapters/02-recurrent.ipynb", "labs/02-lab-recurrent.ipynb"]
+
+
+def test_memory_is_the_peak(small):  # noqa: F811
+    small.write(
+        "chapters/02-recurrent.md",
+        "title: x\n---\n\n# x\n\n```{code-cell} ipython3\nx = b'x' * 500_000_000\ndel x\n```\n",
+    )
+    (source,) = course.sources("chapter")
+    assert run(source).megabytes > 500
+
+
+def test_the_same_source_gives_the_same_bytes(small):  # noqa: F811
+    (source,) = course.sources("chapter")
+    assert to_bytes(run(source).notebook) == to_bytes(run(source).notebook)
+
+
+def test_a_kept_result_is_used_until_something_changes(counted, tmp_path):
+    changes = [
+        lambda: (counted.root / "chapters" / "figure.txt").write_text("two"),
+        lambda: (counted.root / "requirements.lock").open("a").write("# a new version\n"),
+        lambda: counted.write("chapters/02-recurrent.md", COUNTING + "\nMore.\n"),
+        lambda: (tmp_path / "chapters" / "02-recurrent.ipynb").write_text("cut sho"),
+        lambda: (tmp_path / "chapters" / "02-recurrent.json").unlink(),
+        lambda: os.environ.update(LMCOURSE_DEVICE="cpu"),
+    ]
+    (first,) = build(tmp_path)
+    assert outputs(first) == "one\n"
+    assert "chapters/figure.txt" in first.read
+    for count, change in enumerate(changes, start=1):
+        (again,) = build(tmp_path)
+        assert runs(counted) == count, "nothing changed: not executed"
+        assert (again.seconds, again.megabytes) == (first.seconds, first.megabytes)
+        change()
+        (first,) = build(tmp_path)
+        assert runs(counted) == count + 1, f"change {count} was not noticed"
+    assert outputs(first) == "two\n"
+
+
+def test_modules_of_the_checkout_count_too():
+    script = "import lmcourse.book.witness as w, lmcourse.show; print(w.files_read())"
+    done = subprocess.run(
+        [sys.executable, "-c", script],
+        env=os.environ | {"LMCOURSE_WITNESS": os.devnull},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert "lmcourse/show.py" in done.stdout and "__pycache__" not in done.stdout
+
+
+def failing(small, code: str) -> CourseError:  # noqa: F811
+    small.write(
+        "chapters/02-recurrent.md",
+        "title: x\n---\n\n# x\n\n```{code-cell} ipython3\n1 + 1\n```\n\n"
+        f"```{{code-cell}} ipython3\n{code}\n```\n",
+    )
+    with pytest.raises(CourseError) as caught:
+        execute(course.sources(), small.root / "_build" / "executed", lambda line: None)
+    return caught.value
+
+
+@pytest.mark.parametrize(
+    ("code", "what"),
+    [
+        ("rate = 0\n1 / rate", "ZeroDivisionError: division by zero"),
+        ("rate = 0\nimport os\nos._exit(3)", "its kernel died"),
+        ("rate = 0\nimport sys\nsys.exit()", "SystemExit"),
+    ],
+)
+def test_a_failure_names_chapter_cell_and_error(small, code, what):  # noqa: F811
+    error = failing(small, code)
+    assert "Chapter 02" in error.cause and "chapters/02-recurrent.md" in error.cause
+    assert "code cell 2 of 2 (`rate = 0`)" in error.cause
+    assert what in error.cause
+    assert "the last book is untouched" in error.remedy
+    kept = list((small.root / "_build" / "executed").rglob("*.ipynb"))
+    assert len(kept) == 1, "the lab went well, and is kept"
+
+
+def test_a_cell_that_takes_too_long(small, monkeypatch):  # noqa: F811
+    monkeypatch.setattr(module, "CELL_TIMEOUT", 1)
+    assert "more than 1 s" in failing(small, "rate = 0\nimport time\ntime.sleep(60)").cause
+
+
+def test_a_failed_contract_fails_the_build(small):  # noqa: F811
+    code = "rate = 0\nfrom lmcourse import expect\nexpect('the sum', 1 + 1, at_least=3)"
+    assert "the sum" in failing(small, code).cause
+
+
+def test_widgets_keep_the_form_that_lives_without_a_kernel(small):  # noqa: F811
+    forms = {"text/html": "<p>alive</p>", "text/plain": "words", WIDGET_VIEW: {"model_id": "m"}}
+    show = f"from IPython.display import display\ndisplay({forms!r}, raw=True)"
+    small.write(
+        "chapters/02-recurrent.md",
+        f"title: x\n---\n\n# x\n\n```{{code-cell}} ipython3\n{show}\n```\n",
+    )
+    (source,) = course.sources("chapter")
+    (output,) = next(c for c in run(source).notebook.cells if c.cell_type == "code").outputs
+    assert set(output["data"]) == {"text/html", "text/plain"}
+
+
+def test_an_interruption_ends_the_kernels(small):  # noqa: F811
+    pid = small.root / "pid"
+    code = f"import os, pathlib, time\npathlib.Path({str(pid)!r}).write_text(str(os.getpid()))\n"
+    small.write(
+        "chapters/02-recurrent.md",
+        f"title: x\n---\n\n# x\n\n```{{code-cell}} ipython3\n{code}time.sleep(300)\n```\n",
+    )
+    site = small.root / "_build" / "site"
+    site.mkdir(parents=True)
+    (site / "index.html").write_text("the last book")
+    build = subprocess.Popen(
+        [sys.executable, "-m", "lmcourse", "book"], stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    )
+    end = time.monotonic() + 60
+    while not (pid.exists() and pid.read_text()) and time.monotonic() < end:
+        time.sleep(0.1)
+    build.send_signal(signal.SIGINT)
+    _, said = build.communicate(timeout=60)
+    assert build.returncode == 130, said
+    assert b"Traceback" not in said
+    assert not psutil.pid_exists(int(pid.read_text()))
+    assert (site / "index.html").read_text() == "the last book"
+    assert not list((small.root / "_build").glob("book-work-*"))
+
+
+def test_records_are_json(small, tmp_path):  # noqa: F811
+    build(tmp_path)
+    record = json.loads(
+        Path(tmp_path / "chapters" / "02-recurrent.json").read_text(encoding="utf-8")
+    )
+    assert set(record) == {"key", "seconds", "megabytes", "read", "notebook"}

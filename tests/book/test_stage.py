@@ -1,0 +1,136 @@
+"""The folder that mystmd reads: pages, downloads, the map; and what a lab's page keeps back."""
+
+import json
+
+import pytest
+import yaml
+from nbformat.v4 import new_output
+
+from lmcourse import course
+from lmcourse.book import outline, solutions
+from lmcourse.book.cache import Executed
+from lmcourse.book.stage import course_map, stage
+from lmcourse.errors import CourseError
+from lmcourse.notebooks.sources import read_notebook
+from lmcourse.notebooks.workbook import product_name
+from tests.book.checkout import small  # noqa: F401 - a fixture
+
+SECRETS = ("2 * number", "The secret is", "the answer is")
+
+
+def executed() -> list[Executed]:
+    """The small course, as if executed: each code cell has printed 84."""
+    found = []
+    for source in course.sources():
+        notebook = read_notebook(source.path)
+        for cell in notebook.cells:
+            if cell.cell_type == "code":
+                cell.outputs = [new_output("stream", name="stdout", text="the answer is 84\n")]
+                cell.execution_count = 1
+        found.append(Executed(source, notebook, 12.3, 456.7, ()))
+    return found
+
+
+@pytest.fixture
+def lay_out(small, tmp_path):  # noqa: F811
+    def into(show_solutions=False):
+        folder = tmp_path / f"stage-{show_solutions}"
+        folder.mkdir()
+        stage(executed(), outline.read(), folder, "./theme", show_solutions)
+        return folder
+
+    return into
+
+
+def cells(path):
+    return json.loads(path.read_text(encoding="utf-8"))["cells"]
+
+
+def test_configuration(lay_out):
+    configuration = yaml.safe_load((lay_out() / "myst.yml").read_text(encoding="utf-8"))
+    pages = ["chapters/02-recurrent.ipynb", "labs/02-lab-recurrent.ipynb"]
+    part = {"title": "Part I: Gradients", "children": [{"file": page} for page in pages]}
+    assert configuration["project"]["toc"] == [{"file": "index.md"}, part]
+    assert configuration["site"]["template"] == "./theme"
+    rules = {rule["rule"]: rule["severity"] for rule in configuration["project"]["error_rules"]}
+    assert rules["reference-target-resolves"] == "error"
+
+
+def test_a_chapter_keeps_outputs_and_offers_itself(lay_out):
+    folder = lay_out()
+    front, *rest = cells(folder / "chapters" / "02-recurrent.ipynb")
+    matter = yaml.safe_load("".join(front["source"]).strip("-\n"))
+    assert matter["title"] == "Recurrent language models"
+    assert matter["description"] == "What does a recurrent network remember?"
+    assert matter["short_title"] == "Chapter 02"
+    assert "the answer is" in str(rest)
+    offered = [folder / "chapters" / each["file"] for each in matter["downloads"]]
+    notebook, text = offered
+    assert "the answer is" in notebook.read_text(encoding="utf-8")
+    assert "[Elman (1990)](https://doi.org" in notebook.read_text(encoding="utf-8")
+    assert text.read_bytes() == course.sources("chapter")[0].path.read_bytes()
+
+
+def test_a_lab_keeps_its_solutions_back(lay_out):
+    folder = lay_out()
+    for path in [folder / "labs" / "02-lab-recurrent.ipynb", *(folder / "downloads/labs").iterdir()]:
+        text = path.read_text(encoding="utf-8")
+        assert "def double" in text and "NotImplementedError" in text
+        assert not [secret for secret in SECRETS if secret in text], path
+
+
+def test_an_instructor_gets_them_folded(lay_out):
+    folder = lay_out(show_solutions=True)
+    page = cells(folder / "labs" / "02-lab-recurrent.ipynb")
+    sources = ["".join(cell["source"]) for cell in page]
+    at = next(i for i, source in enumerate(sources) if "def double" in source)
+    assert "NotImplementedError" in sources[at] and "2 * number" not in sources[at]
+    folded = sources[at + 1]
+    assert folded.startswith(":::::{dropdown} Solution\n```python\ndef double")
+    assert "return 2 * number" in folded and "###" not in folded
+    assert sources[-1].startswith(":::::{dropdown} Solution") and "The secret is" in sources[-1]
+    assert "the answer is" in str(page), "outputs of the solutions"
+    for path in (folder / "downloads" / "labs").iterdir():
+        assert not [s for s in SECRETS if s in path.read_text(encoding="utf-8")], "still a lab"
+
+
+def test_whole_cells_of_a_solution_are_folded(small):  # noqa: F811
+    (lab,) = (each for each in executed() if each.source.kind == "lab")
+    lab.notebook.cells[-2].metadata["tags"] = ["solution"]
+    shown = solutions.folded(lab.notebook, "lab")
+    assert shown.cells[-2].metadata["tags"] == ["solution", "hide-cell"]
+    assert lab.notebook.cells[-2].metadata["tags"] == ["solution"], "a copy was changed"
+
+
+def test_the_map(lay_out):
+    text = (lay_out() / "index.md").read_text(encoding="utf-8")
+    assert "% course-map" not in text
+    assert ":::{card} 01 Backpropagation\n:footer: Planned" in text
+    assert "[Chapter 02](chapters/02-recurrent.ipynb): 75 minutes, 12 s, 457 MB" in text
+    assert "[Lab 02](labs/02-lab-recurrent.ipynb): 90 minutes, 12 s, 457 MB" in text
+    assert "**Needs** 01" in text
+
+
+def test_the_map_names_no_page_that_is_not_built(small):  # noqa: F811
+    (chapter,) = (each for each in executed() if each.source.kind == "chapter")
+    text = course_map(outline.read(), {product_name(chapter.source): chapter})
+    assert "labs/" not in text
+
+
+@pytest.mark.parametrize("text", ["# No map\n", "% course-map\n\n% course-map\n"])
+def test_the_landing_page_needs_one_place_for_the_map(small, tmp_path, text):  # noqa: F811
+    (small.root / "index.md").write_text(text, encoding="utf-8")
+    (tmp_path / "stage").mkdir()
+    with pytest.raises(CourseError, match="needs one"):
+        stage(executed(), outline.read(), tmp_path / "stage", "./theme")
+
+
+def test_figures_come_along(lay_out, small):  # noqa: F811
+    for name in ("chapters/drawn.svg", "chapters/.hidden/x.svg", "chapters/notes.txt"):
+        path = small.root / name
+        path.parent.mkdir(exist_ok=True)
+        path.write_text("<svg/>")
+    folder = lay_out()
+    assert (folder / "chapters" / "drawn.svg").exists()
+    assert not (folder / "chapters" / ".hidden").exists()
+    assert not (folder / "chapters" / "notes.txt").exists()
