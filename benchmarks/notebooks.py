@@ -1,7 +1,7 @@
 """Time and memory of the chapters and labs: `python benchmarks/notebooks.py [02] [--runs 3]`.
 
-Each notebook is executed in a kernel of its own, on one core and one thread; the memory of the
-kernel is watched from outside. With all notebooks the table goes to `benchmarks/notebooks.md`.
+Each notebook is executed in a kernel of its own, on one core and one thread; the kernel
+says its own peak memory. With all notebooks the table goes to `benchmarks/notebooks.md`.
 """
 
 import argparse
@@ -10,60 +10,19 @@ import os
 import platform
 import statistics
 import sys
-import threading
-import time
 from pathlib import Path
 
-import psutil
-
 from lmcourse import course
+from lmcourse.book.execute import run
 from lmcourse.errors import CourseError
-from lmcourse.notebooks.sources import read_notebook
 
 SECONDS, MEGABYTES = 90, 1024  # what a chapter or lab may take on one core of a CPU
 RESULT = Path(__file__).with_suffix(".md")
 
 
-def execute(source: course.Source) -> tuple[float, float]:
-    """Wall-clock seconds of all cells, and the kernel's peak resident memory in MB."""
-    from nbclient import NotebookClient
-
-    client = NotebookClient(
-        read_notebook(source.path),
-        timeout=600,
-        kernel_name="python3",
-        resources={"metadata": {"path": str(source.path.parent)}},
-    )
-    peak = 0
-    done = threading.Event()
-
-    def watch() -> None:
-        nonlocal peak
-        while not done.wait(0.02):
-            for kernel in psutil.Process().children(recursive=True):
-                try:
-                    peak = max(peak, kernel.memory_info().rss)
-                except psutil.NoSuchProcess:
-                    continue
-
-    watcher = threading.Thread(target=watch, daemon=True)
-    watcher.start()
-    begin = time.perf_counter()
-    try:
-        client.execute()
-    finally:
-        seconds = time.perf_counter() - begin
-        done.set()
-        watcher.join()
-    return seconds, peak / 2**20
-
-
 def one_core() -> str:
     """Keep this process and its kernels to one core and one thread; say which core."""
-    for name in ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
-        os.environ[name] = "1"
     os.environ["LMCOURSE_DEVICE"] = "cpu"
-    os.environ["LMCOURSE_STRICT"] = "1"
     if not hasattr(os, "sched_setaffinity"):
         return "one thread"
     core = max(os.sched_getaffinity(0))
@@ -80,11 +39,12 @@ def main() -> int:
     held = one_core()
     rows, within = [], True
     for source in chosen:
-        runs = [execute(source) for _ in range(arguments.runs)]
-        seconds = statistics.median(run[0] for run in runs)
-        memory = max(run[1] for run in runs)
+        runs = [run(source) for _ in range(arguments.runs)]
+        seconds = statistics.median(each.seconds for each in runs)
+        memory = max(each.megabytes for each in runs)
         within &= seconds <= SECONDS and memory <= MEGABYTES
-        spread = f"{min(run[0] for run in runs):.0f}–{max(run[0] for run in runs):.0f}"
+        times = [each.seconds for each in runs]
+        spread = f"{min(times):.0f}–{max(times):.0f}"
         rows.append(f"| {source.kind} {source.number} | {seconds:.0f} ({spread}) | {memory:.0f} |")
         print(rows[-1], flush=True)
     if not arguments.number:

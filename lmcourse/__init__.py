@@ -9,7 +9,17 @@ from typing import Any
 
 __version__ = "0.1.0"
 
-_SUBMODULES = ("corpus", "evaluation", "labs", "models", "notebooks", "show", "training")
+_SUBMODULES = (
+    "book",
+    "corpus",
+    "evaluation",
+    "labs",
+    "models",
+    "notebooks",
+    "show",
+    "training",
+    "widgets",
+)
 _NAMES = {"expect": "contracts", "device": "devices", "use_style": "style"}
 
 

@@ -119,7 +119,7 @@ def chromium_page(dark: bool = False) -> Iterator[tuple[Page, Seen]]:
 
 def _is_local(url: str) -> bool:
     parts = urlsplit(url)
-    return parts.scheme in {"data", "blob", "about"} or parts.hostname in _LOOPBACK
+    return parts.scheme in {"data", "blob", "about", "file"} or parts.hostname in _LOOPBACK
 
 
 def free_port() -> int:

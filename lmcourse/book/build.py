@@ -20,6 +20,7 @@ from lmcourse.book.execute import Report, execute
 from lmcourse.book.stage import stage
 from lmcourse.errors import CourseError
 from lmcourse.notebooks import files
+from lmcourse.notebooks.sources import read_notebook
 
 OWN_THEME = "theme"  # the folder of the checkout
 _WORK, _SITE, _LAST = "book-work", "site", "site.last"
@@ -63,6 +64,37 @@ def build_book(
                 made = myst.build_html(source, urlsplit(base_url or "").path.rstrip("/"))
         publish(made, course.products() / _SITE)
     return course.products() / _SITE / "index.html"
+
+
+def build_slides(
+    source: course.Source, report: Report, file: Path | None = None, base_url: str | None = None
+) -> Path:
+    """Make a chapter's slides; return their file (``_build/slides/NN-name.html`` by default).
+
+    The other chapters are not executed: they are there so that references to them resolve.
+
+    Args:
+        base_url: where the book will be served: links to its other pages lead there.
+
+    Raises:
+        CourseError: the notebook fails, it has no slides or one that cannot be shown, or the file
+            cannot be written; what was there is then as it was.
+    """
+    from lmcourse.book.deck import write_deck
+
+    base_url = _checked(base_url)
+    file = file or course.products() / "slides" / f"{source.slug}.html"
+    myst.find_node()
+    with workplace() as folder:
+        (executed,) = execute([source], course.products() / "executed", report)
+        report("Writing the slides ...")
+        others = (other for other in course.sources() if other != source)
+        unread = [Executed(it, read_notebook(it.path), 0, 0, ()) for it in others]
+        content = parse([executed, *unread], outline.read(), folder / "source")
+        place = f"{course.FOLDERS[source.kind]}/{source.path.name}"
+        (page,) = (page for page in content.pages if page.source == place)
+        write_deck(page, content, file, base_url=base_url)
+    return file
 
 
 def parse(

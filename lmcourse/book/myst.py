@@ -28,8 +28,17 @@ def find_node() -> Path:
     """Return Node.js: the environment's own, else the system's.
 
     Raises:
-        CourseError: there is none, or it is too old.
+        CourseError: there is none, it does not start, or it is too old.
     """
+    return _node()[0]
+
+
+def node_version() -> str:
+    """Return the version of the Node.js that `find_node` finds, such as ``v24.19.0``."""
+    return _node()[1]
+
+
+def _node() -> tuple[Path, str]:
     found = _node_of_the_environment() or shutil.which("node")
     if not found:
         raise CourseError("The book needs Node.js, and there is none here.", NODE_REMEDY)
@@ -37,7 +46,7 @@ def find_node() -> Path:
         asked = subprocess.run([found, "--version"], capture_output=True, text=True, check=True)
         version = asked.stdout.strip()
         if int(version.lstrip("v").split(".")[0]) >= _OLDEST_NODE:
-            return Path(found)
+            return Path(found), version
     except (OSError, ValueError, subprocess.CalledProcessError) as error:
         raise CourseError(f"Node.js at {found} does not start: {error}.", NODE_REMEDY) from error
     raise CourseError(

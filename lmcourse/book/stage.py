@@ -38,6 +38,7 @@ def stage(
     """Write everything that mystmd needs into an empty folder.
 
     Args:
+        executed: every source of the course.
         template: mystmd's site template: a folder, or the name of a published one.
         show_solutions: give the labs' solutions, folded.
 
@@ -60,7 +61,7 @@ def stage(
         )
     written = index.replace(MAP, course_map(parts, by_name))
     (folder / INDEX).write_text(written, encoding="utf-8")
-    _write_configuration(parts, by_name, folder, template)
+    _write_configuration(parts, folder, template)
 
 
 def _stage_page(
@@ -129,9 +130,7 @@ def _copy_figures(origin: Path, target: Path) -> None:
             shutil.copyfile(path, destination)
 
 
-def _write_configuration(
-    parts: Sequence[Part], executed: Mapping[str, Executed], folder: Path, template: str
-) -> None:
+def _write_configuration(parts: Sequence[Part], folder: Path, template: str) -> None:
     """Write ``myst.yml`` with the outline's parts as its table of contents."""
     import yaml
 
@@ -149,7 +148,6 @@ def _write_configuration(
             {"file": product_name(source)}
             for chapter in part.chapters
             for source in chapter.sources
-            if product_name(source) in executed
         ]
         if pages:
             toc.append({"title": f"Part {_ROMAN[number]}: {part.title}", "children": pages})
@@ -178,15 +176,14 @@ def course_map(parts: Sequence[Part], executed: Mapping[str, Executed]) -> str:
 
 def _card(chapter: Chapter, executed: Mapping[str, Executed]) -> str:
     """Write a chapter's card: its question, what it builds on, what it takes, its lab."""
-    written = [source for source in chapter.sources if product_name(source) in executed]
     title = f"{chapter.number} {chapter.title}"
     lines = [f":::{{card}} {title}"]
     body = [chapter.question, ""]
-    if not written:
+    if not chapter.sources:
         return "\n".join([*lines, ":footer: Planned", "", *body, ":::", ""])
     needs = ", ".join(chapter.needs) or "nothing"
     body += [f"**Needs** {needs}", ""]
-    for source in written:
+    for source in chapter.sources:
         cost = executed[product_name(source)]
         page = f"[{label(source)}]({product_name(source)})"
         minutes = f"{source.minutes} minutes, " if source.minutes else ""

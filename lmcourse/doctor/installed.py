@@ -3,8 +3,6 @@
 import importlib.metadata
 import platform
 import re
-import shutil
-import subprocess
 import sys
 import tomllib
 from collections.abc import Iterator
@@ -143,30 +141,24 @@ def jupyterlab() -> Iterator[Finding]:
 
 
 def node() -> Iterator[Finding]:
-    """Look for Node.js."""
-    node = shutil.which("node")
-    if node:
-        done = subprocess.run(
-            [node, "--version"], capture_output=True, text=True, timeout=20, check=False
-        )
-        if done.returncode == 0:
-            yield Finding("Node.js", "ok", done.stdout.strip())
-            return
-    cause = "Node.js does not run here." if node else "Node.js is not installed."
-    remedy = (
-        "The book, a later part of the course, will need it. Install it from your system's "
-        "packages or nodejs.org."
-    )
-    yield Finding("Node.js", "warning", cause, remedy)
+    """Look for the Node.js that builds the book."""
+    from lmcourse.book import myst
+
+    try:
+        found, version = myst.find_node(), myst.node_version()
+    except CourseError as error:
+        yield Finding("Node.js", "warning", error.cause, error.remedy)
+        return
+    yield Finding("Node.js", "ok", f"{version} at {found}")
 
 
 def chromium() -> Iterator[Finding]:
-    """Look for the browser of the browser tests."""
+    """Look for the browser that prints slides and runs the browser tests."""
     from lmcourse.testing import CHROMIUM_REMEDY, find_chromium
 
     found = find_chromium()
     if found:
         yield Finding("Chromium", "ok", str(found))
         return
-    remedy = f"Only the browser tests in `make test` need it. {CHROMIUM_REMEDY}"
+    remedy = f"Only `lmcourse slides --pdf` and `make test` need it. {CHROMIUM_REMEDY}"
     yield Finding("Chromium", "warning", "There is no Chromium here.", remedy)

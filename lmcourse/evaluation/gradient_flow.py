@@ -1,7 +1,7 @@
 """How much of a loss at the last step reaches the state at each step before it (chapter 02)."""
 
 from collections.abc import Callable
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import torch
 from jaxtyping import Float
@@ -11,6 +11,19 @@ from lmcourse.errors import CourseError
 
 Kind = Literal["RNN", "LSTM", "GRU"]
 GATES: dict[Kind, int] = {"RNN": 1, "LSTM": 4, "GRU": 3}  # how many matrices W the cell stacks
+
+
+class RandomNetwork(NamedTuple):
+    """Inputs, read-out and, for each kind of cell, weights as they were drawn.
+
+    The matrices of a cell's gates are stacked in PyTorch's order: i, f, g, o for the LSTM, r, z, n
+    for the GRU. No bias is drawn.
+    """
+
+    inputs: Float[Tensor, "time width"]  # x_1 … x_T
+    read_out: Float[Tensor, " width"]  # L_T = read_out · h_T
+    U: dict[Kind, Tensor]  # gates · width × width
+    W: dict[Kind, Tensor]  # gates · width × width
 
 
 def with_spectral_radius(
@@ -64,35 +77,47 @@ def gradient_flow(
         time, width: T, and the number of hidden units.
         seed: of weights and inputs, the same for every kind.
     """
-    generator = torch.Generator().manual_seed(seed)
-    inputs = torch.randn(time, 1, width, generator=generator)
-    read_out = torch.randn(width, generator=generator)  # L_T = read_out · h_T
-    cell = _random_cell(kind, width, spectral_radius, activation, forget_bias, generator)
+    network = random_network(time, width, seed)
+    cell = _cell(kind, network, spectral_radius, activation, forget_bias)
 
     def step(t: int, state: Tensor) -> Tensor:
         cut = truncation is not None and t == time - truncation + 1
-        return cell(inputs[t - 1], state.detach() if cut else state)
+        return cell(network.inputs[t - 1, None], state.detach() if cut else state)
 
     start = torch.zeros(1, 2 * width if kind == "LSTM" else width)
     return state_gradient_norms(
-        step, start, time, lambda state: (state[:, :width] @ read_out).sum()
+        step, start, time, lambda state: (state[:, :width] @ network.read_out).sum()
     )
 
 
-def _random_cell(
+def random_network(time: int = 60, width: int = 32, seed: int = 0) -> RandomNetwork:
+    """The network that `gradient_flow` measures, before its spectral radius is set.
+
+    Each kind of cell is drawn after the same inputs and the same read-out.
+    """
+    U, W = {}, {}
+    for kind, gates in GATES.items():
+        generator = torch.Generator().manual_seed(seed)
+        inputs = torch.randn(time, width, generator=generator)
+        read_out = torch.randn(width, generator=generator)
+        U[kind] = torch.randn(gates * width, width, generator=generator) / width**0.5
+        W[kind] = torch.randn(gates * width, width, generator=generator)
+    return RandomNetwork(inputs, read_out, U, W)
+
+
+def _cell(
     kind: Kind,
-    width: int,
+    network: RandomNetwork,
     spectral_radius: float,
     activation: Callable[[Tensor], Tensor],
     forget_bias: float,
-    generator: torch.Generator,
 ) -> Callable[[Tensor, Tensor], Tensor]:
     """One step of a cell, as a function of input and state."""
     if kind not in GATES:
         raise CourseError(f"The cell {kind!r} is not known.", f"Choose one of {', '.join(GATES)}.")
-    U = torch.randn(GATES[kind] * width, width, generator=generator) / width**0.5
-    drawn = torch.randn(GATES[kind], width, width, generator=generator)
-    W = torch.cat([with_spectral_radius(gate, spectral_radius) for gate in drawn])
+    width, U = len(network.read_out), network.U[kind]
+    gates = network.W[kind].split(width)
+    W = torch.cat([with_spectral_radius(gate, spectral_radius) for gate in gates])
     if kind == "RNN":
         return lambda x, h: activation(x @ U.T + h @ W.T)
     cell = nn.LSTMCell(width, width) if kind == "LSTM" else nn.GRUCell(width, width)

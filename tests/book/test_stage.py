@@ -9,10 +9,9 @@ from nbformat.v4 import new_output
 from lmcourse import course
 from lmcourse.book import outline, solutions
 from lmcourse.book.cache import Executed
-from lmcourse.book.stage import course_map, stage
+from lmcourse.book.stage import stage
 from lmcourse.errors import CourseError
 from lmcourse.notebooks.sources import read_notebook
-from lmcourse.notebooks.workbook import product_name
 from tests.book.checkout import small  # noqa: F401 - a fixture
 
 SECRETS = ("2 * number", "The secret is", "the answer is")
@@ -73,7 +72,10 @@ def test_a_chapter_keeps_outputs_and_offers_itself(lay_out):
 
 def test_a_lab_keeps_its_solutions_back(lay_out):
     folder = lay_out()
-    for path in [folder / "labs" / "02-lab-recurrent.ipynb", *(folder / "downloads/labs").iterdir()]:
+    for path in [
+        folder / "labs" / "02-lab-recurrent.ipynb",
+        *(folder / "downloads/labs").iterdir(),
+    ]:
         text = path.read_text(encoding="utf-8")
         assert "def double" in text and "NotImplementedError" in text
         assert not [secret for secret in SECRETS if secret in text], path
@@ -109,12 +111,6 @@ def test_the_map(lay_out):
     assert "[Chapter 02](chapters/02-recurrent.ipynb): 75 minutes, 12 s, 457 MB" in text
     assert "[Lab 02](labs/02-lab-recurrent.ipynb): 90 minutes, 12 s, 457 MB" in text
     assert "**Needs** 01" in text
-
-
-def test_the_map_names_no_page_that_is_not_built(small):  # noqa: F811
-    (chapter,) = (each for each in executed() if each.source.kind == "chapter")
-    text = course_map(outline.read(), {product_name(chapter.source): chapter})
-    assert "labs/" not in text
 
 
 @pytest.mark.parametrize("text", ["# No map\n", "% course-map\n\n% course-map\n"])

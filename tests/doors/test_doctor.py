@@ -2,6 +2,7 @@
 
 import builtins
 import importlib.metadata
+import re
 import shutil
 import subprocess
 import sys
@@ -13,6 +14,7 @@ from typing import Any
 import pytest
 
 from lmcourse import doctor, testing
+from lmcourse.book import myst
 from lmcourse.corpus import documentation
 from lmcourse.doctor import files, installed, machine
 from lmcourse.doctor.finding import Finding
@@ -385,16 +387,14 @@ def test_jupyterlab(versions: dict[str, str], home: Path, monkeypatch: pytest.Mo
 
 
 def test_node(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(shutil, "which", lambda name: None)
+    found = one(installed.node, "Node.js")
+    assert found.status == "ok" and re.match(r"v\d+\.\d+\.\d+ at /", found.found)
+    monkeypatch.setattr(myst, "_node_of_the_environment", lambda: None)
+    monkeypatch.setenv("PATH", "")
     finding = one(installed.node, "Node.js")
-    assert finding.status == "warning"
-    assert finding.remedy.startswith("The book, a later part of the course, will need it.")
-    monkeypatch.setattr(shutil, "which", lambda name: "/usr/bin/node")
-    answer = SimpleNamespace(returncode=0, stdout="v24.1.0\n")
-    monkeypatch.setattr(subprocess, "run", lambda *arguments, **named: answer)
-    assert one(installed.node, "Node.js") == Finding("Node.js", "ok", "v24.1.0")
-    answer.returncode = 1
-    assert one(installed.node, "Node.js").found == "Node.js does not run here."
+    assert finding.status == "warning", "students need none"
+    assert "The book needs Node.js" in finding.found
+    assert finding.remedy == myst.NODE_REMEDY
 
 
 def test_chromium(monkeypatch: pytest.MonkeyPatch) -> None:

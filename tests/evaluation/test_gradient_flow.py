@@ -6,6 +6,7 @@ import torch
 from lmcourse.errors import CourseError
 from lmcourse.evaluation.gradient_flow import (
     gradient_flow,
+    random_network,
     state_gradient_norms,
     with_spectral_radius,
 )
@@ -50,3 +51,32 @@ def test_the_kinds_read_the_same_last_loss():
 def test_an_unknown_cell_is_named():
     with pytest.raises(CourseError, match=r"'CNN'.*RNN, LSTM, GRU"):
         gradient_flow("CNN", 1.0)
+
+
+@pytest.mark.parametrize(
+    ("kind", "radius", "forget_bias", "first", "last"),
+    [
+        ("RNN", 0.7, 0.0, 1.0634e-19, 0.055794),
+        ("LSTM", 1.3, 0.0, 1.4469e-11, 0.156964),
+        ("LSTM", 1.0, 2.0, 0.021727, 0.908208),
+    ],
+)
+def test_the_draw_is_the_one_that_chapter_02_was_written_with(
+    kind, radius, forget_bias, first, last
+):
+    norms = gradient_flow(kind, radius, forget_bias=forget_bias)
+    assert norms[0].item() == pytest.approx(first, rel=1e-3)
+    assert norms[-7].item() == pytest.approx(last, rel=1e-3)
+
+
+def test_every_kind_reads_the_same_inputs_and_has_weights_of_its_own():
+    network = random_network(time=12, width=6, seed=3)
+    assert network.inputs.shape == (12, 6) and network.read_out.shape == (6,)
+    for kind, gates in (("RNN", 1), ("LSTM", 4), ("GRU", 3)):
+        assert network.U[kind].shape == network.W[kind].shape == (6 * gates, 6)
+        last = gradient_flow(kind, 1.0, time=12, width=6, seed=3)[-1].item()
+        assert last == pytest.approx(network.read_out.norm().item())
+    again = random_network(time=12, width=6, seed=3)
+    assert torch.equal(again.W["LSTM"], network.W["LSTM"])
+    unseeded = random_network(time=12, width=6)  # the seed that gradient_flow has by default
+    assert torch.equal(unseeded.inputs, random_network(time=12, width=6, seed=0).inputs)

@@ -1,0 +1,10 @@
+"""Figures that a reader can move: live in a notebook, and without a kernel on any page.
+
+A widget takes arrays (NumPy's, or anything with ``.detach()``) and knows no model. Its interaction
+is JavaScript: the sources are in ``web/widgets/``, what browsers load is in ``static/``.
+"""
+
+from lmcourse.widgets.base import Widget
+from lmcourse.widgets.gradient_flow import GradientFlow
+
+__all__ = ["GradientFlow", "Widget"]

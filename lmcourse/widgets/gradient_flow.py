@@ -1,0 +1,192 @@
+"""GradientFlow: how much of a loss reaches each step before it, for three kinds of cell."""
+
+import math
+from collections.abc import Mapping
+from typing import Any, ClassVar, Protocol
+
+import numpy as np
+import traitlets
+
+from lmcourse.errors import CourseError
+from lmcourse.widgets.base import Widget, module
+from lmcourse.widgets.packing import Array, as_array
+
+GATES = {"RNN": 1, "LSTM": 4, "GRU": 3}  # stacked in PyTorch's order: i, f, g, o and r, z, n
+ACTIVATIONS = ("tanh", "relu", "linear")
+RADII = (0.1, 3.0)
+FORGET_BIASES = (-2.0, 6.0)
+CLIPS = (0.01, 1000.0)
+MOST_WORK = 1.5e8  # multiplications for one picture: a tenth of a second in a browser
+
+
+class Network(Protocol):
+    """What GradientFlow looks at, such as `lmcourse.evaluation.gradient_flow.random_network()`.
+
+    Arrays are NumPy's or tensors: inputs (time, input width), read_out (width), and for each of
+    RNN, LSTM and GRU the matrices U (gates · width, input width) and W (gates · width, width).
+    """
+
+    @property
+    def inputs(self) -> Any: ...
+    @property
+    def read_out(self) -> Any: ...
+    @property
+    def U(self) -> Mapping[Any, Any]: ...
+    @property
+    def W(self) -> Mapping[Any, Any]: ...
+
+
+class GradientFlow(Widget):
+    """‖∂L_T/∂h_t‖ for an RNN, an LSTM and a GRU with the same inputs and read-out.
+
+    The loss is L_T = read_out · h_T. Each gate's recurrent matrix is scaled to the spectral radius
+    that the reader sets; the browser computes everything anew, in float64. Of the LSTM, h_t is
+    hidden and cell state side by side. Settings are traits that a kernel can read and set.
+
+    Args:
+        network: inputs, read-out, and the three cells' weights.
+        spectral_radius: of each recurrent matrix W, from 0.1 to 3.
+        activation: of the RNN: ``"tanh"``, ``"relu"`` or ``"linear"``.
+        forget_bias: added to the LSTM's forget gate, from −2 to 6.
+        truncation: cut the gradient so many steps before the loss; None: do not.
+        clip: rescale the gradient of a cell's parameters (U, W, b) to this norm, from 0.01 to
+            1000, if it is longer;
+            None: do not.
+        step: T, the step of the loss whose gradient is drawn as curves; None: the last.
+
+    Raises:
+        CourseError: an array does not fit or is not finite, a setting is out of range, or the
+            network is too large to follow a slider.
+    """
+
+    _esm = module("gradient_flow")
+    title: ClassVar[str] = "Gradient flow"
+    lighter: ClassVar[str] = "Pass fewer time steps or a narrower network: 60 steps of width 32 do."
+
+    spectral_radius = traitlets.Float(1.0).tag(sync=True)
+    activation = traitlets.Unicode("tanh").tag(sync=True)
+    forget_bias = traitlets.Float(1.0).tag(sync=True)
+    truncation = traitlets.Int(None, allow_none=True).tag(sync=True)
+    clip = traitlets.Float(None, allow_none=True).tag(sync=True)
+    step = traitlets.Int(None, allow_none=True).tag(sync=True)
+
+    def __init__(
+        self,
+        network: Network,
+        *,
+        spectral_radius: float = 1.0,
+        activation: str = "tanh",
+        forget_bias: float = 1.0,
+        truncation: int | None = None,
+        clip: float | None = None,
+        step: int | None = None,
+    ) -> None:
+        arrays = _arrays(network)
+        self._time, self._width = len(arrays["inputs"]), len(arrays["read_out"])
+        work = self._time**2 / 2 * sum(GATES.values()) * self._width * (self._width + self._time)
+        if work > MOST_WORK:
+            raise CourseError(
+                f"{self._time} steps of width {self._width} are too many to follow a slider.",
+                self.lighter,
+            )
+        super().__init__(
+            **self.hold(arrays),
+            spectral_radius=spectral_radius,
+            activation=activation,
+            forget_bias=forget_bias,
+            truncation=truncation,
+            clip=clip,
+            step=step,
+        )
+
+    @property
+    def alt(self) -> str:
+        """What is to be seen, in words, at the present settings."""
+        settings = [
+            f"spectral radius {self.spectral_radius:g}",
+            f"activation {self.activation} in the RNN",
+            f"forget bias {self.forget_bias:g} in the LSTM",
+            f"truncated after {self.truncation} steps" if self.truncation else "not truncated",
+            f"clipped at {self.clip:g}" if self.clip else "not clipped",
+        ]
+        return (
+            f"Gradient flow: the norm of the gradient of a loss at step {self.step or self._time} "
+            "with respect to the state at each step before it, on a log scale, for an RNN, an LSTM "
+            f"and a GRU with {self._width} units that read the same {self._time} inputs. Heat "
+            "strips show it for every step of the loss and every distance back, curves for one "
+            f"loss. Settings: {', '.join(settings)}."
+        )
+
+    @traitlets.validate("spectral_radius")
+    def _radius_is_in_range(self, proposal: Any) -> float:
+        return _within("spectral_radius", proposal["value"], *RADII)
+
+    @traitlets.validate("forget_bias")
+    def _bias_is_in_range(self, proposal: Any) -> float:
+        return _within("forget_bias", proposal["value"], *FORGET_BIASES)
+
+    @traitlets.validate("activation")
+    def _activation_is_known(self, proposal: Any) -> str:
+        if proposal["value"] not in ACTIVATIONS:
+            raise CourseError(
+                f"The activation {proposal['value']!r} is not known.",
+                f"Choose one of {', '.join(ACTIVATIONS)}.",
+            )
+        return str(proposal["value"])
+
+    @traitlets.validate("truncation", "step")
+    def _step_exists(self, proposal: Any) -> int | None:
+        value = proposal["value"]
+        if value is None:
+            return None
+        return int(_within(proposal["trait"].name, value, 1, self._time))
+
+    @traitlets.validate("clip")
+    def _clip_is_positive(self, proposal: Any) -> float | None:
+        value = proposal["value"]
+        if value is None or value == math.inf:
+            return None
+        return _within("clip", value, *CLIPS)
+
+
+def _within(name: str, value: float, low: float, high: float) -> float:
+    if not low <= value <= high:  # nan is not, either
+        raise CourseError(
+            f"{name} is {value:g}, outside of {low:g} to {high:g}.",
+            "Choose a value in that range.",
+        )
+    return value
+
+
+def _arrays(network: Network) -> dict[str, Array]:
+    """The network's arrays by name, each gate's recurrent matrix at spectral radius 1."""
+    inputs = as_array("inputs", network.inputs, (None, None))
+    read_out = as_array("read_out", network.read_out, (None,))
+    width = len(read_out)
+    arrays = {"inputs": inputs, "read_out": read_out}
+    for kind, gates in GATES.items():
+        for name, matrices, columns in (
+            ("U", network.U, inputs.shape[1]),
+            ("W", network.W, width),
+        ):
+            if kind not in matrices:
+                raise CourseError(
+                    f"{name} has no weights for the {kind}.", f"Pass {', '.join(GATES)} in {name}."
+                )
+            shape = (gates * width, columns)
+            arrays[f"{name}_{kind}"] = as_array(f"{name}[{kind!r}]", matrices[kind], shape)
+        arrays[f"W_{kind}"] = _of_radius_one(kind, arrays[f"W_{kind}"].reshape(gates, width, width))
+    return arrays
+
+
+def _of_radius_one(kind: str, gates: Array) -> Array:
+    """Each gate's matrix divided by its spectral radius, stacked."""
+    gates = gates.astype(np.float64)
+    radii = np.abs(np.linalg.eigvals(gates)).max(-1)
+    if (radii <= 1e-12 * np.abs(gates).max((1, 2))).any():
+        raise CourseError(
+            f"W[{kind!r}] has a matrix whose spectral radius is 0; no factor makes it larger.",
+            "Pass matrices with an eigenvalue other than 0.",
+        )
+    stacked: Array = (gates / radii[:, None, None]).reshape(-1, gates.shape[-1])
+    return stacked

@@ -1,0 +1,78 @@
+"""Arrays on their way to a browser: checked, and packed into one run of bytes."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lmcourse.errors import CourseError
+
+Array = NDArray[Any]
+Index = dict[str, dict[str, Any]]
+DTYPES = ("float32", "uint8")
+
+
+def as_array(name: str, value: Any, shape: tuple[int | None, ...]) -> Array:
+    """The value as a NumPy array of finite numbers and of a shape; None stands for any length.
+
+    Raises:
+        CourseError: it is none; the message names the argument, and both shapes.
+    """
+    if hasattr(value, "detach"):  # a tensor, on whatever device
+        value = value.detach().cpu()
+        if str(value.dtype) == "torch.bfloat16":  # which NumPy does not know
+            value = value.float()
+    try:
+        array = np.asarray(value)
+        numbers = np.issubdtype(array.dtype, np.number) and not np.iscomplexobj(array)
+    except (TypeError, ValueError, RuntimeError):  # rows of unequal lengths, for one
+        numbers = False
+    if not numbers:
+        raise CourseError(
+            f"{name} is not an array of real numbers.",
+            "Pass a NumPy array or a tensor.",
+        )
+    fits = len(array.shape) == len(shape) and all(
+        want in (None, got) and got > 0 for got, want in zip(array.shape, shape, strict=True)
+    )
+    if not fits:
+        raise CourseError(
+            f"{name} has the shape {_written(array.shape)}, where {_written(shape)} is needed.",
+            "Pass an array of that shape; … stands for any length from 1.",
+        )
+    if not np.isfinite(array).all():
+        raise CourseError(
+            f"{name} holds numbers that are not finite (inf or nan).",
+            "Look for a division by zero or a training that diverged before this cell.",
+        )
+    return array
+
+
+def pack(arrays: Mapping[str, Array]) -> tuple[bytes, Index]:
+    """All arrays as bytes, little-endian and row by row, and where each of them lies.
+
+    Floats become float32; uint8 stays what it is.
+    """
+    parts: list[bytes] = []
+    index: Index = {}
+    offset = 0
+    for name, array in arrays.items():
+        dtype = "uint8" if array.dtype == np.uint8 else "float32"
+        with np.errstate(over="ignore"):
+            packed = np.ascontiguousarray(array, dtype=np.dtype(dtype).newbyteorder("<"))
+        if not np.isfinite(packed).all():
+            raise CourseError(
+                f"{name} holds numbers too large for float32.",
+                "Scale the array down; browsers get it in single precision.",
+            )
+        part = packed.tobytes()
+        index[name] = {"dtype": dtype, "shape": list(array.shape), "offset": offset}
+        parts.append(part)
+        offset += len(part)
+    return b"".join(parts), index
+
+
+def _written(shape: tuple[int | None, ...]) -> str:
+    lengths = ["…" if length is None else str(length) for length in shape]
+    return f"({', '.join(lengths)}{',' * (len(lengths) == 1)})"

@@ -1,0 +1,312 @@
+"""GradientFlow in a browser: on a strict MyST page, in a Jupyter-like one, and from disk."""
+
+import re
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from lmcourse.evaluation.gradient_flow import random_network
+from lmcourse.widgets import GradientFlow
+from tests.browser import picture
+from tests.widgets.hosts import HOSTS, axe, host_page, open_file, overflow
+
+
+def figure(page: Page):
+    return page.locator(".lm svg[role=img]")
+
+
+def says(page: Page, words: str):
+    """Wait until the figure's text alternative holds these words."""
+    expect(figure(page)).to_have_attribute("aria-label", re.compile(re.escape(words)))
+
+
+def slider(page: Page, label: str):
+    return page.get_by_label(label)
+
+
+def strip(page: Page, kind: str):
+    return page.get_by_role("grid", name=f"{kind}:")
+
+
+@pytest.mark.parametrize("host", HOSTS)
+def test_it_renders_reacts_and_asks_nobody(host, widget, browser: Browser, tmp_path: Path):
+    with open_file(browser, host_page(host, widget, tmp_path)) as it:
+        page = it.page
+        says(page, "loss at T = 20")
+        assert page.locator(".lm svg image").count() == 3
+        assert host == "file" or page.evaluate("host.ready && host.isObject")
+        # keyboard: a slider
+        slider(page, "Spectral radius").focus()
+        page.keyboard.press("ArrowRight")
+        expect(page.locator("output").first).to_have_text("1.05")
+        # mouse: a step of the loss is pinned, a number shown on the way
+        box = strip(page, "LSTM").bounding_box()
+        page.mouse.move(box["x"] + 3, box["y"] + box["height"] * 0.52)
+        expect(page.locator(".lm-tip")).to_have_text(
+            re.compile(r"LSTM, loss at T = 11, t = 11.*\d")
+        )
+        page.mouse.click(box["x"] + 3, box["y"] + box["height"] * 0.52)
+        says(page, "loss at T = 11")
+        # what a clip and a cut do is said
+        slider(page, "Truncate after").focus()
+        page.keyboard.press("Home")
+        expect(page.get_by_text("Truncation cuts everything 1 step back")).to_be_visible()
+        slider(page, "Clip").focus()
+        page.keyboard.press("Home")
+        expect(page.get_by_text("all steps alike")).to_be_visible()
+        page.get_by_label("RNN’s activation").select_option("relu")
+        if host != "file":
+            wanted = {"spectral_radius": 1.05, "step": 11, "truncation": 1, "clip": 0.01}
+            page.wait_for_function("host.changed.activation === 'relu'")
+            assert page.evaluate("host.changed") == wanted | {"activation": "relu"}
+        assert it.requests == [] and it.errors == []
+
+
+def test_a_tap_pins_and_a_slider_follows_a_finger(widget, browser: Browser, tmp_path: Path):
+    with open_file(browser, host_page("file", widget, tmp_path), touch=True, width=390) as it:
+        page = it.page
+        box = strip(page, "GRU").bounding_box()
+        page.touchscreen.tap(box["x"] + 4, box["y"] + box["height"] * 0.72)
+        says(page, "loss at T = 15")
+        place = slider(page, "forget bias")
+        place.scroll_into_view_if_needed()
+        box = place.bounding_box()
+        page.touchscreen.tap(box["x"] + box["width"] - 9, box["y"] + box["height"] / 2)
+        expect(page.locator("output").nth(1)).to_have_text("6")
+        assert it.errors == []
+
+
+def test_a_strip_is_walked_by_keyboard(widget, browser: Browser, tmp_path: Path):
+    with open_file(browser, host_page("file", widget, tmp_path)) as it:
+        page = it.page
+        cell = strip(page, "RNN").get_by_role("gridcell")
+        status = page.get_by_role("status")
+        cell.focus()
+        page.keyboard.press("ArrowRight")
+        expect(status).to_have_text(
+            re.compile(r"^RNN, loss at T = 20, t = 19, 1 step back: [\d.]+")
+        )
+        page.keyboard.press("End")
+        expect(status).to_have_text(re.compile("t = 1, 19 steps back"))
+        page.keyboard.press("ArrowUp")  # the row above is shorter
+        expect(status).to_have_text(re.compile("T = 19, t = 1, 18 steps back"))
+        page.keyboard.press("Control+Home")
+        expect(status).to_have_text(re.compile("T = 1, t = 1, 0 steps back"))
+        page.keyboard.press("PageDown")
+        page.keyboard.press("Enter")
+        says(page, "loss at T = 11")
+        expect(cell).to_be_focused()
+        assert cell.get_attribute("aria-label").startswith("RNN, loss at T = 11, t = 11")
+        page.keyboard.press("Tab")
+        expect(strip(page, "LSTM").get_by_role("gridcell")).to_be_focused()
+        curves = page.get_by_role("grid", name="Curves").get_by_role("gridcell")
+        curves.focus()
+        page.keyboard.press("Home")
+        page.keyboard.press("ArrowRight")
+        expect(status).to_have_text(re.compile(r"^t = 2, 9 steps back: RNN .*LSTM .*GRU"))
+        assert page.locator(".lm svg circle[r='5']").count() == 3
+
+
+def test_undo_reset_values_and_a_link_that_restores(widget, browser: Browser, tmp_path: Path):
+    path = host_page("file", widget, tmp_path)
+    with open_file(browser, path) as it:
+        page = it.page
+        undo = page.get_by_role("button", name="Undo")
+        expect(undo).to_have_attribute("aria-disabled", "true")
+        slider(page, "Loss at step").focus()
+        page.keyboard.press("Home")
+        says(page, "loss at T = 1 ")
+        slider(page, "Spectral radius").focus()
+        for key, value in (("End", "3"), ("Home", "0.1")):
+            page.keyboard.press(key)
+            expect(page.locator("output").first).to_have_text(value)
+        for value in ("3", "1"):
+            undo.click()
+            expect(page.locator("output").first).to_have_text(value)
+        says(page, "loss at T = 1 ")
+        undo.click()
+        says(page, "loss at T = 20")
+        slider(page, "Truncate after").focus()
+        page.keyboard.press("Home")
+        page.get_by_text("Show values").click()
+        expect(page.get_by_role("row")).to_have_count(3 * 1 + 1 + 1 + 20)  # grids, curves, table
+        expect(page.get_by_role("row").last).to_have_text(re.compile(r"^20"))
+        assert "cut" in page.get_by_role("row").nth(5).inner_text()
+        page.get_by_role("button", name="Copy link").click()
+        link = page.get_by_label("Copied text").input_value()
+        page.get_by_role("button", name="Reset").click()
+        expect(page.get_by_text("Nothing is cut")).to_be_visible()
+    assert link.startswith(path.as_uri() + "#view=")
+    with open_file(browser, path, fragment=link.removeprefix(path.as_uri())) as it:
+        expect(it.page.get_by_text("Truncation cuts everything 1 step back")).to_be_visible()
+
+
+@pytest.mark.parametrize(
+    "setting", ["truncation=2.5", "truncation=0", "activation=%22x%22", "clip={"]
+)
+def test_a_bad_link_is_not_followed(setting, widget, browser: Browser, tmp_path: Path):
+    path = host_page("file", widget, tmp_path)
+    key = re.search(r'data-lmcourse-widget="(\w+)"', path.read_text(encoding="utf-8"))[1]
+    with open_file(browser, path, fragment=f"#view={key}&{setting}&spectral_radius=2") as it:
+        expect(it.page.locator("output").first).to_have_text("2")
+        expect(it.page.get_by_text("Nothing is cut")).to_be_visible()
+        assert it.errors == []
+
+
+def test_pictures_are_saved(widget, browser: Browser, tmp_path: Path):
+    with open_file(browser, host_page("file", widget, tmp_path), dark=True) as it:
+        for kind, head in (("PNG", b"\x89PNG"), ("SVG", b"<svg")):
+            with it.page.expect_download() as download:
+                it.page.get_by_role("button", name=f"Save {kind}").click()
+            data = Path(download.value.path()).read_bytes()
+            assert data.startswith(head) and len(data) > 5000
+            assert download.value.suggested_filename == f"gradient-flow.{kind.lower()}"
+        assert b"var(--" not in data and b"rgb(20, 23, 28)" in data  # its own background
+        assert b'fill="rgb(232, 235, 239)"' in data and b"font-size" in data  # and its own text
+        assert it.requests == [] and it.errors == []
+
+
+def test_a_kernel_is_heard_and_told(widget, browser: Browser, tmp_path: Path):
+    with open_file(browser, host_page("jupyter", widget, tmp_path)) as it:
+        page = it.page
+        says(page, "loss at T = 20")
+        page.evaluate("kernel('step', 7)")
+        says(page, "loss at T = 7")
+        page.evaluate("kernel('spectral_radius', 'nonsense')")  # no number: it stays as it was
+        slider(page, "Spectral radius").focus()
+        page.keyboard.press("ArrowRight")
+        page.wait_for_function("host.saved?.spectral_radius === 1.05")
+        page.get_by_role("button", name="Copy as Python").click()
+        copied = page.get_by_label("Copied text").input_value()
+        assert copied.startswith("GradientFlow(network, spectral_radius=1.05, activation=")
+        rebuilt = eval(copied, {"GradientFlow": GradientFlow, "network": random_network(20, 8)})
+        assert rebuilt.step == 7 and rebuilt.spectral_radius == 1.05 and rebuilt.clip is None
+
+
+@pytest.mark.parametrize("host", ["myst", "jupyter"])
+def test_nothing_is_left_when_it_ends(host, widget, browser: Browser, tmp_path: Path):
+    with open_file(browser, host_page(host, widget, tmp_path)) as it:
+        page = it.page
+        says(page, "loss at T = 20")
+        page.evaluate(
+            """() => {  // from here on, whoever draws is noticed
+                window.drawn = window.disconnected = 0;
+                ResizeObserver.prototype.disconnect = () => { disconnected++; };
+                const create = document.createElementNS;
+                document.createElementNS = (...it) => {
+                  drawn++;
+                  return create.apply(document, it);
+                };
+            }"""
+        )
+        slider(page, "Spectral radius").focus()
+        page.keyboard.press("ArrowRight")
+        page.wait_for_function("drawn > 0")
+        assert page.evaluate("end()") == {"left": 0, "listeners": 0}
+        assert page.evaluate("disconnected") == 1
+        page.evaluate("drawn = 0; window.kernel?.('spectral_radius', 2); location.hash = '#view=x'")
+        page.set_viewport_size({"width": 500, "height": 500})
+        page.wait_for_timeout(200)
+        assert page.evaluate("drawn") == 0 and it.errors == []
+
+
+@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
+@pytest.mark.parametrize("width", [1000, 360])
+def test_everybody_can_use_it(dark, width, browser: Browser, tmp_path: Path):
+    widget = GradientFlow(random_network(), truncation=25, clip=10.0, step=50)
+    with open_file(browser, host_page("file", widget, tmp_path), dark=dark, width=width) as it:
+        page = it.page
+        says(page, "loss at T = 50")
+        assert page.locator(".lm").get_attribute("data-lm-theme") == ("dark" if dark else "light")
+        assert page.locator(".lm").get_attribute("data-lm-suppress-shortcuts") == "true"
+        page.get_by_text("Show values").click()
+        page.get_by_role("button", name="Copy link").click()
+        assert axe(page) == []
+        assert overflow(page) == 0
+        picture(page, f"gradient-flow-{'dark' if dark else 'light'}-{width}")
+        small = page.locator(".lm :is(button, select, input, summary):visible").evaluate_all(
+            """all => all.map((it) => it.getBoundingClientRect())
+                .filter(({width, height}) => width < 44 || height < 44)"""
+        )
+        assert small == []
+
+
+def test_axe_finds_what_is_wrong(browser: Browser, tmp_path: Path):
+    page = tmp_path / "bad.html"
+    page.write_text(
+        "<!doctype html><html lang=en><title>Bad</title><main><h1>x</h1>"
+        "<button></button><p style='color:#ccc;background:#fff'>faint</p></main>"
+    )
+    with open_file(browser, page) as it:
+        found = " ".join(axe(it.page))
+    assert "button-name" in found and "color-contrast" in found
+
+
+def test_a_theme_that_changes_is_followed(widget, browser: Browser, tmp_path: Path):
+    with open_file(browser, host_page("jupyter", widget, tmp_path)) as it:
+        root = it.page.locator(".lm")
+        expect(root).to_have_attribute("data-lm-theme", "light")
+        it.page.evaluate("document.body.classList.add('dark')")
+        expect(root).to_have_attribute("data-lm-theme", "dark")
+        it.page.evaluate("document.body.classList.remove('dark')")
+        expect(root).to_have_attribute("data-lm-theme", "light")
+
+
+def test_two_widgets_on_a_page_leave_each_other_alone(widget, browser: Browser, tmp_path: Path):
+    other = GradientFlow(random_network(time=20, width=8, seed=1), step=5)
+    path = tmp_path / "two.html"
+    body = widget.to_html() + other.to_html() + widget.to_html()
+    path.write_text(f"<!doctype html><html lang=en><meta charset=utf-8><body>{body}")
+    with open_file(browser, path) as it:
+        roots = it.page.locator(".lm")
+        expect(roots).to_have_count(3)
+        roots.nth(2).get_by_label("Spectral radius").focus()
+        it.page.keyboard.press("End")
+        expect(roots.nth(2).locator("output").first).to_have_text("3")
+        for first in (0, 1):
+            expect(roots.nth(first).locator("output").first).to_have_text("1")
+        ids = it.page.locator(".lm [id]").evaluate_all("all => all.map(it => it.id)")
+        assert len(ids) == len(set(ids)) == 9
+        assert it.errors == []
+
+
+def test_the_words_stay_where_no_script_runs(widget, browser: Browser, tmp_path: Path):
+    path = host_page("file", widget, tmp_path)
+    broken = tmp_path / "broken.html"
+    text = path.read_text(encoding="utf-8").replace("spectral_radius", "spoilt", 1)
+    broken.write_text(re.sub(r'"arrays": "[^"]*"', '"arrays": "AA"', text), encoding="utf-8")
+    with open_file(browser, broken) as it:
+        it.page.wait_for_timeout(300)
+        expect(it.page.get_by_text("Gradient flow: the norm")).to_be_visible()
+        assert it.page.locator(".lm").count() == 0
+    context = browser.new_context(java_script_enabled=False)
+    page = context.new_page()
+    page.goto(path.as_uri())
+    expect(page.get_by_text("Gradient flow: the norm")).to_be_visible()
+    context.close()
+    with open_file(browser, path) as it:
+        says(it.page, "loss at T = 20")
+        assert it.page.get_by_text("Gradient flow: the norm").count() == 0
+
+
+def test_what_is_cut_is_hatched_and_named(browser: Browser, tmp_path: Path):
+    widget = GradientFlow(random_network(time=20, width=8), truncation=4)
+    with open_file(browser, host_page("file", widget, tmp_path)) as it:
+        says(it.page, "at t = 17")
+        expect(it.page.locator(".lm svg path[fill^='url(#zero']")).to_have_count(3)
+        expect(it.page.locator(".lm svg path[fill^='url(#over']")).to_have_count(0)
+        it.page.get_by_text("Show values").click()
+        assert it.page.get_by_role("row").nth(5).inner_text().split() == ["1", "cut", "cut", "cut"]
+
+
+def test_what_overflows_is_marked_and_cannot_be_clipped(browser: Browser, tmp_path: Path):
+    network = random_network(time=300, width=1)
+    huge = network._replace(read_out=network.read_out * 1e37, inputs=network.inputs * 1e37)
+    widget = GradientFlow(huge, activation="linear", spectral_radius=3.0, clip=1.0)
+    with open_file(browser, host_page("file", widget, tmp_path)) as it:
+        expect(it.page.get_by_text("The RNN’s gradient overflows")).to_be_visible()
+        expect(it.page.locator(".lm svg text", has_text="‖G‖ overflow")).to_have_count(1)
+        expect(it.page.locator(".lm svg path[fill^='url(#over']")).to_have_count(1)
+        says(it.page, "RNN: overflow at t = 300, overflow at t = 1;")
+        assert it.errors == []

@@ -1,0 +1,23 @@
+// Arrays as Python packs them: one run of bytes, and an index that says what lies where.
+
+/** Bytes as a host hands them over: DataView, ArrayBuffer, Uint8Array or base64. */
+export function bytes(value) {
+  if (typeof value === "string") return Uint8Array.from(atob(value), (c) => c.charCodeAt(0));
+  if (value instanceof ArrayBuffer) return new Uint8Array(value);
+  return new Uint8Array(value.buffer, value.byteOffset, value.byteLength);
+}
+
+/**
+ * @param packed what `bytes` takes.
+ * @param {Object<string, {dtype: "float32" | "uint8", shape: number[], offset: number}>} index
+ * @returns {Object<string, {shape: number[], data: Float32Array | Uint8Array}>}
+ */
+export function unpack(packed, index) {
+  const all = bytes(packed);
+  return Object.fromEntries(Object.entries(index).map(([name, { dtype, shape, offset }]) => {
+    const length = shape.reduce((a, b) => a * b, 1);
+    const kind = dtype === "float32" ? Float32Array : Uint8Array;
+    const part = all.slice(offset, offset + length * kind.BYTES_PER_ELEMENT); // aligned anew
+    return [name, { shape, data: new kind(part.buffer) }];
+  }));
+}

@@ -1,0 +1,86 @@
+// What a reader has set: kept in step with the host's model, with undo, reset and a link.
+
+/**
+ * @param model the host's; of it only get, set and on are taken for granted.
+ * @param {Object<string, {start: any, positions?: any[], choices?: Object}>} fields each setting's
+ *   value at the start, and its values in order or its choices: a number between the first and the
+ *   last position is taken, and any of `choices`.
+ */
+export function settings(model, fields, signal, onChange) {
+  const names = Object.keys(fields);
+  const pick = (from) => Object.fromEntries(names.map((name) => [name, from(name)]));
+  const first = pick((name) => {
+    const given = model.get(name);
+    return fits(fields[name], given) ? given : fields[name].start;
+  });
+  let now = first;
+  const past = [];
+  let gesture = null; // the setting that is being dragged: one drag is one step back
+
+  function take(next, tell = true) {
+    const changed = names.filter((name) => next[name] !== now[name]);
+    now = next;
+    if (tell) {
+      for (const name of changed) model.set(name, now[name]);
+      try { model.save_changes(); } catch { /* a page has nobody to tell */ }
+    }
+    if (changed.length) onChange(changed);
+  }
+
+  /** A change that can be undone. */
+  function change(next) {
+    gesture = null;
+    if (names.some((name) => next[name] !== now[name])) past.push(now);
+    take(next);
+  }
+
+  for (const name of names) {
+    const hear = () => {
+      const value = model.get(name);
+      if (!signal.aborted && fits(fields[name], value)) take({ ...now, [name]: value }, false);
+    };
+    model.on(`change:${name}`, hear);
+    signal.addEventListener("abort", () => {
+      try { model.off(`change:${name}`, hear); } catch { /* `hear` does nothing any more */ }
+    });
+  }
+  return {
+    get: () => now,
+    set(name, value) {
+      if (gesture === name) take({ ...now, [name]: value });
+      else change({ ...now, [name]: value });
+      gesture = name;
+    },
+    settle() { gesture = null; },
+    undo() {
+      gesture = null;
+      if (past.length) take(past.pop());
+    },
+    canUndo: () => past.length > 0,
+    reset: () => change(first),
+    /** Takes settings from a link's text; says whether it was one for this key. */
+    restore(hash, key) {
+      const found = new URLSearchParams(hash.slice(1));
+      if (found.get("view") !== key) return false;
+      change(pick((name) => {
+        try {
+          const value = JSON.parse(found.get(name) ?? "");
+          return fits(fields[name], value) ? value : now[name];
+        } catch { return now[name]; }
+      }));
+      return true;
+    },
+    hash: (key) =>
+      `#${new URLSearchParams([["view", key], ...names.map((it) => [it, JSON.stringify(now[it])])])}`,
+    /** The settings as the arguments of a Python call. */
+    python: () => names.map((it) => `${it}=${JSON.stringify(now[it]).replace("null", "None")}`).join(", "),
+  };
+}
+
+function fits({ positions, choices }, value) {
+  if (choices) return Object.hasOwn(choices, value);
+  if (value === null) return positions.includes(null);
+  const numbers = positions.filter((it) => it !== null);
+  return value >= numbers[0] && value <= numbers.at(-1) &&
+    (Number.isInteger(value) || (typeof value === "number" && !numbers.every(Number.isInteger)));
+}
