@@ -16,7 +16,10 @@ from lmcourse import course
 from lmcourse.book import myst, outline
 from lmcourse.book.cache import Executed
 from lmcourse.book.content import Content, read_content
+from lmcourse.book.deck import write_deck
 from lmcourse.book.execute import Report, execute
+from lmcourse.book.site import write_site
+from lmcourse.book.slides import has_slides
 from lmcourse.book.stage import stage
 from lmcourse.errors import CourseError
 from lmcourse.notebooks import files
@@ -53,17 +56,27 @@ def build_book(
         report("Writing the pages ...")
         made = folder / _SITE
         if theme == OWN_THEME:
-            from lmcourse.book.site import write_site
-
             content = parse(executed, parts, folder / "source", show_solutions)
             made.mkdir()
-            write_site(content, made, base_url=base_url)
+            slides = _decks(content, folder / "slides", base_url)
+            for note in write_site(content, made, base_url=base_url, slides=slides):
+                report(note)
         else:
             source = _staged(executed, parts, folder / "source", theme, show_solutions)
             with _kept_templates(source):
                 made = myst.build_html(source, urlsplit(base_url or "").path.rstrip("/"))
         publish(made, course.products() / _SITE)
     return course.products() / _SITE / "index.html"
+
+
+def _decks(content: Content, folder: Path, base_url: str | None) -> dict[str, Path]:
+    """Write the slides of every page that has some; return the files, by the page's slug."""
+    decks = {}
+    for page in content.pages:
+        if has_slides(page):
+            decks[page.slug] = folder / f"{Path(page.source).stem}.html"
+            write_deck(page, content, decks[page.slug], base_url=base_url)
+    return decks
 
 
 def build_slides(
@@ -80,8 +93,6 @@ def build_slides(
         CourseError: the notebook fails, it has no slides or one that cannot be shown, or the file
             cannot be written; what was there is then as it was.
     """
-    from lmcourse.book.deck import write_deck
-
     base_url = _checked(base_url)
     file = file or course.products() / "slides" / f"{source.slug}.html"
     myst.find_node()

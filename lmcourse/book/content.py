@@ -95,7 +95,7 @@ def _page(folder: Path, slug: str, part: str | None) -> Page:
         bibliography={key: cited["data"][key]["html"] for key in cited["order"]},
         source=page["location"].lstrip("/").replace(".ipynb", ".md"),  # the tracked form
         part=part,
-        label=matter.get("label") or matter.get("short_title"),
+        label=matter.get("short_title"),
         downloads=tuple(
             Download(
                 label=each.get("title") or each["filename"],

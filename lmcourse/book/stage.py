@@ -75,8 +75,8 @@ def _stage_page(
     page, text = executed.notebook, course.read_text(source.path)
     if source.kind == "lab":
         page = student_version(executed.notebook, source.path.name)
-        for each in (offered, page):
-            solutions.drop_outputs(each)
+        for notebook in (offered, page):
+            solutions.drop_outputs(notebook)
         text = jupytext.writes(page, fmt="md:myst")
         if show_solutions:
             page = solutions.folded(executed.notebook, source.path.name)

@@ -1,0 +1,105 @@
+"""Images, and figures, tables and listings with captions."""
+
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from lmcourse.book.content import Node
+from lmcourse.book.markup import classes, element, escape
+
+if TYPE_CHECKING:
+    from lmcourse.book.nodes import Renderer
+
+_WIDTH = re.compile(r"(\d+(?:\.\d+)?)(px|%|em|rem)?")
+_ALIGNS = frozenset({"left", "center", "right"})
+
+
+def image_size(path: Path) -> tuple[int, int] | None:
+    """Return an image's width and height in pixels, if they can be told."""
+    from PIL import Image, UnidentifiedImageError
+
+    if path.suffix == ".svg":
+        return None
+    try:
+        with Image.open(path) as image:
+            return image.size
+    except (OSError, UnidentifiedImageError):
+        return None
+
+
+def picture(
+    renderer: "Renderer", path: Path, alt: str, *, width: str = "", class_: str = ""
+) -> str:
+    """Return an image whose place is reserved before it is there."""
+    size = image_size(path)
+    return element(
+        "img",
+        src=renderer.asset(path),
+        alt=alt,
+        width=size[0] if size else None,
+        height=size[1] if size else None,
+        loading="lazy",
+        decoding="async",
+        class_=class_,
+        style=f"width:{width}" if width else None,
+    )
+
+
+def _image(renderer: "Renderer", node: Node) -> str:
+    url, alt = node.get("url", ""), node.get("alt", "").strip()
+    path = renderer.public / url.lstrip("/")
+    name = node.get("urlSource") or url
+    if not alt:
+        renderer.problem(f"the image `{name}` has no alternative text. Say what is to be seen.")
+    if not path.is_file():
+        renderer.problem(f"the image `{name}` is not a file of this book.")
+        return escape(alt)
+    align = node.get("align") if node.get("align") in _ALIGNS else None
+    chosen = classes(node.get("class"), f"align-{align}" if align else None) or ""
+    return picture(renderer, path, alt, width=_width(node.get("width")), class_=chosen)
+
+
+def _width(value: object) -> str:
+    match = _WIDTH.fullmatch(str(value or ""))
+    return f"{match[1]}{match[2] or 'px'}" if match else ""
+
+
+def _container(renderer: "Renderer", node: Node) -> str:
+    children = node.get("children", [])
+    words = [child for child in children if child["type"] in ("caption", "legend")]
+    rest = [child for child in children if child["type"] not in ("caption", "legend")]
+    caption = element("figcaption", renderer.render(words)) if words else ""
+    content = renderer.render(rest)
+    above = bool(children) and children[0]["type"] == "caption"  # a table's stands above it
+    parts = any(child.get("subcontainer") for child in rest)
+    return element(
+        "figure",
+        caption + content if above else content + caption,
+        id=node.get("html_id"),
+        class_=classes(
+            f"figure-{node.get('kind') or 'figure'}",
+            "subfigures" if parts else None,
+            node.get("class"),
+        ),
+    )
+
+
+def _caption(renderer: "Renderer", node: Node) -> str:
+    return renderer.children(node)
+
+
+def _legend(renderer: "Renderer", node: Node) -> str:
+    return element("div", renderer.children(node), class_="legend")
+
+
+def _caption_number(renderer: "Renderer", node: Node) -> str:
+    return element("span", renderer.children(node), class_="caption-number") + " "
+
+
+HANDLERS = {
+    "image": _image,
+    "container": _container,
+    "caption": _caption,
+    "legend": _legend,
+    "captionNumber": _caption_number,
+}

@@ -1,0 +1,194 @@
+"""What cells show, as HTML: the form that is chosen, and what is made of it."""
+
+import base64
+from pathlib import Path
+from typing import Any
+
+import pytest
+from bs4 import BeautifulSoup
+
+from lmcourse.book.content import Content, Node
+from lmcourse.book.nodes import Renderer
+from lmcourse.book.outputs import LONGEST
+from tests.book.conftest import WIDGET, contract, picture, shown_source
+
+
+@pytest.fixture
+def renderer(tmp_path: Path) -> Renderer:
+    """A renderer over an empty folder."""
+    return Renderer(public=tmp_path, asset=lambda path: path.name, link=lambda url: url)
+
+
+def outputs(*data: dict[str, Any], **attributes: Any) -> list[Node]:
+    """A cell's outputs, as mystmd leaves them."""
+    children = [{"type": "output", "jupyter_data": each, "children": []} for each in data]
+    return [{"type": "outputs", "children": children, **attributes}]
+
+
+def stream(text: str, name: str = "stdout", **more: str) -> dict[str, Any]:
+    """A printed text."""
+    return {"output_type": "stream", "name": name, "text": text, **more}
+
+
+def display(metadata: dict[str, Any] | None = None, **forms: Any) -> dict[str, Any]:
+    """An output with several forms: ``text_html="<p>"`` is ``text/html``, in place."""
+    data = {
+        name.replace("_", "/", 1): each if isinstance(each, dict) else {"content": each}
+        for name, each in forms.items()
+    }
+    return {"output_type": "display_data", "data": data, "metadata": metadata or {}}
+
+
+def soup(renderer: Renderer, *data: dict[str, Any]) -> BeautifulSoup:
+    """Render outputs and read them."""
+    return BeautifulSoup(renderer.render(outputs(*data)), "html.parser")
+
+
+def test_a_stream_is_one_text_and_escaped(renderer: Renderer) -> None:
+    found = soup(renderer, stream("a\n"), stream("<b>\n"), stream("!\n", "stderr"), stream("z\n"))
+    texts = [each.get_text() for each in found.select(".output > pre")]
+    assert texts == ["a\n<b>", "!", "z"]
+    assert [each["class"][-1] for each in found.select(".output")] == ["stdout", "stderr", "stdout"]
+
+
+def test_terminal_colors_are_classes(renderer: Renderer) -> None:
+    found = soup(renderer, stream("\x1b[31mred <b>\x1b[0m plain"))
+    assert found.pre.get_text() == "red <b> plain"
+    assert found.select_one(".ansi-red-fg").get_text() == "red <b>"
+
+
+def test_an_error(renderer: Renderer) -> None:
+    error = {"output_type": "error", "ename": "E", "evalue": "why", "traceback": "line\nE: why"}
+    assert soup(renderer, error).select_one(".error > pre").get_text() == "line\nE: why"
+
+
+def test_a_long_text_is_cut_and_offered_whole(renderer: Renderer, tmp_path: Path) -> None:
+    whole = "".join(f"line {n}\n" for n in range(LONGEST))
+    (tmp_path / "whole.txt").write_text(whole, encoding="utf-8")
+    found = soup(renderer, stream("line ...", path="/whole.txt"))
+    shown = found.pre.get_text()
+    assert len(shown) <= LONGEST and whole.startswith(shown + "\n")
+    assert found.select_one(".more a")["href"] == "whole.txt"
+    assert "notebook" in soup(renderer, stream(whole)).select_one(".more").get_text()
+    assert not soup(renderer, stream("short")).select(".more")
+
+
+PNG = base64.b64encode(picture(60, 40)).decode()
+ALT = {"image/png": {"alt": "A <square>."}}
+
+
+def test_a_figure_is_a_file_with_words(renderer: Renderer, tmp_path: Path) -> None:
+    (tmp_path / "f.png").write_bytes(picture(60, 40))
+    figure = display(ALT, image_png={"path": "/f.png"}, text_html="<p>no</p>", text_plain="no")
+    image = soup(renderer, figure).select_one(".output.image > img")
+    assert (image["src"], image["alt"]) == ("f.png", "A <square>.")
+    assert (image["width"], image["height"], image["loading"]) == ("60", "40", "lazy")
+
+
+def test_a_figure_in_place_becomes_a_file(renderer: Renderer, tmp_path: Path) -> None:
+    image = soup(renderer, display(ALT, image_png=PNG)).img
+    assert (tmp_path / image["src"]).read_bytes() == picture(60, 40)
+
+
+def test_a_figure_without_words_is_a_problem(renderer: Renderer) -> None:
+    soup(renderer, display(image_png=PNG, text_plain="<Figure>"))
+    assert "show.figure" in renderer.problems[0]
+
+
+def test_an_svg_needs_words(renderer: Renderer, tmp_path: Path) -> None:
+    svg = "<svg xmlns='http://www.w3.org/2000/svg'><script>alert(1)</script></svg>"
+    found = soup(renderer, display({"image/svg+xml": {"alt": "Words"}}, **{"image_svg+xml": svg}))
+    assert found.svg is None  # an image runs no scripts
+    assert (tmp_path / found.img["src"]).read_text(encoding="utf-8") == svg
+    assert not renderer.problems
+    soup(renderer, display(**{"image_svg+xml": svg}))
+    assert "SVG" in renderer.problems[0]
+
+
+def test_html_is_left_as_it_is(renderer: Renderer, tmp_path: Path) -> None:
+    (tmp_path / "w.html").write_text(WIDGET, encoding="utf-8")
+    for form in (WIDGET, {"path": "/w.html"}):
+        html = renderer.render(outputs(display(text_html=form, text_plain="words")))
+        assert html.count(WIDGET) == 1
+
+
+def test_a_contract_has_no_colors_of_its_own(renderer: Renderer) -> None:
+    data = contract()["data"]
+    found = soup(renderer, display(text_html=data["text/html"], text_plain=data["text/plain"]))
+    kept = found.select_one(".lmcourse-expect")
+    assert kept["data-passed"] == "true"
+    assert "style" not in str(kept)
+    assert " ".join(kept.get_text(" ").split()) == (
+        "✓ both sides: 0.5 (expected: 0.5 ± 0.1) It is 0.5 here."
+    )
+
+
+def test_shown_source_is_colored_as_code(renderer: Renderer) -> None:
+    data = shown_source()["data"]
+    plain = "# lmcourse/thing.py\ndef thing():\n    return 1 < 2\n"
+    found = soup(renderer, display(text_html=data["text/html"], text_plain=plain))
+    assert found.select_one(".code-name").get_text() == "lmcourse/thing.py"
+    assert found.code.get_text() == "def thing():\n    return 1 < 2"
+    assert not found.select("style, .highlight")
+    assert found.select(".k")
+
+
+def test_markdown_has_tables_and_maths_and_no_html(renderer: Renderer) -> None:
+    text = "| **a** | $\\rho$ |\n|---|---|\n| <b>1</b> | costs $5/US$6 |"
+    found = soup(renderer, display(text_markdown=text, text_plain="no"))
+    assert found.select_one("th strong").get_text() == "a"
+    assert found.select_one("th math").get_text() == "ρ"
+    assert found.select_one("td").get_text() == "<b>1</b>"
+    assert found.select("td")[1].get_text() == "costs $5/US$6"
+    assert not renderer.problems
+
+
+@pytest.mark.parametrize("tex", ["$\\nosuchcommand$", "$a_$"])
+def test_maths_that_cannot_be_read_is_a_problem(renderer: Renderer, tex: str) -> None:
+    soup(renderer, display(text_markdown=tex))
+    assert tex.strip("$") in renderer.problems[0]
+
+
+@pytest.mark.parametrize("text", ["$$x^2$$", "$x^2$", "\\[x^2\\]", "x^2"])
+def test_latex(renderer: Renderer, text: str) -> None:
+    found = soup(renderer, display(text_latex=text, text_plain="no"))
+    assert found.math["display"] == "block"
+    assert found.math.get_text() == "x2"
+
+
+def test_the_order_of_forms(renderer: Renderer) -> None:
+    forms = {"text_plain": "plain", "text_latex": "l", "text_markdown": "mark", "text_html": "html"}
+    expected = ["plain", "l", "mark", "html"]
+    for count, words in enumerate(expected, start=1):
+        given = dict(list(forms.items())[:count])
+        assert soup(renderer, display(**given)).get_text().strip() == words
+
+
+def test_an_output_that_no_page_can_show_is_a_problem(renderer: Renderer) -> None:
+    soup(renderer, display(application_pdf="x"))
+    assert "application/pdf" in renderer.problems[0]
+
+
+def test_visibility(renderer: Renderer) -> None:
+    def render(**attributes: Any) -> BeautifulSoup:
+        return BeautifulSoup(renderer.render(outputs(stream("x"), **attributes)), "html.parser")
+
+    assert render().select(".outputs > .stream")
+    assert render(visibility="hide").select("details:not([open]) > .outputs")
+    assert str(render(visibility="remove")) == ""
+    assert renderer.render(outputs()) == ""
+
+
+def test_the_small_books_outputs(content: Content) -> None:
+    renderer = Renderer(public=content.public, asset=lambda path: path.name, link=lambda url: url)
+    html = renderer.render([content.page("outputs").tree])
+    assert not renderer.problems
+    found = BeautifulSoup(html, "html.parser")
+    assert WIDGET in html
+    assert "its output stays" in html and "removed_input" not in html
+    assert "removed_cell" not in html and "gone" not in html
+    assert found.select_one("details .outputs").get_text() == "folded"
+    assert found.select_one(".cell > details:has(.outputs) code").get_text() == "hidden_cell()"
+    assert found.select_one("figure#fig-cell img")["alt"] == "Another square."
+    assert found.select_one(".more a")["href"].endswith(".txt")
+    assert found.select_one(".source .code-name").get_text() == "lmcourse/thing.py"

@@ -1,0 +1,158 @@
+// The script of a slide deck: reveal.js with the speaker's view, and what the course adds to it.
+// Slides whose content is a little too tall are shrunk, what still does not fit scrolls; keys and
+// swipes on a widget are the widget's; T switches between light and dark.
+
+import Reveal from "reveal.js";
+import Notes from "reveal.js/plugin/notes/notes.esm.js";
+
+const SMALLEST = 0.7; // of the text's size: smaller letters do not reach the last row
+const LARGE = 1.2; // where there is room
+const STEP = 0.03;
+const WIDGET = ".live, .lmcourse-widget, [data-lm-suppress-shortcuts]";
+const OWN_KEYS = `${WIDGET}, input, select, textarea, [role="grid"], [role="slider"]`;
+const PRESSED_BY = new Set(["Enter", " ", "Spacebar"]);
+const SCROLLED_BY = new Set(["ArrowUp", "ArrowDown", "PageUp", "PageDown", "Home", "End", " "]);
+const PRINTING = /print-pdf/i.test(location.search);
+const STORED = "lmcourse-deck-theme";
+
+/** The themes that a key goes through; "auto" is what the system prefers. */
+const prefersDark = matchMedia("(prefers-color-scheme: dark)");
+
+function storage(action) {
+  try {
+    return action(localStorage);
+  } catch {
+    return null; // refused: the deck then follows the system at each start
+  }
+}
+
+function showTheme(theme) {
+  const dark = PRINTING ? false : theme ? theme === "dark" : prefersDark.matches;
+  document.documentElement.dataset.theme = dark ? "dark" : "light";
+}
+
+function switchTheme() {
+  const theme = document.documentElement.dataset.theme === "dark" ? "light" : "dark";
+  storage((it) => it.setItem(STORED, theme));
+  showTheme(theme);
+}
+
+/** Whether a sheet's content is larger than its room. */
+function overflows(body) {
+  if (body.scrollHeight > body.clientHeight + 1) return true;
+  const wide = body.querySelectorAll(".equation > .scroll, pre, .table");
+  return [...wide].some((it) => it.scrollWidth > it.clientWidth + 1);
+}
+
+/** Shrink a sheet's text until it fits; if the smallest does not, let it scroll by key and touch. */
+function fit(sheet) {
+  const body = sheet.querySelector(":scope > .body");
+  if (!body) return;
+  body.classList.remove("scrolls");
+  let scale = sheet.classList.contains("large") ? LARGE : 1;
+  sheet.style.setProperty("--fit", scale);
+  const least = PRINTING ? 0.4 : SMALLEST; // a page of paper is read closely and cannot scroll
+  while (overflows(body) && scale > least) {
+    scale = Math.max(scale - STEP, least);
+    sheet.style.setProperty("--fit", scale.toFixed(2));
+  }
+  const scrolls = overflows(body);
+  if (scrolls && !PRINTING) sheet.style.setProperty("--fit", 1); // what scrolls can be large
+  sheet.dataset.fit = scale.toFixed(2);
+  body.classList.toggle("scrolls", scrolls);
+  if (scrolls) body.setAttribute("tabindex", "0");
+  else body.removeAttribute("tabindex");
+}
+
+/** Fit all sheets: reveal.js does not lay out those that are far away, so they are shown for it. */
+async function fitAll(deck) {
+  deck.classList.add("measuring");
+  deck.getBoundingClientRect(); // now the fonts that equations use are asked for
+  await document.fonts.ready;
+  deck.querySelectorAll(".sheet").forEach(fit);
+  deck.classList.remove("measuring");
+}
+
+/** Whether a key is the deck's. A widget's are its own, up to Escape, which leaves it. */
+function isOurs(event) {
+  const at = document.activeElement;
+  if (!at || at === document.body) return true;
+  if (at.closest(OWN_KEYS)) {
+    if (event.key === "Escape") at.blur();
+    return false;
+  }
+  if (at.closest("summary, button, a[href]") && PRESSED_BY.has(event.key)) return false;
+  return !(at.closest(".scrolls, [tabindex='0']") && SCROLLED_BY.has(event.key));
+}
+
+/** Dropdowns are open on paper; on the screen their slide is fitted anew when one is opened. */
+function watchDropdowns(deck) {
+  for (const details of deck.querySelectorAll(".sheet details")) {
+    if (PRINTING) details.open = true;
+    details.addEventListener("toggle", () => {
+      const sheet = details.closest(".sheet");
+      if (sheet && !PRINTING) fit(sheet);
+    });
+  }
+}
+
+/** Widgets come to life by and by, and some grow: what then does not fit is fitted anew. */
+function watchWidgets(deck) {
+  const watcher = new ResizeObserver((entries) => {
+    for (const sheet of new Set(entries.map(({ target }) => target.closest(".sheet")))) {
+      const body = sheet.querySelector(":scope > .body");
+      if (body.clientHeight && overflows(body)) requestAnimationFrame(() => fit(sheet));
+    }
+  });
+  for (const widget of deck.querySelectorAll(".sheet .live > *")) watcher.observe(widget);
+}
+
+/** Wait for the pages and the widgets on them, and fit these, which only now have their height. */
+async function printable(deck, laidOut) {
+  await laidOut;
+  for (const item of deck.querySelectorAll(".live")) {
+    for (let tries = 0; tries < 50 && !item.querySelector(".lm svg, .lm canvas"); tries += 1) {
+      await new Promise((done) => setTimeout(done, 50));
+    }
+    fit(item.closest(".sheet"));
+  }
+}
+
+async function start() {
+  const root = document.querySelector(".reveal");
+  showTheme(storage((it) => it.getItem(STORED)));
+  prefersDark.addEventListener("change", () => showTheme(storage((it) => it.getItem(STORED))));
+  watchDropdowns(root);
+  const calm = matchMedia("(prefers-reduced-motion: reduce)").matches;
+  const deck = new Reveal(root, {
+    width: 1280,
+    height: 720,
+    margin: 0,
+    center: false,
+    hash: true,
+    navigationMode: "linear", // a slide's continuations are steps, not a menu
+    slideNumber: "c/t",
+    scrollLayout: "compact", // on a phone the slides stand one under the other
+    scrollSnap: false,
+    transition: calm ? "none" : "fade",
+    transitionSpeed: "fast",
+    backgroundTransition: "none",
+    pdfMaxPagesPerSlide: 1,
+    pdfSeparateFragments: false,
+    keyboardCondition: isOurs,
+    plugins: [Notes],
+  });
+  const laidOut = PRINTING ? new Promise((done) => deck.on("pdf-ready", done)) : null;
+  await fitAll(root);
+  await deck.initialize();
+  if (PRINTING) await printable(root, laidOut);
+  deck.addKeyBinding({ keyCode: 84, key: "T", description: "Light or dark" }, switchTheme);
+  deck.addKeyBinding({ keyCode: 69, key: "E", description: "Pages for printing (then Ctrl-P)" }, () =>
+    open(`${location.pathname}?print-pdf`, "_blank"),
+  );
+  if (!PRINTING) watchWidgets(root);
+  globalThis.Reveal = deck; // for the browser's console and for tests
+  document.documentElement.dataset.ready = "true";
+}
+
+start();
