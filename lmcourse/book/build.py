@@ -58,7 +58,7 @@ def build_book(
         if theme == OWN_THEME:
             content = parse(executed, parts, folder / "source", show_solutions)
             made.mkdir()
-            slides = _decks(content, folder / "slides", base_url)
+            slides = decks(content, folder / "slides", base_url)
             for note in write_site(content, made, base_url=base_url, slides=slides):
                 report(note)
         else:
@@ -69,14 +69,14 @@ def build_book(
     return course.products() / _SITE / "index.html"
 
 
-def _decks(content: Content, folder: Path, base_url: str | None) -> dict[str, Path]:
+def decks(content: Content, folder: Path, base_url: str | None = None) -> dict[str, Path]:
     """Write the slides of every page that has some; return the files, by the page's slug."""
-    decks = {}
+    made = {}
     for page in content.pages:
         if has_slides(page):
-            decks[page.slug] = folder / f"{Path(page.source).stem}.html"
-            write_deck(page, content, decks[page.slug], base_url=base_url)
-    return decks
+            made[page.slug] = folder / f"{Path(page.source).stem}.html"
+            write_deck(page, content, made[page.slug], base_url=base_url)
+    return made
 
 
 def build_slides(

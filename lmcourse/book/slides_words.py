@@ -1,0 +1,122 @@
+"""What prose says on a slide: the beginning of each paragraph, measured in words."""
+
+import re
+from collections.abc import Iterator, Sequence
+
+from lmcourse.book.content import Node
+
+LEAD = 24  # words of a paragraph that a slide shows, unless its first sentence is longer
+_SYMBOL = "\ufffc"  # stands for a formula: one word, and no punctuation of its own
+_END = re.compile(r"[.?!][)\]”’\"']*(?=\s|$)")
+_ABBREVIATION = re.compile(r"(?:\b(?:e\.g|i\.e|al|cf|vs|Fig|Eq|Sec|approx|resp|No)|\b[A-Z])\.$")
+
+
+def plain(node: Node) -> str:
+    """Return a node's words as plain text; a formula is one symbol."""
+    kind = node["type"]
+    if kind in ("text", "inlineCode", "code"):
+        return str(node.get("value", ""))
+    if kind in ("inlineMath", "math"):
+        return _SYMBOL
+    if kind in ("comment", "mystTarget", "footnoteReference"):
+        return ""
+    if kind == "break":
+        return " "
+    between = "" if _is_inline(node) else " "
+    return between.join(plain(child) for child in node.get("children", []))
+
+
+def count(nodes: Sequence[Node]) -> int:
+    """Count the words of nodes."""
+    return sum(len(plain(node).split()) for node in nodes)
+
+
+def lead(paragraph: Node, limit: int = LEAD) -> Node:
+    """Return what a slide shows of a paragraph; the paragraph itself if that is all of it.
+
+    Its first sentence, and further ones while they come to at most ``limit`` words in all. A last
+    sentence that ends with a colon is shown, too: it announces what follows.
+    """
+    sentences = list(_sentences(paragraph))
+    shown = 1
+    while shown < len(sentences) and count(_flat(sentences[: shown + 1])) <= limit:
+        shown += 1
+    if shown == len(sentences):
+        return paragraph
+    children = _flat(sentences[:shown])
+    if announces(paragraph):
+        gap = " … " if shown < len(sentences) - 1 else ""
+        children = [*_stripped(children), {"type": "text", "value": gap or " "}, *sentences[-1]]
+    return paragraph | {"children": _stripped(children)}
+
+
+def announces(paragraph: Node) -> bool:
+    """Say whether a paragraph ends in a colon, so that it belongs to what follows."""
+    return plain(paragraph).rstrip().endswith(":")
+
+
+def asks(paragraph: Node) -> bool:
+    """Say whether a paragraph begins or ends with a question, which what follows answers."""
+    sentences = ["".join(map(plain, each)).strip() for each in _sentences(paragraph)]
+    return bool(sentences) and (sentences[0].endswith("?") or sentences[-1].endswith("?"))
+
+
+def _is_inline(node: Node) -> bool:
+    blocks = ("paragraph", "list", "listItem", "math", "code", "admonition", "details", "block")
+    return not any(child["type"] in blocks for child in node.get("children", []))
+
+
+def _flat(sentences: Sequence[Sequence[Node]]) -> list[Node]:
+    return [node for sentence in sentences for node in sentence]
+
+
+def _sentences(paragraph: Node) -> Iterator[list[Node]]:
+    """Split a paragraph's children where a sentence ends; only plain text is ever cut."""
+    children = paragraph["children"]
+    begin = 0
+    for end in _ends("".join(plain(child) for child in children)):
+        piece = _between(children, begin, end)
+        if piece is not None:
+            yield piece
+            begin = end
+
+
+def _ends(text: str) -> Iterator[int]:
+    """Yield each position where a sentence ends, its space included, and the end of the text."""
+    depth, seen = 0, 0
+    for match in _END.finditer(text):
+        piece = text[seen : match.end()]
+        depth, seen = depth + piece.count("(") - piece.count(")"), match.end()
+        after = text[match.end() :].lstrip()
+        if not after:
+            break
+        inside = depth > 0 or after[0].islower() or _ABBREVIATION.search(text[: match.start() + 1])
+        if not inside:
+            yield len(text) - len(after)
+    yield len(text)
+
+
+def _between(children: Sequence[Node], begin: int, end: int) -> list[Node] | None:
+    """Return the nodes between two positions; ``None`` if a cut would go through a node."""
+    piece: list[Node] = []
+    position = 0
+    for child in children:
+        first, position = position, position + len(plain(child))
+        if position <= begin or first >= end:
+            continue
+        if begin <= first and position <= end:
+            piece.append(child)
+        elif child["type"] == "text":
+            cut = child["value"][max(begin - first, 0) : end - first]
+            piece.append(child | {"value": cut})
+        else:
+            return None
+    return piece
+
+
+def _stripped(children: Sequence[Node]) -> list[Node]:
+    """Drop the space at the end of the last text."""
+    *rest, last = children
+    if last["type"] == "text":
+        last = last | {"value": last["value"].rstrip()}
+    return [*rest, last]

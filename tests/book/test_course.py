@@ -1,0 +1,136 @@
+"""The course's own book: built from its sources as `make book` builds it, and read in Chromium."""
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Locator, Page, expect
+
+from lmcourse import course
+from lmcourse.book import build, outline
+from lmcourse.book.execute import execute
+from lmcourse.book.site import write_site
+from tests.book.conftest import BASE_URL, Opened
+from tests.browser import picture
+from tests.slides import test_deck_browser as decks
+from tests.widgets.hosts import axe, overflow
+
+Open = Callable[..., Opened]
+PAGES = ["index.html", *(f"{source.slug[3:]}.html" for source in course.sources())]
+DECKS = [f"slides/{source.slug}.html" for source in course.sources("chapter")]
+WITH_WIDGET = ["recurrent-language-models.html", "slides/02-recurrent-language-models.html"]
+
+
+@pytest.fixture(scope="session")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The book in a folder of its own; what `make book` has executed is not executed again."""
+    folder = tmp_path_factory.mktemp("course")
+    executed = execute(course.sources(), course.products() / "executed", print)
+    content = build.parse(executed, outline.read(), folder / "source")
+    slides = build.decks(content, folder / "decks", BASE_URL)
+    (folder / "site").mkdir()
+    write_site(content, folder / "site", base_url=BASE_URL, slides=slides)
+    return folder / "site"
+
+
+def widget_of(page: Page, name: str) -> Locator:
+    """Go to the page's widget, or to the slide that holds it, and return it."""
+    if name in DECKS:
+        page.wait_for_selector(decks.READY)
+        decks.to_the_widget(page)
+        return page.locator("section.present .lm")
+    widget = page.locator(".lm").first
+    widget.scroll_into_view_if_needed()
+    return widget
+
+
+def test_every_page_and_deck_is_there(site: Path) -> None:
+    found = {path.relative_to(site).as_posix() for path in site.rglob("*.html")}
+    assert found == {*PAGES, *DECKS, "404.html"}
+
+
+@pytest.mark.parametrize("name", [*PAGES, *DECKS])
+def test_from_a_disk_nothing_is_asked_of_others(opened: Open, name: str) -> None:
+    it = opened()
+    page = it.open(name)
+    expect(page.locator("h1").first).to_be_visible()
+    if name in WITH_WIDGET:
+        expect(widget_of(page, name).locator("svg").first).to_be_visible()
+    picture(page, Path(name).stem)
+    assert it.is_quiet(), it
+
+
+@pytest.mark.parametrize("name", [*PAGES, *DECKS])
+def test_under_a_sub_path(opened: Open, address: str, name: str) -> None:
+    it = opened()
+    it.page.goto(f"{address}/{name}")
+    expect(it.page.locator("h1").first).to_be_visible()
+    if name in WITH_WIDGET:
+        expect(widget_of(it.page, name).locator("svg").first).to_be_visible()
+    assert it.is_quiet(), it
+
+
+@pytest.mark.parametrize("name", WITH_WIDGET)
+@pytest.mark.parametrize("by", ["keyboard", "mouse", "touch"])
+def test_the_widget_answers(opened: Open, name: str, by: str) -> None:
+    it = opened(has_touch=by == "touch")
+    widget = widget_of(it.open(name), name)
+    slider, value = widget.get_by_label("Spectral radius"), widget.locator("output").first
+    norm = widget.get_by_text("‖G‖").first
+    before = norm.inner_text()
+    expect(value).to_have_text("1")
+    slider.scroll_into_view_if_needed()
+    if by == "keyboard":
+        slider.focus()
+        it.page.keyboard.press("ArrowRight")
+        expect(value).to_have_text("1.05")
+    else:
+        box = slider.bounding_box()
+        assert box is not None
+        point = (box["x"] + 0.9 * box["width"], box["y"] + box["height"] / 2)
+        (it.page.mouse.click if by == "mouse" else it.page.touchscreen.tap)(*point)
+        expect(value).to_have_text(re.compile(r"2\.\d+"))
+    expect(norm).not_to_have_text(before)
+    assert it.is_quiet(), it
+
+
+def test_the_search_finds_truncation(opened: Open) -> None:
+    page = opened().open("index.html")
+    page.keyboard.press("/")
+    page.keyboard.type("truncation")
+    found = page.get_by_role("option").filter(has_text="What does truncation lose?")
+    expect(found).to_have_count(1)
+    found.click()
+    expect(page).to_have_url(re.compile(r"/recurrent-language-models\.html#what-does-truncation"))
+
+
+@pytest.mark.parametrize("name", PAGES)
+@pytest.mark.parametrize("width", [1280, 390])
+@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
+def test_axe_finds_nothing_serious(opened: Open, name: str, width: int, dark: bool) -> None:
+    page = opened(dark=dark, width=width).open(name)
+    if name in WITH_WIDGET:
+        expect(page.locator(".lm svg").first).to_be_visible()
+    assert axe(page) == []
+    assert overflow(page) == 0
+
+
+@pytest.mark.parametrize("name", DECKS)
+@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
+def test_every_slide_fits_is_short_and_readable(opened: Open, name: str, dark: bool) -> None:
+    it = opened(dark=dark, height=720)
+    page = it.open(name)
+    decks.start(page)
+    if name in WITH_WIDGET:
+        decks.to_the_widget(page)
+    sheets = decks.measured(page)
+    assert len(sheets) == page.evaluate("Reveal.getTotalSlides()")
+    for sheet in sheets:
+        assert sheet["height"] <= 720 and sheet["width"] <= 1280, sheet
+        assert sheet["words"] <= 60 and not sheet["scrolls"], sheet
+    page.keyboard.press("Home")
+    for number in range(len(sheets)):
+        assert axe(page) == [], f"slide {number + 1}"
+        page.evaluate("Reveal.next()")
+    assert it.is_quiet(), it

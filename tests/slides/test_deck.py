@@ -1,0 +1,183 @@
+"""The deck's HTML, and writing it."""
+
+import re
+import webbrowser
+from pathlib import Path
+
+import pytest
+
+from lmcourse import course
+from lmcourse.book import deck as decks
+from lmcourse.book.deck import deck_html, present, write_deck
+from lmcourse.book.slides_assets import equation_style
+from lmcourse.errors import CourseError
+from tests.privilege import passed_without_privilege
+from tests.slides import trees
+from tests.slides.trees import block, cite, equation, heading, math, p, page
+
+TITLE = block(kind="slide")
+KATEX = course.root() / "theme" / "public" / "katex" / "katex.css"
+
+
+def html_of(tmp_path: Path, *blocks: trees.Node, base_url: str | None = None, **facts) -> str:
+    """The slides' part of a deck."""
+    chapter = page(TITLE, *blocks, **facts)
+    text = deck_html(chapter, trees.book(chapter, tmp_path), base_url=base_url)
+    return text[text.index('<div class="slides">') : text.index("<noscript>")]
+
+
+def notes_in(html: str) -> str:
+    return " ".join(re.findall(r'<aside class="notes">(.*?)</aside>', html, re.DOTALL))
+
+
+def test_it_holds_everything_in_itself(content):
+    text = deck_html(content.pages[0], content)
+    text = re.sub(r"<script.*?</script>", "", text, flags=re.DOTALL)  # the browser tests watch them
+    urls = re.findall(r'(?:src|href)="([^"]*)"', text) + re.findall(r"url\(([^)]*)\)", text)
+    assert {url.split(",")[0].split(":")[0].strip("'\"") for url in urls} == {"data", "#eq-state", "#/eq-state"}
+    assert "@import" not in text
+    assert 'alt="A gray square."' in text and "data:image/png;base64," in text
+    assert '<div class="item live" data-prevent-swipe>' in text  # a finger on it moves no slide
+    assert "loading=" not in text  # a hidden slide would never load it
+
+
+def test_the_title_slide_says_what_it_is(tmp_path):
+    html = html_of(tmp_path, title="<Title> & more")
+    assert "<h1>&lt;Title&gt; &amp; more</h1>" in html
+    for words in ("Chapter 02", "What is a slide?", "The course"):
+        assert words in html
+
+
+def test_text_is_text(tmp_path):
+    html = html_of(tmp_path, block(heading("<b>One"), p("<script>alert(1)</script>"),
+                                   kind="slide"))  # fmt: skip
+    assert "<script>" not in html and "<b>" not in html
+    assert "&lt;script&gt;" in html
+
+
+def test_a_slide_that_goes_on_is_a_stack(tmp_path):
+    html = html_of(tmp_path, block(heading("One"), p("A."), kind="slide"),
+                   block(p("B."), kind="subslide"))  # fmt: skip
+    assert '<section>\n<section id="one">' in html
+    assert '<h2 class="again">One</h2>' in html
+    assert html.count('id="one"') == 1
+
+
+def test_notes_hold_whole_paragraphs_and_the_works_cited(tmp_path):
+    cited = cite("Elman (1990)", "elman1990")
+    html = html_of(tmp_path, block(heading("One"), p("See ", cited, ". " + trees.LONG),
+                                   kind="slide"))  # fmt: skip
+    assert "explains at some length" in notes_in(html)
+    assert "explains at some length" not in html.replace(notes_in(html), "")
+    assert "<i>Finding Structure in Time</i>" in notes_in(html)
+
+
+def test_notes_show_equations_without_a_style_sheet(tmp_path):
+    html = html_of(tmp_path, block(heading("One"), p("See ", math("h"), ". " + trees.LONG),
+                                   equation("h", "1", "eq"), kind="slide"))  # fmt: skip
+    notes = notes_in(html)
+    assert "<math>" in notes and "katex-html" not in notes and "annotation" not in notes
+    assert "katex-html" in html.replace(notes, "")
+
+
+def test_no_name_is_given_twice(content):
+    text = deck_html(content.pages[0], content)
+    names = re.findall(r'\sid="([^"]+)"', text[: text.index("<script>")])
+    assert len(names) == len(set(names))
+
+
+def test_notes_name_no_places(tmp_path):
+    html = html_of(tmp_path, block(heading("One"), equation("h", "1", "eq"), kind="slide"),
+                   block(heading("Two"), equation("h", "1", "eq"), kind="notes"))  # fmt: skip
+    assert "Two" in notes_in(html)
+    assert "id=" not in notes_in(html) and html.count('id="eq"') == 1
+
+
+def test_footnotes_are_the_speakers(tmp_path):
+    call = {"type": "footnoteReference", "identifier": "fn", "enumerator": "1"}
+    note = {"type": "footnoteDefinition", "identifier": "fn", "children": [p("A remark.")]}
+    html = html_of(tmp_path, block(heading("One"), p("A", call, "."), note, kind="slide"))
+    assert "A remark." in notes_in(html)
+    assert "A remark." not in html.replace(notes_in(html), "") and "footnote" not in html
+
+
+@pytest.mark.parametrize(
+    ("url", "base", "href"),
+    [
+        ("#eq", None, "#/eq"),
+        ("/a-chapter#eq", None, "#/eq"),
+        ("#nowhere", None, None),
+        ("/another#x", None, None),
+        ("/another#x", "https://a.org/b/", "https://a.org/b/another.html#x"),
+        ("https://example.org/", None, "https://example.org/"),
+    ],
+)
+def test_links_lead_somewhere_or_are_words(tmp_path, url, base, href):
+    link = {"type": "link", "url": url, "children": [trees.text("there")]}
+    html = html_of(tmp_path, block(heading("One"), p("Look ", link), equation("x", "1", "eq"),
+                                   kind="slide"), base_url=base)  # fmt: skip
+    found = re.search(r'<a href="([^"]*)"[^>]*>there</a>', html)
+    assert (found[1] if found else None) == href
+    assert "there" in html
+
+
+def test_a_list_stays_one_list(tmp_path):
+    html = html_of(tmp_path, block(heading("One"), trees.bullets("A.", "B.", "C."), kind="slide"))
+    assert html.count("<ul>") == 1 and html.count("<li>") == 3
+
+
+def test_what_cannot_be_shown_is_named(tmp_path):
+    bad = {"type": "inlineMath", "value": r"\nope", "message": "unknown command"}
+    with pytest.raises(CourseError, match="chapters/02") as caught:
+        html_of(tmp_path, block(heading("One"), p("See ", bad), kind="slide"))
+    assert r"slide 2: under" in caught.value.cause and r"\nope" in caught.value.cause
+
+
+def test_an_image_without_words_is_named(tmp_path):
+    (tmp_path / "a.png").write_bytes(trees.png())
+    image = {"type": "image", "url": "/a.png"}
+    with pytest.raises(CourseError, match="no alternative text"):
+        html_of(tmp_path, block(heading("One"), image, kind="slide"))
+
+
+def test_only_the_fonts_that_are_used_come_along():
+    html = '<span class="katex"><span class="mord mathnormal">x</span></span>'
+    style = equation_style(KATEX, html)
+    faces = re.findall(r"@font-face\{[^}]*font-family:\"?(\w+)", style)
+    assert set(faces) == {"KaTeX_Main", "KaTeX_Math"}
+    assert "url(fonts" not in style and "data:font/woff2" in style
+    assert "KaTeX_AMS" in equation_style(KATEX, html.replace("mathnormal", "mathbb"))
+    assert equation_style(KATEX, "<p>no equation</p>") == ""
+
+
+def test_it_is_written_whole_or_not_at_all(content, tmp_path, monkeypatch):
+    file = tmp_path / "deck.html"
+    file.write_text("the last one", encoding="utf-8")
+    monkeypatch.setattr(Path, "replace", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))
+    with pytest.raises(KeyboardInterrupt):
+        write_deck(content.pages[0], content, file)
+    assert [path.name for path in tmp_path.iterdir()] == ["deck.html"]
+    assert file.read_text(encoding="utf-8") == "the last one"
+
+
+def test_a_folder_that_may_not_be_written_is_named(content, tmp_path, request):
+    if passed_without_privilege(request):
+        return
+    tmp_path.chmod(0o555)
+    try:
+        with pytest.raises(CourseError) as caught:
+            write_deck(content.pages[0], content, tmp_path / "deck.html")
+    finally:
+        tmp_path.chmod(0o755)
+    assert str(tmp_path) in caught.value.cause and "--output" in caught.value.remedy
+
+
+def test_present_says_whether_there_is_a_browser(tmp_path, monkeypatch):
+    asked = []
+    monkeypatch.setattr(webbrowser, "open", lambda url: asked.append(url) or False)
+    assert present(tmp_path / "a deck.html") is False
+    assert asked == [(tmp_path / "a deck.html").as_uri()]
+
+
+def test_the_same_page_gives_the_same_bytes(content):
+    assert decks.deck_html(content.pages[0], content) == deck_html(content.pages[0], content)

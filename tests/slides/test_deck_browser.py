@@ -1,0 +1,269 @@
+"""A deck in Chromium, from disk, with the network cut."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from tests.widgets import hosts
+
+READY = "html[data-ready]"
+SHEETS = r"""() => [...document.querySelectorAll(".sheet")].map((sheet) => {
+  const body = sheet.querySelector(".body");
+  const words = (node) => (node.innerText ?? "").split(/\s+/).filter((it) => /\w/.test(it)).length;
+  const apart = [...sheet.querySelectorAll(".code, .outputs, .equation, .katex, details")];
+  const outermost = apart.filter((it) => !apart.some((its) => its !== it && its.contains(it)));
+  return {
+    title: sheet.querySelector("h1, h2")?.textContent ?? "",
+    fit: Number(sheet.dataset.fit),
+    live: Boolean(sheet.querySelector(".live")),
+    scrolls: body.classList.contains("scrolls"),
+    height: Math.max(sheet.scrollHeight, body.offsetTop + body.scrollHeight),
+    width: sheet.scrollWidth,
+    words: words(sheet) - outermost.reduce((sum, it) => sum + words(it), 0),
+  };
+})"""
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    with hosts.chromium() as one:
+        yield one
+
+
+@pytest.fixture
+def opened(browser: Browser, deck: Path) -> Iterator[hosts.Opened]:
+    with hosts.open_file(browser, deck, width=1280) as it:
+        start(it.page)
+        yield it
+
+
+def start(page: Page) -> None:
+    page.set_viewport_size({"width": 1280, "height": 720})
+    page.wait_for_selector(READY)
+
+
+def title(page: Page) -> str:
+    return page.evaluate("Reveal.getCurrentSlide().querySelector('h1, h2').textContent")
+
+
+def go(page: Page, name: str) -> None:
+    """Go to the slide with a heading of this name (its hash)."""
+    page.evaluate("(name) => { location.hash = '#/' + name }", name)
+    page.wait_for_function("(name) => Reveal.getCurrentSlide().id === name", arg=name)
+
+
+def to_the_widget(page: Page) -> None:
+    """Go to the first slide with something alive on it."""
+    go(page, page.evaluate("document.querySelector('.sheet .live').closest('.sheet').id"))
+    page.locator("section.present .lm-controls input").first.wait_for()
+
+
+def measured(page: Page) -> list[dict]:
+    page.evaluate("document.querySelector('.reveal').classList.add('measuring')")
+    sheets = page.evaluate(SHEETS)
+    page.evaluate("document.querySelector('.reveal').classList.remove('measuring')")
+    return sheets
+
+
+def test_it_asks_nobody_and_complains_of_nothing(opened):
+    page = opened.page
+    for _ in range(page.evaluate("Reveal.getTotalSlides()") + 4):
+        page.keyboard.press("ArrowRight")
+        page.wait_for_timeout(50)
+    assert page.evaluate("Reveal.isLastSlide()")
+    assert (opened.requests, opened.errors) == ([], [])
+
+
+def test_every_slide_fits_and_is_short(opened):
+    to_the_widget(opened.page)
+    sheets = measured(opened.page)
+    assert len(sheets) == opened.page.evaluate("Reveal.getTotalSlides()")
+    for sheet in sheets:
+        assert sheet["height"] <= 720 and sheet["width"] <= 1280, sheet
+        assert sheet["words"] <= 60 and not sheet["scrolls"], sheet
+        assert sheet["fit"] >= (0.7 if sheet["live"] else 0.9), sheet
+
+
+def test_what_does_not_fit_scrolls_by_key(browser, tmp_path):
+    """Not even the smallest letters help against a listing of 200 lines."""
+    from lmcourse.book.deck import write_deck
+    from tests.slides import trees
+
+    tall = trees.block(trees.heading("Tall"), {"type": "code", "value": "x\n" * 200}, kind="slide")
+    chapter = trees.page(trees.block(kind="slide"), tall)
+    write_deck(chapter, trees.book(chapter, tmp_path), tmp_path / "deck.html")
+    with hosts.open_file(browser, tmp_path / "deck.html") as it:
+        start(it.page)
+        it.page.keyboard.press("ArrowRight")
+        body = it.page.locator("section.present .body.scrolls")
+        expect(body).to_have_attribute("tabindex", "0")
+        body.focus()
+        it.page.keyboard.press("PageDown")
+        it.page.wait_for_function("document.querySelector('.body.scrolls').scrollTop > 100")
+        assert title(it.page) == "Tall"
+
+
+def test_arrows_go_through_slides_and_fragments(opened):
+    page = opened.page
+    assert title(page) == "A chapter"
+    page.keyboard.press("ArrowRight")
+    assert title(page) == "An equation"
+    page.keyboard.press("ArrowRight")  # its continuation
+    assert page.evaluate("Reveal.getIndices().v") == 1
+    go(page, "step-by-step")
+    assert (
+        page.evaluate("document.querySelectorAll('section.present .fragment.visible').length") == 0
+    )
+    page.keyboard.press("Space")
+    assert (
+        page.evaluate("document.querySelectorAll('section.present .fragment.visible').length") == 1
+    )
+    expect(page.locator("section.present").get_by_text("Then that.")).to_be_visible()
+    page.keyboard.press("ArrowLeft")
+    page.keyboard.press("ArrowLeft")
+    assert title(page) == "A question"
+
+
+def test_a_reference_leads_to_its_equation(opened):
+    page = opened.page
+    page.evaluate("location.hash = '#/eq-state'")
+    page.wait_for_function("Reveal.getCurrentSlide().id === 'an-equation'")
+
+
+def test_an_answer_opens_by_key_and_click_and_still_fits(opened):
+    page = opened.page
+    go(page, "a-question")
+    answer = page.locator("section.present details")
+    assert answer.get_attribute("open") is None
+    answer.locator("summary").focus()
+    page.keyboard.press("Space")
+    expect(answer).to_have_attribute("open", "")
+    assert title(page) == "A question"
+    fits = "(it => it.scrollHeight <= it.clientHeight + 1)"
+    page.wait_for_function(f"{fits}(Reveal.getCurrentSlide().querySelector('.body'))", timeout=5000)
+    answer.locator("summary").click()
+    assert answer.get_attribute("open") is None
+
+
+def test_t_switches_light_and_dark_and_it_is_remembered(opened):
+    page = opened.page
+    theme = "document.documentElement.dataset.theme"
+    assert page.evaluate(theme) == "light"
+    page.keyboard.press("t")
+    assert page.evaluate(theme) == "dark"
+    assert (
+        page.evaluate("getComputedStyle(document.querySelector('.reveal')).color")
+        != "rgb(27, 31, 36)"
+    )
+    page.reload()
+    page.wait_for_selector(READY)
+    assert page.evaluate(theme) == "dark"
+
+
+def test_the_viewers_preference_is_followed(browser, deck):
+    with hosts.open_file(browser, deck, dark=True) as it:
+        start(it.page)
+        assert it.page.evaluate("document.documentElement.dataset.theme") == "dark"
+
+
+def test_help_and_overview(opened):
+    page = opened.page
+    page.keyboard.press("Shift+?")
+    page.get_by_text("Light or dark").wait_for()
+    page.keyboard.press("Escape")
+    page.keyboard.press("o")
+    page.wait_for_selector(".reveal.overview")
+
+
+def test_the_speakers_view_shows_notes(browser, deck):
+    context = browser.new_context(offline=True)
+    page = context.new_page()
+    errors: list[str] = []
+    context.on("weberror", lambda it: errors.append(str(it.error)))
+    page.goto(deck.as_uri() + "#/step-by-step")
+    page.wait_for_selector(READY)
+    with page.expect_popup() as popup:
+        page.keyboard.press("s")
+    notes = popup.value.locator(".speaker-controls-notes .value")
+    expect(notes).to_contain_text("Say hello.")
+    page.keyboard.press("Home")
+    expect(notes).to_contain_text("You need nothing.")
+    assert errors == []
+    context.close()
+
+
+def test_keys_on_the_widget_are_the_widgets(opened):
+    page = opened.page
+    to_the_widget(page)
+    slider = page.locator("section.present .lm-controls input[type=range]").first
+    before = slider.input_value()
+    slider.focus()
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("ArrowRight")
+    assert slider.input_value() != before
+    assert title(page) == "Move it"
+    cell = page.locator("section.present .lm-cell").first
+    cell.focus()
+    at = cell.get_attribute("aria-label")
+    page.keyboard.press("ArrowUp")
+    assert cell.get_attribute("aria-label") != at and title(page) == "Move it"
+    page.keyboard.press("Escape")
+    page.keyboard.press("ArrowRight")
+    assert title(page) == "Takeaways"
+
+
+def test_the_pointer_finds_the_widgets_cells(opened):
+    """The slide is scaled, and the widget in it: a click on the 16th of 60 rows is step 16."""
+    page = opened.page
+    page.set_viewport_size({"width": 1920, "height": 1080})
+    to_the_widget(page)
+    box = page.locator("section.present .lm-grid").first.bounding_box()
+    page.mouse.click(box["x"] + 3, box["y"] + box["height"] * 15.5 / 60)
+    chosen = page.locator("section.present .lm-controls output").last
+    expect(chosen).to_have_text("16")
+    assert title(page) == "Move it"
+
+
+def test_a_swipe_on_the_widget_is_no_swipe_of_the_deck(browser, deck):
+    swipe = """([from, to]) => {
+      const fire = (type, x) => {
+        const at = document.elementFromPoint(from.x, from.y);
+        const options = {pointerType: "touch", clientX: x, clientY: from.y, bubbles: true};
+        at.dispatchEvent(new PointerEvent(type, options));
+      };
+      fire("pointerdown", from.x); fire("pointermove", to.x); fire("pointerup", to.x);
+    }"""
+    with hosts.open_file(browser, deck, touch=True) as it:
+        page = it.page
+        start(page)
+        to_the_widget(page)
+        box = page.locator("section.present .lm-stage").bounding_box()
+        middle = {"x": box["x"] + box["width"] / 2, "y": box["y"] + box["height"] / 2}
+        page.evaluate(swipe, [middle, {"x": middle["x"] - 200}])
+        assert title(page) == "Move it"
+        edge = {"x": 640, "y": 700}
+        page.evaluate(swipe, [edge, {"x": 300}])
+        page.wait_for_function("Reveal.getCurrentSlide().id !== 'move-it'")
+        page.keyboard.press("ArrowLeft")
+        page.locator("section.present select").tap()
+
+
+@pytest.mark.parametrize("dark", [False, True])
+def test_axe_finds_nothing_serious(browser, deck, dark):
+    with hosts.open_file(browser, deck, dark=dark) as it:
+        start(it.page)
+        for name in ("an-equation", "a-figure", "a-question", "move-it", "takeaways"):
+            go(it.page, name)
+            it.page.wait_for_timeout(400)  # the slide has faded in
+            assert hosts.axe(it.page) == [], name
+
+
+@pytest.mark.parametrize("width", [390])
+def test_a_phone_shows_it(browser, deck, width):
+    with hosts.open_file(browser, deck, width=width, touch=True) as it:
+        it.page.wait_for_selector(READY)
+        assert hosts.overflow(it.page) == 0
+        assert it.errors == []
