@@ -85,17 +85,22 @@ def output_height(data: dict[str, Any]) -> float:
     html = _text(forms.get("text/html"))
     if "lmcourse-expect" in html:
         return 48
-    if "<script" in html:
-        return _WIDGET
     if source := source_of({"jupyter_data": data}):
         return code_height(source, _LISTING) + 30
+    if "<script" in html or _is_long(forms.get("text/html")):
+        return _WIDGET
     words = _text(data.get("text") or forms.get("text/markdown") or forms.get("text/plain"))
     lines = sum(max(1, math.ceil(len(line) / 95)) for line in words.rstrip("\n").split("\n"))
     return lines * (60 if "text/markdown" in forms else 29) + 30
 
 
+def _is_long(form: Any) -> bool:
+    """Say whether mystmd put a form into a file of its own, as it does with a widget's state."""
+    return isinstance(form, dict) and "path" in form
+
+
 def _text(value: Any) -> str:
-    """Return the text of one form of an output; long ones lie in files of mystmd's."""
+    """Return the text of one form of an output, if it stands in the tree."""
     if isinstance(value, dict):
         value = value.get("content", "")
     return "".join(value) if isinstance(value, list) else str(value or "")

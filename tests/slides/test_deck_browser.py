@@ -56,7 +56,10 @@ def go(page: Page, name: str) -> None:
 
 def to_the_widget(page: Page) -> None:
     """Go to the first slide with something alive on it."""
-    go(page, page.evaluate("document.querySelector('.sheet .live').closest('.sheet').id"))
+    page.evaluate("""() => {
+      const {h, v} = Reveal.getIndices(document.querySelector(".sheet .live").closest("section"));
+      Reveal.slide(h, v);
+    }""")
     page.locator("section.present .lm-controls input").first.wait_for()
 
 

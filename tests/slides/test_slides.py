@@ -172,6 +172,15 @@ def test_hidden_code_shows_its_output_alone():
     assert shown(slides)[1] == ["outputs"]
 
 
+@pytest.mark.parametrize("form", [{"content": "<script>"}, {"path": "/0123.html"}])
+def test_a_widget_has_a_sheet_of_its_own_also_where_mystmd_puts_it_into_a_file(form):
+    widget = trees.display(text_plain="words")
+    widget["data"]["text/html"] = form
+    slides = slides_of(page(TITLE, block(heading("One"), p("It moves."), kind="slide"),
+                            cell("flow", widget)))  # fmt: skip
+    assert shown(slides)[-1] == ["paragraph code", "outputs"]
+
+
 def test_a_cell_that_only_shows_a_source_is_the_source():
     listing = trees.display(
         text_html='<style></style><div class="highlight">', text_plain='def f():\n    """Why."""\n'

@@ -153,13 +153,15 @@ def host_page(host: Host, widget: Widget, folder: Path) -> Path:
     return path
 
 
-def axe(page: Page) -> list[str]:
-    """Return axe's serious and critical findings on the page, each with where and why."""
+def axe(page: Page, within: str = "html") -> list[str]:
+    """Return axe's serious and critical findings within the page, each with where and why."""
     script = MODULES / "axe-core" / "axe.min.js"
     if not script.is_file():
         missing_node_modules()
-    page.evaluate(script.read_text(encoding="utf-8"))
-    found: dict[str, Any] = page.evaluate("axe.run(document, {resultTypes: ['violations']})")
+    if not page.evaluate("Boolean(window.axe)"):
+        page.evaluate(script.read_text(encoding="utf-8"))
+    run = "(within) => axe.run(within, {resultTypes: ['violations']})"
+    found: dict[str, Any] = page.evaluate(run, within)
     return [
         f"{it['impact']} {it['id']}: {node['html'][:160]} {node['failureSummary']}"
         for it in found["violations"]

@@ -107,6 +107,16 @@ function watchWidgets(deck) {
   for (const widget of deck.querySelectorAll(".sheet .live > *")) watcher.observe(widget);
 }
 
+/** On a phone all slides stand on one page; reveal.js still hides all but one from screen readers. */
+function uncoverStack(root, deck) {
+  const uncover = () => {
+    if (!deck.isScrollView()) return;
+    root.querySelectorAll("section[aria-hidden]").forEach((it) => it.removeAttribute("aria-hidden"));
+  };
+  new MutationObserver(uncover).observe(root, { subtree: true, attributeFilter: ["aria-hidden"] });
+  uncover();
+}
+
 /** Wait for the pages and the widgets on them, and fit these, which only now have their height. */
 async function printable(deck, laidOut) {
   await laidOut;
@@ -151,6 +161,7 @@ async function start() {
     open(`${location.pathname}?print-pdf`, "_blank"),
   );
   if (!PRINTING) watchWidgets(root);
+  uncoverStack(root, deck);
   globalThis.Reveal = deck; // for the browser's console and for tests
   document.documentElement.dataset.ready = "true";
 }
