@@ -22,7 +22,7 @@ from lmcourse.book.build import build_book, parse
 from lmcourse.book.cache import Executed
 from lmcourse.book.execute import execute
 from lmcourse.book.outline import Chapter, Part
-from lmcourse.book.site import write_site
+from lmcourse.book.site.site import write_site
 from lmcourse.errors import CourseError
 
 NOTEBOOKS = 25

@@ -4,10 +4,12 @@ import enum
 import io
 import os
 import sys
+from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from lmcourse import course
 from lmcourse.errors import CourseError
 
 app = typer.Typer(
@@ -98,6 +100,46 @@ def book(
 
     page = build_book(_say, show_solutions=solutions, theme=theme, base_url=base_url)
     print(f"The book is built. Open it: {page.as_uri()}")
+
+
+@app.command()
+def slides(
+    number: Annotated[str, typer.Argument(help="The chapter: 02")],
+    present: Annotated[bool, typer.Option("--present", help="Open them in the browser.")] = False,
+    pdf: Annotated[bool, typer.Option("--pdf", help="Print them as PDF, too.")] = False,
+    live: Annotated[
+        bool, typer.Option("--live", help="Open them in JupyterLab, with running cells.")
+    ] = False,
+    output: Annotated[
+        Path | None,
+        typer.Option(help="The file to write. Default: _build/slides/NN-name.html"),
+    ] = None,
+    base_url: Annotated[
+        str | None,
+        typer.Option(envvar="BASE_URL", help="Where the book is: links to its pages lead there."),
+    ] = None,
+) -> None:
+    """Make a chapter's slides: one file that needs no other and no network."""
+    from lmcourse.book import build
+
+    source = course.chapter(number)
+    if live:
+        from lmcourse.book.slides.server import serve_live
+
+        serve_live(build.build_live(source, _say))
+        return
+    file = build.build_slides(source, _say, output, base_url)
+    print(f"The slides are in {file}\nSpeaker's notes: key S. Light or dark: T. All keys: ?")
+    if pdf:
+        from lmcourse.book.slides.pdf import write_pdf
+
+        write_pdf(file, file.with_suffix(".pdf"))
+        print(f"Printed: {file.with_suffix('.pdf')}")
+    if present:
+        from lmcourse.book.slides.deck import present as show
+
+        if not show(file):
+            print(f"There is no browser to open them in; their address is {file.as_uri()}")
 
 
 @app.command()

@@ -106,6 +106,22 @@ def select(number: str) -> list[Source]:
     )
 
 
+def chapter(number: str) -> Source:
+    """Return the chapter of a number.
+
+    Raises:
+        CourseError: there is none.
+    """
+    chapters = {source.number: source for source in sources("chapter")}
+    found = chapters.get(number.strip().zfill(2))
+    if found is None:
+        raise CourseError(
+            f"There is no chapter {number!r} in this course.",
+            f"Choose one of these: {', '.join(chapters)}." if chapters else "None is written yet.",
+        )
+    return found
+
+
 def read_text(path: Path) -> str:
     """Read a tracked text of the course.
 

@@ -15,11 +15,12 @@ from urllib.parse import urlsplit
 from lmcourse import course
 from lmcourse.book import myst, outline
 from lmcourse.book.cache import Executed
-from lmcourse.book.content import Content, read_content
-from lmcourse.book.deck import write_deck
+from lmcourse.book.content import Content, Page, read_content
 from lmcourse.book.execute import Report, execute
-from lmcourse.book.site import write_site
-from lmcourse.book.slides import has_slides
+from lmcourse.book.site.site import write_site
+from lmcourse.book.slides.deck import write_deck
+from lmcourse.book.slides.layout import has_slides
+from lmcourse.book.slides.live import write_live
 from lmcourse.book.stage import stage
 from lmcourse.errors import CourseError
 from lmcourse.notebooks import files
@@ -97,15 +98,34 @@ def build_slides(
     file = file or course.products() / "slides" / f"{source.slug}.html"
     myst.find_node()
     with workplace() as folder:
-        (executed,) = execute([source], course.products() / "executed", report)
+        executed = execute([source], course.products() / "executed", report)
         report("Writing the slides ...")
-        others = (other for other in course.sources() if other != source)
-        unread = [Executed(it, read_notebook(it.path), 0, 0, ()) for it in others]
-        content = parse([executed, *unread], outline.read(), folder / "source")
-        place = f"{course.FOLDERS[source.kind]}/{source.path.name}"
-        (page,) = (page for page in content.pages if page.source == place)
+        page, content = _parsed(source, executed, folder / "source")
         write_deck(page, content, file, base_url=base_url)
     return file
+
+
+def build_live(source: course.Source, report: Report) -> Path:
+    """Write a chapter's slides as a notebook to be presented with running cells; return its file.
+
+    Raises:
+        CourseError: it has no slides or one that cannot be shown, or it cannot be written.
+    """
+    myst.find_node()
+    with workplace() as folder:
+        report("Writing the slides ...")
+        page, content = _parsed(source, [], folder / "source")
+        return write_live(page, content, course.products() / "live")
+
+
+def _parsed(source: course.Source, executed: list[Executed], folder: Path) -> tuple[Page, Content]:
+    """Parse the book with those notebooks executed that are given; return one page of it."""
+    known = [each.source for each in executed]
+    others = (other for other in course.sources() if other not in known)
+    unexecuted = [Executed(it, read_notebook(it.path), 0, 0, ()) for it in others]
+    content = parse([*executed, *unexecuted], outline.read(), folder)
+    place = f"{course.FOLDERS[source.kind]}/{source.path.name}"
+    return next(page for page in content.pages if page.source == place), content
 
 
 def parse(

@@ -37,8 +37,8 @@ def write_settings(private: Path) -> Path:
     return lab
 
 
-def command(folder: Path, lab: Path, port: int, open_browser: bool) -> list[str]:
-    """Return the command that serves a workbook with this very Python's JupyterLab."""
+def command(folder: Path, lab: Path, port: int, open_browser: bool, page: str) -> list[str]:
+    """Return the command that serves a folder, and opens a page, with this Python's JupyterLab."""
     options = {
         "ServerApp.ip": HOST,
         "ServerApp.port": port,
@@ -46,7 +46,7 @@ def command(folder: Path, lab: Path, port: int, open_browser: bool) -> list[str]
         "ServerApp.root_dir": folder,
         "ServerApp.open_browser": open_browser,
         "LabApp.app_settings_dir": lab / "settings",
-        "LabApp.default_url": START,
+        "LabApp.default_url": page,
         "LabApp.news_url": None,
         "LabApp.check_for_updates_class": "jupyterlab.NeverCheckForUpdate",
     }

@@ -19,7 +19,7 @@ from playwright.sync_api import Browser, Page, Route
 
 from lmcourse.book import myst
 from lmcourse.book.content import Content, read_content
-from lmcourse.book.site import write_site
+from lmcourse.book.site.site import write_site
 from tests.browser import PATIENCE
 from tests.widgets import hosts
 

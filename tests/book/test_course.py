@@ -10,7 +10,7 @@ from playwright.sync_api import Locator, Page, expect
 from lmcourse import course
 from lmcourse.book import build, outline
 from lmcourse.book.execute import execute
-from lmcourse.book.site import write_site
+from lmcourse.book.site.site import write_site
 from tests.book.conftest import BASE_URL, Opened
 from tests.browser import picture
 from tests.slides import test_deck_browser as decks

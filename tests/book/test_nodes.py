@@ -8,9 +8,9 @@ import pytest
 from bs4 import BeautifulSoup, Tag
 
 from lmcourse.book.content import Content, Node
-from lmcourse.book.markup import is_safe, sanitize
-from lmcourse.book.nodes import HANDLERS, Renderer
-from lmcourse.book.pages import site_link
+from lmcourse.book.render.markup import is_safe, sanitize
+from lmcourse.book.render.nodes import HANDLERS, Renderer
+from lmcourse.book.site.pages import site_link
 from tests.book.conftest import picture
 
 

@@ -8,8 +8,8 @@ import pytest
 from bs4 import BeautifulSoup
 
 from lmcourse.book.content import Content, Node
-from lmcourse.book.nodes import Renderer
-from lmcourse.book.outputs import LONGEST
+from lmcourse.book.render.nodes import Renderer
+from lmcourse.book.render.outputs import LONGEST
 from tests.book.conftest import WIDGET, contract, picture, shown_source
 
 

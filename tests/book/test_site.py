@@ -11,9 +11,9 @@ import pytest
 from bs4 import BeautifulSoup
 
 from lmcourse import course
-from lmcourse.book import links
 from lmcourse.book.content import Content, Download
-from lmcourse.book.site import write_site
+from lmcourse.book.site import links
+from lmcourse.book.site.site import write_site
 from lmcourse.errors import CourseError
 from tests.book.conftest import BASE_URL
 

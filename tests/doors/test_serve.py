@@ -18,7 +18,7 @@ import psutil
 import pytest
 
 from lmcourse.errors import CourseError
-from lmcourse.notebooks import lab_settings, serve, workbook
+from lmcourse.notebooks import jupyterlab, lab_settings, serve, workbook
 from tests.doors.conftest import SmallCourse, make_small
 
 POSIX = pytest.mark.skipif(sys.platform == "win32", reason="sends signals as Unix does")
@@ -245,7 +245,7 @@ print("out of memory", flush=True)
 @POSIX
 @pytest.mark.parametrize(("end", "status"), [("sys.exit(4)", 4), ("os.kill(os.getpid(), 9)", -9)])
 def test_a_server_that_dies_later_is_told_too(small, monkeypatch, capsys, end, status):
-    def fake(folder, lab, port, browser):
+    def fake(folder, lab, port, browser, page):
         return [sys.executable, "-c", SERVER.format(end=end), str(port)]
 
     monkeypatch.setattr(lab_settings, "command", fake)
@@ -257,7 +257,7 @@ def test_a_server_that_dies_later_is_told_too(small, monkeypatch, capsys, end, s
 
 @POSIX
 def test_a_server_that_the_student_shuts_down_is_no_error(small, monkeypatch, capsys):
-    def fake(folder, lab, port, browser):
+    def fake(folder, lab, port, browser, page):
         return [sys.executable, "-c", SERVER.format(end=""), str(port)]
 
     monkeypatch.setattr(lab_settings, "command", fake)
@@ -266,7 +266,7 @@ def test_a_server_that_the_student_shuts_down_is_no_error(small, monkeypatch, ca
 
 
 def test_the_command_is_this_environments_and_asks_for_the_start_page(tmp_path):
-    command = lab_settings.command(tmp_path, tmp_path / "lab", 8890, open_browser=False)
+    command = lab_settings.command(tmp_path, tmp_path / "lab", 8890, False, lab_settings.START)
     assert command[:3] == [sys.executable, "-m", "jupyterlab"]
     assert "--ServerApp.port=8890" in command
     assert "--LabApp.default_url=/lab/tree/START.md" in command
@@ -276,7 +276,7 @@ def test_the_command_is_this_environments_and_asks_for_the_start_page(tmp_path):
 @pytest.mark.parametrize(("user", "allowed"), [(0, True), (1000, False)])
 def test_root_is_allowed_only_when_one_is_root(tmp_path, monkeypatch, user, allowed):
     monkeypatch.setattr(lab_settings.os, "geteuid", lambda: user, raising=False)
-    command = lab_settings.command(tmp_path, tmp_path, 8890, True)
+    command = lab_settings.command(tmp_path, tmp_path, 8890, True, "/lab")
     assert ("--ServerApp.allow_root=True" in command) is allowed
 
 
@@ -286,14 +286,14 @@ def test_a_busy_port_names_itself_and_another():
         busy.listen()
         port = busy.getsockname()[1]
         with pytest.raises(CourseError, match=f"Port {port} is in use") as error:
-            serve.require_port(port)
+            jupyterlab.require_port(port)
         assert "make lab PORT=8890" in error.value.remedy
 
 
 @pytest.mark.parametrize("port", [0, -1, 65536])
 def test_no_such_port(port):
     with pytest.raises(CourseError, match=f"no port {port}"):
-        serve.require_port(port)
+        jupyterlab.require_port(port)
 
 
 def test_without_a_port_busy_ones_are_passed_over(monkeypatch):
@@ -301,8 +301,8 @@ def test_without_a_port_busy_ones_are_passed_over(monkeypatch):
         busy.bind(("127.0.0.1", 0))
         busy.listen()
         taken = busy.getsockname()[1]
-        monkeypatch.setattr(serve, "FIRST_PORT", taken)
-        assert serve.free_port() != taken
+        monkeypatch.setattr(jupyterlab, "FIRST_PORT", taken)
+        assert jupyterlab.free_port() != taken
 
 
 def test_jupyters_own_folder_cannot_be_written(small, tmp_path, monkeypatch):
@@ -380,7 +380,7 @@ def test_the_page_of_a_newer_start_is_left_to_it(small):
 
 def test_a_server_that_does_not_answer_yet_is_ended_at_once():
     server = Server()
-    serve._end(server, serve.free_port(), "token")
+    jupyterlab._end(server, jupyterlab.free_port(), "token")
     assert server.steps == ["terminate", "wait"]
 
 
@@ -388,7 +388,7 @@ def test_a_server_that_does_not_answer_yet_is_ended_at_once():
 def test_what_is_ignored_stays_ignored_as_under_nohup():
     before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
     try:
-        with serve._stopped_by_signals():
+        with jupyterlab.stopped_by_signals():
             assert signal.getsignal(signal.SIGHUP) == signal.SIG_IGN
             assert signal.getsignal(signal.SIGTERM) not in (signal.SIG_IGN, signal.SIG_DFL)
     finally:

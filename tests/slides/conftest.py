@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from lmcourse.book.content import Content, Page
-from lmcourse.book.deck import write_deck
+from lmcourse.book.slides.deck import write_deck
 from lmcourse.evaluation.gradient_flow import random_network
 from lmcourse.widgets import GradientFlow
 from tests.slides import trees

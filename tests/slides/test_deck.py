@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from lmcourse import course
-from lmcourse.book import deck as decks
-from lmcourse.book.deck import deck_html, present, write_deck
-from lmcourse.book.slides_assets import equation_style
+from lmcourse.book.slides import deck as decks
+from lmcourse.book.slides.assets import equation_style
+from lmcourse.book.slides.deck import deck_html, present, write_deck
 from lmcourse.errors import CourseError
 from tests.privilege import passed_without_privilege
 from tests.slides import trees
@@ -34,7 +34,11 @@ def test_it_holds_everything_in_itself(content):
     text = deck_html(content.pages[0], content)
     text = re.sub(r"<script.*?</script>", "", text, flags=re.DOTALL)  # the browser tests watch them
     urls = re.findall(r'(?:src|href)="([^"]*)"', text) + re.findall(r"url\(([^)]*)\)", text)
-    assert {url.split(",")[0].split(":")[0].strip("'\"") for url in urls} == {"data", "#eq-state", "#/eq-state"}
+    assert {url.split(",")[0].split(":")[0].strip("'\"") for url in urls} == {
+        "data",
+        "#eq-state",
+        "#/eq-state",
+    }
     assert "@import" not in text
     assert 'alt="A gray square."' in text and "data:image/png;base64," in text
     assert '<div class="item live" data-prevent-swipe>' in text  # a finger on it moves no slide

@@ -91,7 +91,7 @@ def test_every_slide_fits_and_is_short(opened):
 
 def test_what_does_not_fit_scrolls_by_key(browser, tmp_path):
     """Not even the smallest letters help against a listing of 200 lines."""
-    from lmcourse.book.deck import write_deck
+    from lmcourse.book.slides.deck import write_deck
     from tests.slides import trees
 
     tall = trees.block(trees.heading("Tall"), {"type": "code", "value": "x\n" * 200}, kind="slide")

@@ -6,8 +6,8 @@ from pathlib import Path
 import nbformat
 import pytest
 
-from lmcourse.book.live import live_notebook, presentation_url, write_live
-from lmcourse.book.slides_markdown import Markdown
+from lmcourse.book.slides.live import live_notebook, presentation_url, write_live
+from lmcourse.book.slides.markdown import Markdown
 from lmcourse.errors import CourseError
 from tests.slides import trees
 from tests.slides.trees import block, cell, cite, equation, heading, math, p, page, text

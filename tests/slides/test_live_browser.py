@@ -11,12 +11,12 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Locator, Page, TimeoutError, expect
 
-from lmcourse.book.live import write_live
+from lmcourse.book.slides.live import write_live
 from tests import browser
 from tests.slides import trees
 from tests.slides.trees import block, cell, equation, heading, math, p, page
 
-SERVE = "from lmcourse.book.slides_server import serve_live; import pathlib, sys; "
+SERVE = "from lmcourse.book.slides.server import serve_live; import pathlib, sys; "
 SERVE += "serve_live(pathlib.Path(sys.argv[1]), int(sys.argv[2]), open_browser=False)"
 WIDGET = """\
 from lmcourse.evaluation.gradient_flow import random_network

@@ -9,8 +9,8 @@ from pathlib import Path
 import psutil
 import pytest
 
-from lmcourse.book import pdf as pdfs
-from lmcourse.book.pdf import find_browser, write_pdf
+from lmcourse.book.slides import pdf as pdfs
+from lmcourse.book.slides.pdf import find_browser, write_pdf
 from lmcourse.errors import CourseError
 from tests.browser import require_chromium
 from tests.privilege import passed_without_privilege

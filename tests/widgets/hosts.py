@@ -160,7 +160,11 @@ def axe(page: Page, within: str = "html") -> list[str]:
         missing_node_modules()
     if not page.evaluate("Boolean(window.axe)"):
         page.evaluate(script.read_text(encoding="utf-8"))
-    run = "(within) => axe.run(within, {resultTypes: ['violations']})"
+    run = """async (within) => {
+      const frame = () => new Promise(requestAnimationFrame);
+      await frame().then(frame); // what pages do when something has a new size is done
+      return axe.run(within, {resultTypes: ["violations"]});
+    }"""
     found: dict[str, Any] = page.evaluate(run, within)
     return [
         f"{it['impact']} {it['id']}: {node['html'][:160]} {node['failureSummary']}"

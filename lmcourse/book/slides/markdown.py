@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from lmcourse.book.content import Node
-from lmcourse.book.slides_assets import data_uri
+from lmcourse.book.slides.assets import data_uri
 from lmcourse.errors import CourseError
 
 _SPECIAL = re.compile(r"([\\`*_\[\]<>$#|~])")

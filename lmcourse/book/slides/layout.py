@@ -15,9 +15,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
-from lmcourse.book import slides_size, slides_words
 from lmcourse.book.content import Node, Page
-from lmcourse.book.slides_nodes import convert
+from lmcourse.book.slides import sizes, wording
+from lmcourse.book.slides.nodes import convert
 from lmcourse.errors import CourseError
 
 WORDS = 60  # on a slide, code, tables and folded answers apart
@@ -50,7 +50,7 @@ class Sheet:
     def words(self) -> int:
         """Return how many words it shows."""
         heading = [self.heading] if self.heading else []
-        return slides_words.count(heading) + sum(item.words for item in self.items)
+        return wording.count(heading) + sum(item.words for item in self.items)
 
     @property
     def height(self) -> float:
@@ -160,7 +160,7 @@ class _Layout:
         """Say where we are, for messages."""
         number = number or max(1, len(self.slides))
         heading = self.slides[number - 1].sheets[0].heading if self.slides else None
-        name = f" ({slides_words.plain(heading)})" if heading else ""
+        name = f" ({wording.plain(heading)})" if heading else ""
         return f"{self.page.source}, slide {number}{name}"
 
     def _begin(self, block: _Block) -> None:
@@ -190,7 +190,7 @@ class _Layout:
             return
         for item in _items(node, "none" if title else prose, fragment):
             if item.role == "aside":  # for the speaker alone
-                if slides_words.plain(node) != self.page.description:
+                if wording.plain(node) != self.page.description:
                     self.sheet.notes.append(item.node)
                 continue
             if title or not self._fits(item):
@@ -202,7 +202,7 @@ class _Layout:
         if not self.sheet.items:
             return True
         answers = item.node["type"] == "details"  # stays with its question
-        room = slides_size.ROOM + (60 if answers else 0)
+        room = sizes.ROOM + (60 if answers else 0)
         return self.sheet.words + item.words <= WORDS and self.sheet.height + item.height <= room
 
     def _place_item(self, item: Item) -> None:
@@ -220,7 +220,7 @@ def _items(node: Node, prose: str, fragment: int | None) -> Iterable[Item]:
         return list(_list_items(node, prose, fragment))
     if kind == "aside":
         return [Item(node, "aside")]
-    if kind == "admonition" and slides_words.count([node]) > WORDS:
+    if kind == "admonition" and wording.count([node]) > WORDS:
         short = node | {"children": [_shortened(child) for child in node["children"]]}
         return [_exhibit(short, fragment, whole=node)]
     return [_exhibit(node, fragment)]
@@ -229,15 +229,15 @@ def _items(node: Node, prose: str, fragment: int | None) -> Iterable[Item]:
 def _prose(node: Node, prose: str, fragment: int | None) -> Item:
     if prose == "none":
         return Item(node, "aside")
-    shown = node if prose == "whole" else slides_words.lead(node)
-    text = slides_words.plain(shown)
-    leads = slides_words.announces(shown) or slides_words.asks(shown)
+    shown = node if prose == "whole" else wording.lead(node)
+    text = wording.plain(shown)
+    leads = wording.announces(shown) or wording.asks(shown)
     whole = None if shown is node else node
     return Item(
         shown,
         "prose",
-        words=slides_words.count([shown]),
-        height=slides_size.text_height(text),
+        words=wording.count([shown]),
+        height=sizes.text_height(text),
         leads=leads,
         fragment=fragment,
         whole=whole,
@@ -258,8 +258,8 @@ def _list_items(node: Node, prose: str, fragment: int | None) -> Iterator[Item]:
         yield Item(
             own | {"children": [short]},
             "prose",
-            words=slides_words.count([short]),
-            height=slides_size.height(short),
+            words=wording.count([short]),
+            height=sizes.height(short),
             fragment=fragment,
             whole=own | {"children": [child]} if less else None,
         )
@@ -274,11 +274,11 @@ def _parts(child: Node) -> list[Node]:
 
 
 def _first_sentence(part: Node) -> Node:
-    return slides_words.lead(part, limit=0) if part["type"] == "paragraph" else part
+    return wording.lead(part, limit=0) if part["type"] == "paragraph" else part
 
 
 def _shortened(node: Node) -> Node:
-    return slides_words.lead(node) if node["type"] == "paragraph" else node
+    return wording.lead(node) if node["type"] == "paragraph" else node
 
 
 def _exhibit(node: Node, fragment: int | None, whole: Node | None = None) -> Item:
@@ -286,8 +286,8 @@ def _exhibit(node: Node, fragment: int | None, whole: Node | None = None) -> Ite
     return Item(
         node,
         "exhibit",
-        words=slides_words.count([node]) if counts else 0,
-        height=slides_size.height(node),
+        words=wording.count([node]) if counts else 0,
+        height=sizes.height(node),
         fragment=fragment,
         whole=whole,
     )

@@ -12,11 +12,11 @@ from urllib.parse import urlsplit
 from xml.sax.saxutils import escape as xml_escape
 
 from lmcourse import course
-from lmcourse.book import links, pages
-from lmcourse.book.assets import Assets
 from lmcourse.book.content import Content
-from lmcourse.book.pages import Neighbor, View
-from lmcourse.book.search import index_script
+from lmcourse.book.site import links, pages
+from lmcourse.book.site.assets import Assets
+from lmcourse.book.site.pages import Neighbor, View
+from lmcourse.book.site.search import index_script
 from lmcourse.errors import CourseError
 
 if TYPE_CHECKING:

@@ -4,12 +4,12 @@ import re
 from typing import TYPE_CHECKING
 
 from lmcourse.book.content import Node
-from lmcourse.book.inline import plain
-from lmcourse.book.markup import classes, element, escape
-from lmcourse.book.references import target
+from lmcourse.book.render.inline import plain
+from lmcourse.book.render.markup import classes, element, escape
+from lmcourse.book.render.references import target
 
 if TYPE_CHECKING:
-    from lmcourse.book.nodes import Renderer
+    from lmcourse.book.render.nodes import Renderer
 
 _LINK = re.compile(r"</?a\b[^>]*>")
 ADMONITIONS = {

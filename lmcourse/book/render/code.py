@@ -11,7 +11,7 @@ from pygments.lexers import get_lexer_by_name
 from pygments.lexers.special import TextLexer
 from pygments.util import ClassNotFound
 
-from lmcourse.book.markup import element, escape
+from lmcourse.book.render.markup import element, escape
 
 # Pygments' classes for names, operators and spaces, which have the text's own color: a page is a
 # quarter smaller without them.

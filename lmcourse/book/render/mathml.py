@@ -3,10 +3,10 @@
 import re
 from typing import TYPE_CHECKING
 
-from lmcourse.book.markup import element, escape
+from lmcourse.book.render.markup import element, escape
 
 if TYPE_CHECKING:
-    from lmcourse.book.nodes import Renderer
+    from lmcourse.book.render.nodes import Renderer
 
 _DELIMITED = re.compile(r"\A\s*(\$\$?|\\\[|\\\()(?P<tex>.*?)(\$\$?|\\\]|\\\))\s*\Z", re.DOTALL)
 _UNKNOWN = re.compile(r">(\\[A-Za-z]+)<")  # a command that the converter does not know

@@ -14,8 +14,8 @@ from urllib.parse import quote
 
 from lmcourse import course
 from lmcourse.book.content import Content, Node, Page
-from lmcourse.book.slides import Sheet, slides_of
-from lmcourse.book.slides_markdown import Markdown
+from lmcourse.book.slides.layout import Sheet, slides_of
+from lmcourse.book.slides.markdown import Markdown
 from lmcourse.errors import CourseError
 from lmcourse.notebooks import files
 from lmcourse.notebooks.sources import cell_id, to_bytes

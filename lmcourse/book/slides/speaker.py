@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 
 from lmcourse.book.content import Node
-from lmcourse.book.markup import sanitize
+from lmcourse.book.render.markup import sanitize
 
 _REFERENCE = "footnoteReference"
 _MATHML = re.compile(r"<math\b.*?</math>", re.DOTALL)

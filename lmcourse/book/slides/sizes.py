@@ -9,8 +9,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from lmcourse.book.content import Node
-from lmcourse.book.slides_nodes import source_of
-from lmcourse.book.slides_words import plain
+from lmcourse.book.slides.nodes import source_of
+from lmcourse.book.slides.wording import plain
 
 WIDTH, HEIGHT = 1280, 720  # pixels
 ROOM = 552  # what a heading, the margins and the slide's number leave of the height

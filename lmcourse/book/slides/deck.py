@@ -7,12 +7,12 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 from lmcourse import course
-from lmcourse.book import slides_notes, slides_size
 from lmcourse.book.content import Content, Page
-from lmcourse.book.nodes import Renderer
-from lmcourse.book.slides import Item, Sheet, Slide, sheets_of, slides_of
-from lmcourse.book.slides_assets import data_uri, equation_style
-from lmcourse.book.slides_nodes import unbroken
+from lmcourse.book.render.nodes import Renderer
+from lmcourse.book.slides import sizes, speaker
+from lmcourse.book.slides.assets import data_uri, equation_style
+from lmcourse.book.slides.layout import Item, Sheet, Slide, sheets_of, slides_of
+from lmcourse.book.slides.nodes import unbroken
 from lmcourse.errors import CourseError
 from lmcourse.notebooks import files
 
@@ -82,7 +82,7 @@ class _Deck:
         self.page, self.content = page, content
         self.base_url = base_url
         self.anchors: set[str] = set()
-        self.footnotes = slides_notes.footnotes_of(page.tree)
+        self.footnotes = speaker.footnotes_of(page.tree)
 
     def html(self, slides: Sequence[Slide]) -> str:
         """Return the sections.
@@ -145,11 +145,11 @@ class _Deck:
     def _notes(self, sheet: Sheet, renderer: Renderer) -> str:
         """Return the speaker's notes: whole paragraphs, and the works that the slide cites."""
         quiet = self._renderer(lambda url: "")
-        called = slides_notes.references_in([item.node for item in sheet.items] + sheet.notes)
+        called = speaker.references_in([item.node for item in sheet.items] + sheet.notes)
         footnotes = [self.footnotes[name] for name in called if name in self.footnotes]
-        text = quiet.render(slides_notes.for_the_speaker(sheet.notes, footnotes))
+        text = quiet.render(speaker.for_the_speaker(sheet.notes, footnotes))
         cited = dict.fromkeys([*renderer.citations, *quiet.citations])
-        text += slides_notes.works([self.page.bibliography.get(key, "") for key in cited])
+        text += speaker.works([self.page.bibliography.get(key, "") for key in cited])
         renderer.problems += quiet.problems
         return f'<aside class="notes">{text.replace(_LAZY, "")}</aside>' if text else ""
 
@@ -173,9 +173,7 @@ def _anchors(slides: Sequence[Slide]) -> Iterator[str]:
     for sheet in sheets_of(slides):
         heading = [sheet.heading] if sheet.heading else []
         for shown in [*heading, *(item.node for item in sheet.items)]:
-            yield from (
-                node["html_id"] for node in slides_notes.every(shown) if node.get("html_id")
-            )
+            yield from (node["html_id"] for node in speaker.every(shown) if node.get("html_id"))
 
 
 def _heading(sheet: Sheet, renderer: Renderer) -> str:
@@ -195,9 +193,9 @@ def _body(sheet: Sheet, renderer: Renderer) -> str:
 
 def _names(sheet: Sheet) -> str:
     """Return the classes of a sheet: one that holds little shows it large, in the middle."""
-    little = sheet.height * _LARGE**2 < slides_size.ROOM
-    figure = any(item.height >= slides_size.FIGURE for item in sheet.items)
-    few = sheet.height < slides_size.ROOM / 3
+    little = sheet.height * _LARGE**2 < sizes.ROOM
+    figure = any(item.height >= sizes.FIGURE for item in sheet.items)
+    few = sheet.height < sizes.ROOM / 3
     names = ["sheet", "large" if little and not figure else "", "sparse" if few else ""]
     return " ".join(name for name in names if name)
 
@@ -206,8 +204,8 @@ def _code_size(sheet: Sheet) -> float | None:
     """Return how large the code on a sheet can be, beside the rest."""
     codes = [item.node["value"] for item in sheet.items if item.node["type"] == "code"]
     rest = sum(item.height for item in sheet.items if item.node["type"] != "code")
-    room = (slides_size.ROOM - rest) / max(1, len(codes))
-    return min((slides_size.code_size(code, room) for code in codes), default=None)
+    room = (sizes.ROOM - rest) / max(1, len(codes))
+    return min((sizes.code_size(code, room) for code in codes), default=None)
 
 
 def _groups(items: Sequence[Item]) -> list[list[Item]]:
@@ -233,7 +231,7 @@ def _item(group: Sequence[Item], renderer: Renderer) -> str:
     node = first.node
     if len(group) > 1:
         node = node | {"children": [item.node["children"][0] for item in group]}
-    shown = renderer.render([unbroken(slides_notes.without_footnotes(node))])
+    shown = renderer.render([unbroken(speaker.without_footnotes(node))])
     names, extra = [], ""
     if "<img" in shown and node["type"] in ("outputs", "image", "container"):
         names.append("figure")

@@ -9,14 +9,14 @@ import hashlib
 import re
 from typing import TYPE_CHECKING, Any
 
-from lmcourse.book import mathml
-from lmcourse.book.code import highlight
 from lmcourse.book.content import Node
-from lmcourse.book.figures import picture
-from lmcourse.book.markup import classes, element, escape
+from lmcourse.book.render import mathml
+from lmcourse.book.render.code import highlight
+from lmcourse.book.render.figures import picture
+from lmcourse.book.render.markup import classes, element, escape
 
 if TYPE_CHECKING:
-    from lmcourse.book.nodes import Renderer
+    from lmcourse.book.render.nodes import Renderer
 
 IMAGES = {"image/png": "png", "image/jpeg": "jpg", "image/gif": "gif", "image/webp": "webp"}
 LONGEST = 32_000  # characters of a printed text on a page; the rest stands in a file beside it

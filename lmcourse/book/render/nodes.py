@@ -9,8 +9,8 @@ https://mystmd.org/spec names the nodes. Each kind has a function of its own, by
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from lmcourse.book import blocks, boxes, figures, inline, outputs, references
 from lmcourse.book.content import Node
+from lmcourse.book.render import blocks, boxes, figures, inline, outputs, references
 
 Handler = Callable[["Renderer", Node], str]
 HANDLERS: dict[str, Handler] = {

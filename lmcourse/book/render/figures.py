@@ -5,10 +5,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from lmcourse.book.content import Node
-from lmcourse.book.markup import classes, element, escape
+from lmcourse.book.render.markup import classes, element, escape
 
 if TYPE_CHECKING:
-    from lmcourse.book.nodes import Renderer
+    from lmcourse.book.render.nodes import Renderer
 
 _WIDTH = re.compile(r"(\d+(?:\.\d+)?)(px|%|em|rem)?")
 _ALIGNS = frozenset({"left", "center", "right"})

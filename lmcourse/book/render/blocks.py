@@ -2,13 +2,13 @@
 
 from typing import TYPE_CHECKING
 
-from lmcourse.book.code import highlight
 from lmcourse.book.content import Node
-from lmcourse.book.inline import math_html, plain
-from lmcourse.book.markup import classes, element, escape
+from lmcourse.book.render.code import highlight
+from lmcourse.book.render.inline import math_html, plain
+from lmcourse.book.render.markup import classes, element, escape
 
 if TYPE_CHECKING:
-    from lmcourse.book.nodes import Renderer
+    from lmcourse.book.render.nodes import Renderer
 
 
 def _paragraph(renderer: "Renderer", node: Node) -> str:

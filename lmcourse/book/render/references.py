@@ -3,11 +3,11 @@
 from typing import TYPE_CHECKING
 
 from lmcourse.book.content import Node
-from lmcourse.book.inline import plain
-from lmcourse.book.markup import classes, element, escape, is_safe
+from lmcourse.book.render.inline import plain
+from lmcourse.book.render.markup import classes, element, escape, is_safe
 
 if TYPE_CHECKING:
-    from lmcourse.book.nodes import Renderer
+    from lmcourse.book.render.nodes import Renderer
 
 
 def target(renderer: "Renderer", node: Node) -> str:

@@ -5,11 +5,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from lmcourse.book.assets import Assets
 from lmcourse.book.content import Content, Node, Page
-from lmcourse.book.inline import plain
-from lmcourse.book.markup import escape, is_outside, sanitize
-from lmcourse.book.nodes import Renderer
+from lmcourse.book.render.inline import plain
+from lmcourse.book.render.markup import escape, is_outside, sanitize
+from lmcourse.book.render.nodes import Renderer
+from lmcourse.book.site.assets import Assets
 
 _LAPTOP = "laptop"  # the place on the first page that the second button leads to
 
