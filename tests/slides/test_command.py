@@ -1,0 +1,74 @@
+"""``lmcourse slides``: from a chapter's number to its files."""
+
+import pytest
+from typer.testing import CliRunner
+
+from lmcourse import cli, course
+from lmcourse.book import build
+from lmcourse.book.slides import deck, pdf, server
+from lmcourse.errors import CourseError
+from tests.book.checkout import CHAPTER, small  # noqa: F401 - a fixture
+
+MARKED = CHAPTER.replace(
+    "A loss {eq}", '+++ {"slideshow": {"slide_type": "slide"}}\n\n## A loss\n\nA loss {eq}'
+)
+
+
+@pytest.fixture
+def marked(small):  # noqa: F811
+    """A small course whose chapter has a slide."""
+    small.write("chapters/02-recurrent.md", MARKED)
+    return small
+
+
+def run(*arguments):
+    """Run the command; errors of the course are raised."""
+    return CliRunner().invoke(cli.app, ["slides", *arguments], catch_exceptions=False)
+
+
+def test_the_deck_is_written_where_it_is_said(marked, tmp_path):
+    said = run("2").output
+    file = marked.root / "_build" / "slides" / "02-recurrent.html"
+    assert str(file) in said.replace("\n", "")
+    text = file.read_text(encoding="utf-8")
+    assert "A loss" in text and "42" in text and 'class="katex' in text
+    run("02", "--output", str(tmp_path / "mine.html"))
+    assert (tmp_path / "mine.html").read_text(encoding="utf-8") == text
+
+
+def test_options_open_print_and_go_live(marked, monkeypatch):
+    done = []
+    monkeypatch.setattr(deck, "present", lambda file: done.append(("present", file.name)))
+    monkeypatch.setattr(pdf, "write_pdf", lambda file, to: done.append((file.name, to.name)))
+    monkeypatch.setattr(server, "serve_live", lambda file: done.append(("live", file)))
+    said = run("02", "--present", "--pdf").output
+    assert done == [("02-recurrent.html", "02-recurrent.pdf"), ("present", "02-recurrent.html")]
+    assert "There is no browser" in said and "file://" in said, "present returned nothing"
+    run("02", "--live")
+    assert done[-1] == ("live", marked.root / "_build" / "live" / "02-recurrent.ipynb")
+    assert done[-1][1].is_file()
+
+
+@pytest.mark.parametrize("number", ["01", "7", "x"])
+def test_a_chapter_that_is_not_there(marked, number):
+    with pytest.raises(CourseError) as caught:
+        run(number)
+    assert repr(number) in caught.value.cause and "02" in caught.value.remedy
+
+
+def test_a_chapter_without_marks_is_named_and_the_last_deck_stays(small):  # noqa: F811
+    file = small.root / "_build" / "slides" / "02-recurrent.html"
+    file.parent.mkdir(parents=True)
+    file.write_text("the last deck")
+    with pytest.raises(CourseError, match=r"No part of chapters/02-recurrent.md is marked"):
+        run("02")
+    assert file.read_text() == "the last deck"
+
+
+def test_references_to_chapters_that_are_not_executed_resolve(marked):
+    other = MARKED.replace("eq-loss", "eq-other") + "\nSee {eq}`eq-loss`.\n"
+    marked.write("chapters/01-other.md", other.replace("6 * 7", "1 / 0"))
+    (source,) = (each for each in course.sources("chapter") if each.number == "01")
+    assert build.build_live(source, lambda line: None).is_file()
+    (source,) = (each for each in course.sources("chapter") if each.number == "02")
+    assert build.build_slides(source, lambda line: None).is_file(), "01 fails, and is not executed"
