@@ -1,4 +1,7 @@
-"""Take the README's pictures anew: `make pictures`. Chapter 02 is run, lab 02 answered wrongly."""
+"""Take the README's pictures anew: `make pictures`.
+
+Chapter 02 is run, lab 02 answered wrongly, the book built and its slides made.
+"""
 
 import io
 import json
@@ -9,6 +12,7 @@ from PIL import Image
 from playwright.sync_api import Locator, Page
 
 from lmcourse import course
+from lmcourse.book.build import build_book
 from lmcourse.notebooks.workbook import lay_out
 from tests import browser
 
@@ -19,7 +23,7 @@ SIZE = {"width": 1180, "height": 860}
 
 def take(page: Page, name: str, part: Locator) -> None:
     """Save a picture of a part of the page, in few enough colors to stay small."""
-    picture = Image.open(io.BytesIO(part.screenshot())).convert("RGB").quantize(128)
+    picture = Image.open(io.BytesIO(part.screenshot())).convert("RGB").quantize(256)
     path = HERE / f"{name}.png"
     picture.save(path, optimize=True)
     size = path.stat().st_size / 1000
@@ -78,8 +82,29 @@ def main() -> None:
             browser.run_all(page, door.workbook / name)
             bring_to_top(page, panel, "Backpropagation through time")
             take(page, "chapter", panel)
-            bring_to_top(page, panel, "Move it yourself")
-            take(page, "figure", panel)
+    take_the_book()
+
+
+def take_the_book() -> None:
+    """Take the landing page, a page of the book, the widget and a slide, from disk."""
+    site = build_book(print).parent
+    with browser.chromium_page() as (page, _seen):
+        page.set_viewport_size({"width": 1180, "height": 700})
+        page.goto((site / "index.html").as_uri())
+        take(page, "book", page.locator("html"))
+        page.goto((site / "recurrent-language-models.html").as_uri())
+        page.locator(".lm svg").first.wait_for()
+        page.set_viewport_size({"width": 1180, "height": 1300})
+        take(page, "widget", page.locator(".lm").first)
+        page.set_viewport_size({"width": 1280, "height": 720})
+        page.goto((site / "slides" / "02-recurrent-language-models.html").as_uri())
+        page.wait_for_selector("html[data-ready]")
+        page.evaluate("""() => {
+            const {h, v} = Reveal.getIndices(document.querySelector(".live").closest("section"));
+            Reveal.slide(h, v);
+        }""")
+        page.wait_for_timeout(1500)
+        take(page, "slide", page.locator("html"))
 
 
 if __name__ == "__main__":
