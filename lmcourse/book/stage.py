@@ -168,8 +168,8 @@ def course_map(parts: Sequence[Part], executed: Mapping[str, Executed]) -> str:
         lines += [_card(chapter, executed) for chapter in part.chapters]
         lines += ["::::", ""]
     measured = (
-        "Minutes are a reader's; seconds and memory are what executing all cells took when this "
-        "book was built, on one thread. A chapter without a link is planned, not written."
+        "Seconds and memory are what all cells took when this book was built, on one thread. What "
+        "is marked as planned is not written yet."
     )
     return "\n".join([*lines, measured])
 
@@ -186,6 +186,7 @@ def _card(chapter: Chapter, executed: Mapping[str, Executed]) -> str:
     for source in chapter.sources:
         cost = executed[product_name(source)]
         page = f"[{label(source)}]({product_name(source)})"
-        minutes = f"{source.minutes} minutes, " if source.minutes else ""
-        body.append(f"- {page}: {minutes}{cost.seconds:.0f} s, {cost.megabytes:.0f} MB")
-    return "\n".join([*lines, "", *body, ":::", ""])
+        minutes = f"{source.minutes} minutes to do, " if source.minutes else ""
+        body.append(f"- {page}: {minutes}{cost.seconds:.0f} s and {cost.megabytes:.0f} MB to run")
+    link = f":link: {product_name(chapter.sources[0])}"
+    return "\n".join([*lines, link, "", *body, ":::", ""])

@@ -89,7 +89,8 @@ def edit(notebook: Path) -> None:
     notebook.write_text(text.replace('"two\\n"', '"three\\n"'), encoding="utf-8")
 
 
-def test_a_kept_result_is_used_until_something_changes(counted, tmp_path):
+def test_a_kept_result_is_used_until_something_changes(counted, tmp_path, monkeypatch):
+    monkeypatch.delenv("LMCOURSE_DEVICE", raising=False)
     changes = [
         lambda: (counted.root / "chapters" / "figure.txt").write_text("two"),
         lambda: (counted.root / "requirements.lock").open("a").write("# a new version\n"),
@@ -97,7 +98,7 @@ def test_a_kept_result_is_used_until_something_changes(counted, tmp_path):
         lambda: (tmp_path / "chapters" / "02-recurrent.ipynb").write_text("cut sho"),
         lambda: edit(tmp_path / "chapters" / "02-recurrent.ipynb"),
         lambda: (tmp_path / "chapters" / "02-recurrent.json").unlink(),
-        lambda: os.environ.update(LMCOURSE_DEVICE="cpu"),
+        lambda: monkeypatch.setenv("LMCOURSE_DEVICE", "cpu"),
     ]
     (first,) = build(tmp_path)
     assert outputs(first) == "one\n"

@@ -212,6 +212,16 @@ def test_paper_is_light_and_shows_what_is_folded(opened: Open) -> None:
     assert "https://example.org/" in page.evaluate(after)
 
 
+def test_code_that_is_folded_away_stays_so_on_paper(opened: Open) -> None:
+    page = opened().open("outputs.html")
+    page.emulate_media(media="print")
+    closed = page.locator("main details.folded:not([open])")
+    folded = closed.count()
+    assert folded > 0
+    page.evaluate("dispatchEvent(new Event('beforeprint'))")
+    expect(closed).to_have_count(folded)
+
+
 @pytest.mark.parametrize("width", [1280, 390])
 @pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
 @pytest.mark.parametrize("name", PAGES[:-1])

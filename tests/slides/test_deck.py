@@ -69,7 +69,7 @@ def test_a_slide_that_goes_on_is_a_stack(tmp_path):
 
 def test_notes_hold_whole_paragraphs_and_the_works_cited(tmp_path):
     cited = cite("Elman (1990)", "elman1990")
-    html = html_of(tmp_path, block(heading("One"), p("See ", cited, ". " + trees.LONG),
+    html = html_of(tmp_path, block(heading("One"), p("See ", cited, ". " + trees.LONG * 3),
                                    kind="slide"))  # fmt: skip
     assert "explains at some length" in notes_in(html)
     assert "explains at some length" not in html.replace(notes_in(html), "")
@@ -77,7 +77,7 @@ def test_notes_hold_whole_paragraphs_and_the_works_cited(tmp_path):
 
 
 def test_notes_show_equations_without_a_style_sheet(tmp_path):
-    html = html_of(tmp_path, block(heading("One"), p("See ", math("h"), ". " + trees.LONG),
+    html = html_of(tmp_path, block(heading("One"), p("See ", math("h"), ". " + trees.LONG * 3),
                                    equation("h", "1", "eq"), kind="slide"))  # fmt: skip
     notes = notes_in(html)
     assert "<math>" in notes and "katex-html" not in notes and "annotation" not in notes

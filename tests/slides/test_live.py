@@ -33,7 +33,7 @@ def written(node: trees.Node) -> str:
 def test_slides_are_those_of_the_deck(tmp_path):
     cells = made(
         tmp_path,
-        block(heading("One"), p(trees.LONG), kind="slide"),
+        block(heading("One"), p(trees.LONG * 3), kind="slide"),
         cell("x = 1", trees.stream("1")),
         block(p("Then."), kind="subslide"),
         block(p("Step."), kind="fragment"),
@@ -43,7 +43,7 @@ def test_slides_are_those_of_the_deck(tmp_path):
         ("markdown", "slide", "Chapter 02\n\n# A chapter\n\nWhat is a slide?"),
         ("markdown", "slide", "## One\n\nThe first sentence says it."),
         ("code", "-", "x = 1"),
-        ("markdown", "notes", trees.LONG),
+        ("markdown", "notes", trees.LONG * 3),
         ("markdown", "subslide", "<small>One</small>\n\nThen."),
         ("markdown", "fragment", "Step."),
         ("markdown", "notes", "Mine."),

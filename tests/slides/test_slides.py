@@ -60,9 +60,30 @@ def test_what_runs_before_the_first_heading_follows_the_title():
 
 
 def test_a_slide_shows_the_first_sentence_and_the_notes_all_of_it():
-    slides = slides_of(page(TITLE, block(heading("One"), p(LONG), p("Short."), kind="slide")))
-    assert texts(slides) == "The first sentence says it. Short."
+    many = [p(LONG)] * 3
+    slides = slides_of(page(TITLE, block(heading("One"), *many, p("Short."), kind="slide")))
+    assert texts(slides) == "The first sentence says it. " * 3 + "Short."
+    assert notes(slides) == " ".join([LONG] * 3)
+
+
+def test_prose_is_whole_where_there_is_room_for_all_of_it():
+    slides = slides_of(page(TITLE, block(heading("One"), p(LONG), p("Short."), kind="slide"),
+                            block(p("More.")), block(heading("Two"), p(LONG), kind="subslide"),
+                            cell("x = 1\n" * 18)))  # fmt: skip
+    first, second = slides[1].sheets
+    assert texts([Slide([first])]) == f"{LONG} Short. More."
+    assert texts([Slide([second])]).startswith("The first sentence says it. x"), "code takes room"
     assert notes(slides) == LONG
+
+
+def test_what_leads_to_an_equation_and_what_defines_a_term_is_shown():
+    term = {"type": "strong", "children": [trees.text("term")]}
+    defined = p("First. " + LONG, " A ", term, " is this. ", LONG * 2 + " With x it is")
+    slides = slides_of(
+        page(TITLE, block(heading("One"), defined, equation("x", "1", "eq-x"), kind="slide"))
+    )
+    said = "First. The first sentence says it. … A term is this. … "
+    assert texts(slides).startswith(said + "With x it is"), texts(slides)
 
 
 @pytest.mark.parametrize(("prose", "on_slide", "said"), [("whole", LONG, ""), ("none", "", LONG)])
@@ -119,7 +140,7 @@ def test_a_long_list_goes_on_and_keeps_its_numbers():
 
 
 def test_bare_text_in_a_list_is_a_paragraph():
-    bare = {"type": "list", "children": [{"type": "listItem", "children": [trees.text(LONG)]}]}
+    bare = {"type": "list", "children": [{"type": "listItem", "children": [trees.text(LONG * 3)]}]}
     slides = slides_of(page(TITLE, block(heading("One"), bare, kind="slide")))
     assert texts(slides) == "The first sentence says it."
 

@@ -162,6 +162,8 @@ def axe(page: Page, within: str = "html") -> list[str]:
         page.evaluate(script.read_text(encoding="utf-8"))
     run = """async (within) => {
       const frame = () => new Promise(requestAnimationFrame);
+      await frame();
+      await document.fonts.ready; // equations have their width
       await frame().then(frame); // what pages do when something has a new size is done
       return axe.run(within, {resultTypes: ["violations"]});
     }"""

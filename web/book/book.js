@@ -99,7 +99,10 @@ function scrolling() {
     }
   };
   const watch = new ResizeObserver((entries) => entries.forEach((entry) => update(entry.target)));
-  document.querySelectorAll(".scroll, .output.html, .output.markdown").forEach((box) => watch.observe(box));
+  const boxes = document.querySelectorAll(".scroll, .output.html, .output.markdown");
+  boxes.forEach((box) => watch.observe(box));
+  // A font that comes late makes what is in a box wider, and not the box.
+  document.fonts.addEventListener("loadingdone", () => boxes.forEach(update));
 }
 
 function nameOf(box) {
@@ -209,7 +212,7 @@ function folding() {
   open();
   let opened = [];
   addEventListener("beforeprint", () => {
-    opened = [...document.querySelectorAll("main details:not([open])")];
+    opened = [...document.querySelectorAll("main details:not([open]):not(.folded):not(.lm details)")];
     for (const each of opened) each.open = true;
   });
   addEventListener("afterprint", () => {

@@ -12,6 +12,8 @@ if TYPE_CHECKING:
 
 _SUBSCRIPT = re.compile(r"(?<=[A-Za-z)\]])\d+")
 
+_SHORT = 24  # letters of TeX that stay on one line
+
 
 def plain(node: Node) -> str:
     """Return a node's text, without any markup."""
@@ -60,7 +62,8 @@ def _quantity(_: "Renderer", node: Node) -> str:
 
 
 def _math(renderer: "Renderer", node: Node) -> str:
-    return element("span", math_html(renderer, node), class_="math-inline")
+    short = " short" if len(node["value"]) <= _SHORT else ""
+    return element("span", math_html(renderer, node), class_=f"math-inline{short}")
 
 
 def math_html(renderer: "Renderer", node: Node) -> str:

@@ -192,12 +192,10 @@ def _body(sheet: Sheet, renderer: Renderer) -> str:
 
 
 def _names(sheet: Sheet) -> str:
-    """Return the classes of a sheet: one that holds little shows it large, in the middle."""
+    """Return the classes of a sheet: one that holds little shows it large."""
     little = sheet.height * _LARGE**2 < sizes.ROOM
     figure = any(item.height >= sizes.FIGURE for item in sheet.items)
-    few = sheet.height < sizes.ROOM / 3
-    names = ["sheet", "large" if little and not figure else "", "sparse" if few else ""]
-    return " ".join(name for name in names if name)
+    return "sheet large" if little and not figure else "sheet"
 
 
 def _code_size(sheet: Sheet) -> float | None:

@@ -3,16 +3,18 @@
 The source marks blocks with Jupyter's kinds: ``slide`` begins a slide, ``subslide`` continues it
 on another below it, a ``fragment`` waits for a key, ``notes`` are the speaker's alone, ``skip`` is
 left out, and a block without a mark goes on where the last one ended. One rule turns a text that is
-written to be read into slides: a slide shows the *first sentence* of each paragraph and list item
-(further ones up to 24 words in all, and a last one that announces something by its colon), and all
-of its equations, figures, code, questions and tables. The whole paragraphs stand in the speaker
-notes. What is more than a slide holds, some 60 words or its height, continues on another; so does
-what stands under a new heading. ``"prose": "whole"``, or ``"none"``, beside ``"slide_type"`` shows
-all of a block's prose, or nothing of it.
+written to be read into slides: where a slide has no room for all of its prose, it shows the *first
+sentence* of each paragraph and list item (further ones up to 24 words in all; the last one, if it
+ends in a colon or an equation follows; and those that define a term, in bold). Equations, figures,
+code, questions and tables are shown whole. Whole paragraphs stand in the speaker notes. What is
+more than a slide holds, some 60 words or its height, continues on another; so does what stands
+under a new heading. ``"prose": "whole"``, or ``"none"``, beside ``"slide_type"`` shows all of a
+block's prose, or nothing of it.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from itertools import pairwise
 from typing import Literal
 
 from lmcourse.book.content import Node, Page
@@ -84,9 +86,36 @@ def slides_of(page: Page) -> list[Slide]:
             "a Markdown cell, a YAML block in a code cell (CONTRIBUTING.md).",
         )
     layout = _Layout(page)
-    for node in _blocks(page.tree):
-        layout.add(_Block.of(node))
+    for number, group in enumerate(_groups(page)):
+        whole = number > 0 and _has_room(group, page)
+        for block in group:
+            layout.add(replace(block, prose="whole") if whole and block.prose == "first" else block)
     return layout.finish()
+
+
+def _groups(page: Page) -> Iterator[list["_Block"]]:
+    """Yield the blocks from one mark of a slide to the next."""
+    group: list[_Block] = []
+    for block in map(_Block.of, _blocks(page.tree)):
+        if block.kind in ("slide", "subslide") and group:
+            yield group
+            group = []
+        group.append(block)
+    yield group
+
+
+def _has_room(group: Sequence["_Block"], page: Page) -> bool:
+    """Say whether all prose of these blocks fits on one sheet with everything else."""
+    trial = _Layout(page)
+    trial.slides.append(Slide([Sheet()]))  # in place of the title's
+    first, *rest = group
+    try:
+        for block in (replace(first, kind="slide"), *rest):
+            trial.add(replace(block, prose="whole") if block.prose == "first" else block)
+    except CourseError:  # it will be raised again, and then name the slide
+        return False
+    sheets = [sheet for slide in trial.slides[1:] for sheet in slide.sheets]
+    return len(sheets) == 1 and sheets[0].words <= WORDS and sheets[0].height <= sizes.ROOM
 
 
 @dataclass(frozen=True)
@@ -132,8 +161,13 @@ class _Layout:
         fragment = None
         if block.kind == "fragment":
             fragment, self.fragments = self.fragments, self.fragments + 1
+        led = {
+            id(node)
+            for node, after in pairwise(block.node.get("children", []))
+            if after["type"] == "math"
+        }
         for node in convert(block.node, self._place):
-            self._add(node, block.prose, fragment)
+            self._add(node, block.prose, fragment, id(node) in led)
 
     def finish(self) -> list[Slide]:
         """Return the slides.
@@ -181,14 +215,14 @@ class _Layout:
         for item in taken:
             self._place_item(item)
 
-    def _add(self, node: Node, prose: str, fragment: int | None) -> None:
+    def _add(self, node: Node, prose: str, fragment: int | None, leads: bool) -> None:
         title = len(self.slides) == 1 and len(self.slides[0].sheets) == 1
         if node["type"] == "heading":
             if self.sheet.items or self.sheet.heading or title:
                 self.slides[-1].sheets.append(Sheet())
             self.sheet.heading = node
             return
-        for item in _items(node, "none" if title else prose, fragment):
+        for item in _items(node, "none" if title else prose, fragment, leads):
             if item.role == "aside":  # for the speaker alone
                 if wording.plain(node) != self.page.description:
                     self.sheet.notes.append(item.node)
@@ -211,11 +245,11 @@ class _Layout:
             self.sheet.notes.append(item.whole)
 
 
-def _items(node: Node, prose: str, fragment: int | None) -> Iterable[Item]:
-    """Turn one node into what a slide shows of it."""
+def _items(node: Node, prose: str, fragment: int | None, leads: bool) -> Iterable[Item]:
+    """Turn one node into what a slide shows of it; ``leads``: an equation follows."""
     kind = node["type"]
     if kind == "paragraph":
-        return [_prose(node, prose, fragment)]
+        return [_prose(node, prose, fragment, leads)]
     if kind == "list":
         return list(_list_items(node, prose, fragment))
     if kind == "aside":
@@ -226,12 +260,12 @@ def _items(node: Node, prose: str, fragment: int | None) -> Iterable[Item]:
     return [_exhibit(node, fragment)]
 
 
-def _prose(node: Node, prose: str, fragment: int | None) -> Item:
+def _prose(node: Node, prose: str, fragment: int | None, leads: bool) -> Item:
     if prose == "none":
         return Item(node, "aside")
-    shown = node if prose == "whole" else wording.lead(node)
+    shown = node if prose == "whole" else wording.lead(node, leads=leads)
     text = wording.plain(shown)
-    leads = wording.announces(shown) or wording.asks(shown)
+    leads = leads or wording.announces(shown) or wording.asks(shown)
     whole = None if shown is node else node
     return Item(
         shown,

@@ -31,22 +31,33 @@ def count(nodes: Sequence[Node]) -> int:
     return sum(len(plain(node).split()) for node in nodes)
 
 
-def lead(paragraph: Node, limit: int = LEAD) -> Node:
+def lead(paragraph: Node, limit: int = LEAD, leads: bool = False) -> Node:
     """Return what a slide shows of a paragraph; the paragraph itself if that is all of it.
 
-    Its first sentence, and further ones while they come to at most ``limit`` words in all. A last
-    sentence that ends with a colon is shown, too: it announces what follows.
+    Its first sentence, and further ones while they come to at most ``limit`` words in all. What
+    defines a term (bold) is shown, too; so is a last sentence that announces what follows: it ends
+    with a colon, or ``leads`` says that an equation follows.
     """
     sentences = list(_sentences(paragraph))
-    shown = 1
-    while shown < len(sentences) and count(_flat(sentences[: shown + 1])) <= limit:
-        shown += 1
-    if shown == len(sentences):
+    first = 1
+    while first < len(sentences) and count(_flat(sentences[: first + 1])) <= limit:
+        first += 1
+    last = len(sentences) - 1
+    shown = [
+        number
+        for number, sentence in enumerate(sentences)
+        if number < first
+        or (number == last and (leads or announces(paragraph)))
+        or (limit and any(node["type"] == "strong" for node in sentence))
+    ]
+    if len(shown) == len(sentences):
         return paragraph
-    children = _flat(sentences[:shown])
-    if announces(paragraph):
-        gap = " … " if shown < len(sentences) - 1 else ""
-        children = [*_stripped(children), {"type": "text", "value": gap or " "}, *sentences[-1]]
+    children: list[Node] = []
+    for before, number in zip([-1, *shown], shown, strict=False):
+        if number:
+            gap = " " if number == before + 1 else " … "
+            children = [*_stripped(children), {"type": "text", "value": gap}]
+        children += sentences[number]
     return paragraph | {"children": _stripped(children)}
 
 
