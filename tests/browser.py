@@ -80,7 +80,7 @@ def require_chromium() -> Path:
 
 
 @contextlib.contextmanager
-def chromium_page(dark: bool = False) -> Iterator[tuple[Page, Seen]]:
+def chromium_page(dark: bool = False, touch: bool = False) -> Iterator[tuple[Page, Seen]]:
     """Open a page in Chromium that reaches this machine and no other.
 
     It is opened anew for each test: Playwright leaves an event loop running, which trips others.
@@ -102,7 +102,7 @@ def chromium_page(dark: bool = False) -> Iterator[tuple[Page, Seen]]:
         browser = playwright.chromium.launch(executable_path=path, args=options)
         try:
             context = browser.new_context(
-                viewport=VIEWPORT, color_scheme="dark" if dark else "light"
+                viewport=VIEWPORT, color_scheme="dark" if dark else "light", has_touch=touch
             )
             context.set_default_timeout(PATIENCE * 1000)
             context.route("**/*", route)
