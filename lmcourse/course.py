@@ -29,6 +29,11 @@ class Source:
     question: str | None = None
     minutes: int | None = None
 
+    @property
+    def label(self) -> str:
+        """Name the source as readers do: ``Chapter 02``."""
+        return f"{self.kind.capitalize()} {self.number}"
+
 
 def root() -> Path:
     """Find the checkout: ``$LMCOURSE_ROOT``, else the folder above this package.

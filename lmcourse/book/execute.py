@@ -59,7 +59,7 @@ def execute(sources: Sequence[course.Source], folder: Path, report: Report) -> l
             return
         cache.save(result, folder)
         done[product_name(source)] = result
-        report(f"{name(source)}: {result.seconds:.0f} s, {result.megabytes:.0f} MB.")
+        report(f"{source.label}: {result.seconds:.0f} s, {result.megabytes:.0f} MB.")
 
     with ThreadPoolExecutor(worker_count()) as pool:
         try:
@@ -129,7 +129,7 @@ def run(
         at = cell_index
         place = codes.index(cell_index) if cell_index in codes else 1
         if place % _EVERY == 0:
-            report(f"{name(source)}: cell {place + 1} of {len(codes)} ...")
+            report(f"{source.label}: cell {place + 1} of {len(codes)} ...")
 
     client = NotebookClient(
         notebook,
@@ -158,11 +158,6 @@ def run(
     for cell in notebook.cells:
         _settle(cell)
     return Executed(source, notebook, seconds, seen["megabytes"], tuple(seen["read"]))
-
-
-def name(source: course.Source) -> str:
-    """Name a source as readers do: ``Chapter 02``."""
-    return f"{source.kind.capitalize()} {source.number}"
 
 
 def _keep_every_output(client: "NotebookClient") -> None:
@@ -199,6 +194,6 @@ def _failure(
     number = codes.index(at) + 1 if at in codes else 0
     place = f"{source.path.parent.name}/{source.path.name}, code cell {number} of {len(codes)}"
     return CourseError(
-        f"{name(source)} fails in {place} (`{lines[0] if lines else ''}`): {what}",
+        f"{source.label} fails in {place} (`{lines[0] if lines else ''}`): {what}",
         "Mend the cell and build again.",
     )

@@ -96,7 +96,7 @@ def _with_front_matter(notebook: "NotebookNode", source: course.Source) -> "Note
     offer = Path("..") / _DOWNLOADS / product_name(source)
     matter = {
         "title": source.title,
-        "short_title": label(source),
+        "short_title": source.label,
         "description": source.question or f"The exercises to chapter {source.number}.",
         "downloads": [
             {
@@ -113,11 +113,6 @@ def _with_front_matter(notebook: "NotebookNode", source: course.Source) -> "Note
     for index, cell in enumerate(staged.cells):  # mystmd wants ids that no other page has
         cell["id"] = cell_id(product_name(source), index, cell.cell_type)
     return staged
-
-
-def label(source: course.Source) -> str:
-    """Name a source as readers do: ``Chapter 02``."""
-    return f"{source.kind.capitalize()} {source.number}"
 
 
 def _copy_figures(origin: Path, target: Path) -> None:
@@ -185,7 +180,7 @@ def _card(chapter: Chapter, executed: Mapping[str, Executed]) -> str:
     body += [f"**Needs** {needs}", ""]
     for source in chapter.sources:
         cost = executed[product_name(source)]
-        page = f"[{label(source)}]({product_name(source)})"
+        page = f"[{source.label}]({product_name(source)})"
         minutes = f"{source.minutes} minutes to do, " if source.minutes else ""
         body.append(f"- {page}: {minutes}{cost.seconds:.0f} s and {cost.megabytes:.0f} MB to run")
     link = f":link: {product_name(chapter.sources[0])}"

@@ -77,7 +77,7 @@ def _section(number: str, solved: set[str]) -> str:
     if first.question:
         lines += [f"*{first.question}*", ""]
     for source in chosen.values():
-        link = _link(product_name(source), f"{source.kind.capitalize()} {number}")
+        link = _link(product_name(source), source.label)
         facts = [f"{source.minutes} minutes"] if source.minutes else []
         if source.kind == "lab":
             facts += _progress(number, solved)

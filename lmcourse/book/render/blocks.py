@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 from lmcourse.book.content import Node
 from lmcourse.book.render.code import highlight
 from lmcourse.book.render.inline import math_html, plain
-from lmcourse.book.render.markup import classes, element, escape
+from lmcourse.book.render.markup import classes, element, escape, folded
 
 if TYPE_CHECKING:
     from lmcourse.book.render.nodes import Renderer
@@ -34,8 +34,7 @@ def _block(renderer: "Renderer", node: Node) -> str:
     if not content:
         return ""
     if node.get("visibility") == "hide":
-        summary = element("summary", "Show the cell")
-        content = element("details", summary + content, class_="folded")
+        content = folded("Show the cell", content)
     cell = "cell" if node.get("kind") == "notebook-code" else None
     # The id of an unlabeled cell is made up; only what an author named is worth a link.
     anchor = node.get("html_id") if node.get("label") or not node.get("kind") else None
@@ -163,8 +162,7 @@ def _code(renderer: "Renderer", node: Node) -> str:
         emphasized=node.get("emphasizeLines") or (),
     )
     if node.get("visibility") == "hide":
-        summary = element("summary", "Show the code")
-        return element("details", summary + shown, class_="folded")
+        return folded("Show the code", shown)
     anchor = node.get("html_id")
     return element("div", shown, id=anchor) if anchor else shown
 

@@ -25,6 +25,11 @@ def element(tag: str, content: str = "", /, **attributes: str | int | bool | Non
     return start if tag in VOID else f"{start}{content}</{tag}>"
 
 
+def folded(summary: str, content: str) -> str:
+    """Fold away what the source hides; it opens by a click on the summary."""
+    return element("details", element("summary", summary) + content, class_="folded")
+
+
 def opening(tag: str, /, **attributes: str | int | bool | None) -> str:
     """Write an element's first tag."""
     written = "".join(_attribute(name, value) for name, value in attributes.items())

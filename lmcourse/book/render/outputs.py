@@ -13,7 +13,7 @@ from lmcourse.book.content import Node
 from lmcourse.book.render import mathml
 from lmcourse.book.render.code import highlight
 from lmcourse.book.render.figures import picture
-from lmcourse.book.render.markup import classes, element, escape
+from lmcourse.book.render.markup import classes, element, escape, folded
 
 if TYPE_CHECKING:
     from lmcourse.book.render.nodes import Renderer
@@ -33,8 +33,7 @@ def _outputs(renderer: "Renderer", node: Node) -> str:
         return ""
     shown = element("div", content, class_="outputs")
     if node.get("visibility") == "hide":
-        summary = element("summary", "Show the output")
-        return element("details", summary + shown, class_="folded")
+        return folded("Show the output", shown)
     return shown
 
 

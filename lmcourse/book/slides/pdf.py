@@ -18,16 +18,9 @@ from websocket import WebSocketException, WebSocketTimeoutException, create_conn
 
 from lmcourse.errors import CourseError
 from lmcourse.notebooks import files
+from lmcourse.testing import CHROMIUM_NAMES
 
-NAMES = (
-    "chromium",
-    "chromium-browser",
-    "google-chrome",
-    "google-chrome-stable",
-    "chrome",
-    "microsoft-edge",
-    "msedge",
-)
+NAMES = (*CHROMIUM_NAMES, "microsoft-edge", "msedge")
 _ELSEWHERE = (  # where installers put them without a name on the PATH
     "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome",
     "/Applications/Chromium.app/Contents/MacOS/Chromium",
