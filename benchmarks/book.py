@@ -6,28 +6,24 @@ timed is a rebuild in which nothing has to be executed. Pages are opened from di
 
 import argparse
 import copy
-import datetime
-import platform
 import re
 import shutil
 import statistics
-import sys
 import tempfile
 import time
 from dataclasses import replace
 from pathlib import Path
 
+from benchmarks import tables
 from lmcourse import course
 from lmcourse.book.build import build_book, parse
 from lmcourse.book.cache import Executed
 from lmcourse.book.execute import execute
 from lmcourse.book.outline import Chapter, Part
 from lmcourse.book.site.site import write_site
-from lmcourse.errors import CourseError
 
 NOTEBOOKS = 25
 REBUILD, WEIGHT, INTERACTIVE = 10.0, 400, 1000  # seconds, kB, milliseconds
-RESULT = Path(__file__).with_suffix(".md")
 _LABEL = re.compile(r"\b((?:eq|fig|tab)-[\w-]+)")
 _DATA = re.compile(r"<script\b[^>]*>.*?</script>|<svg\b.*?</svg>", re.DOTALL)
 # When the page answers: its script has run, and a click on a button has been handled and painted.
@@ -115,7 +111,12 @@ def main() -> int:
             f"| `{page.name}`: all loaded | {_spread(loaded)} ms | |",
         ]
     print("\n".join(rows))
-    write_table(rows, runs)
+    facts = (
+        f"the median of {runs} runs (smallest and largest). Nothing is executed in a rebuild. "
+        '"Bare" is without figures and widgets\' data. Pages are opened from disk.'
+    )
+    header = ("what", "measured", "goal")
+    tables.write(__file__, "The book: speed and weight", facts, header, rows)
     return 0 if within else 1
 
 
@@ -124,26 +125,5 @@ def _spread(values: "list[float] | tuple[float, ...]", digits: int = 0) -> str:
     return f"{middle:.{digits}f} ({low:.{digits}f}–{high:.{digits}f})"
 
 
-def write_table(rows: list[str], runs: int) -> None:
-    RESULT.write_text(
-        f"""# The book: speed and weight
-
-Made by `python -m benchmarks.book` on {datetime.date.today()}: {platform.system()} \
-{platform.machine()}, Python {platform.python_version()}; the median of {runs} runs (smallest \
-and largest). Nothing is executed in a rebuild. "Bare" is without figures and widgets' data. \
-Pages are opened from disk.
-
-| what | measured | goal |
-|---|---|---|
-"""
-        + "\n".join(rows)
-        + "\n",
-        encoding="utf-8",
-    )
-
-
 if __name__ == "__main__":
-    try:
-        sys.exit(main())
-    except CourseError as error:
-        sys.exit(str(error))
+    tables.run(main)

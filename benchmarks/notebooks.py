@@ -1,23 +1,18 @@
-"""Time and memory of the chapters and labs: `python benchmarks/notebooks.py [02] [--runs 3]`.
+"""Time and memory of the chapters and labs: `python -m benchmarks.notebooks [02] [--runs 3]`.
 
 Each notebook is executed in a kernel of its own, on one core and one thread; the kernel
 says its own peak memory. With all notebooks the table goes to `benchmarks/notebooks.md`.
 """
 
 import argparse
-import datetime
 import os
-import platform
 import statistics
-import sys
-from pathlib import Path
 
+from benchmarks import tables
 from lmcourse import course
 from lmcourse.book.execute import run
-from lmcourse.errors import CourseError
 
 SECONDS, MEGABYTES = 90, 1024  # what a chapter or lab may take on one core of a CPU
-RESULT = Path(__file__).with_suffix(".md")
 
 
 def one_core() -> str:
@@ -48,32 +43,17 @@ def main() -> int:
         rows.append(f"| {source.kind} {source.number} | {seconds:.0f} ({spread}) | {memory:.0f} |")
         print(rows[-1], flush=True)
     if not arguments.number:
-        write_table(rows, held, arguments.runs)
+        import torch
+
+        facts = (
+            f"PyTorch {torch.__version__}, CPU, {held}; the median of {arguments.runs} runs "
+            "(smallest and largest), and the kernel's peak memory. A chapter or lab may take "
+            f"{SECONDS} s and {MEGABYTES} MB."
+        )
+        header = ("notebook", "seconds", "peak MB")
+        tables.write(__file__, "Time and memory of the notebooks", facts, header, rows)
     return 0 if within else 1
 
 
-def write_table(rows: list[str], held: str, runs: int) -> None:
-    import torch
-
-    RESULT.write_text(
-        f"""# Time and memory of the notebooks
-
-Made by `python benchmarks/notebooks.py` on {datetime.date.today()}: {platform.system()} \
-{platform.machine()}, Python {platform.python_version()}, PyTorch {torch.__version__}, CPU, \
-{held}; the median of {runs} runs (smallest and largest), and the kernel's peak memory. \
-A chapter or lab may take {SECONDS} s and {MEGABYTES} MB.
-
-| notebook | seconds | peak MB |
-|---|---|---|
-"""
-        + "\n".join(rows)
-        + "\n",
-        encoding="utf-8",
-    )
-
-
 if __name__ == "__main__":
-    try:
-        sys.exit(main())
-    except CourseError as error:
-        sys.exit(str(error))
+    tables.run(main)

@@ -1,27 +1,23 @@
-"""How fast the widgets are: `python benchmarks/widgets.py [--runs 5]`.
+"""How fast the widgets are: `python -m benchmarks.widgets [--runs 5]`.
 
 Each widget is opened from disk in headless Chromium: from the start of its module to the first
 picture, and from the move of a slider to the new one. The table goes to `benchmarks/widgets.md`.
 """
 
 import argparse
-import datetime
 import os
-import platform
 import statistics
-import sys
 import tempfile
 from pathlib import Path
 
-from playwright.sync_api import Page, sync_playwright
+from playwright.sync_api import Page
 
-from lmcourse.errors import CourseError
+from benchmarks import tables
 from lmcourse.evaluation.gradient_flow import random_network
-from lmcourse.testing import CHROMIUM_REMEDY, find_chromium
 from lmcourse.widgets import GradientFlow, Widget
+from tests.browser import chromium
 
 FIRST_PAINT = 200  # ms
-RESULT = Path(__file__).with_suffix(".md")
 FIGURE = ".lm svg[role=img]"
 # The page's own clock: from the module's import to the frame after the picture stands there.
 WATCH = """
@@ -69,13 +65,8 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--runs", type=int, default=5, help="the median of so many runs counts")
     runs = parser.parse_args().runs
-    chromium = find_chromium()
-    if chromium is None:
-        raise CourseError("There is no Chromium to measure with.", CHROMIUM_REMEDY)
-    options = ["--no-sandbox"] if hasattr(os, "geteuid") and os.geteuid() == 0 else []
     rows, within = [], True
-    with sync_playwright() as playwright, tempfile.TemporaryDirectory() as folder:
-        browser = playwright.chromium.launch(executable_path=chromium, args=options)
+    with chromium() as browser, tempfile.TemporaryDirectory() as folder:
         page = browser.new_page()
         page.add_init_script(WATCH)
         for name, widget in cases():
@@ -90,31 +81,15 @@ def main() -> int:
             )
             print(rows[-1], flush=True)
         version = browser.version
-        browser.close()
-    write_table(rows, version, runs)
+    facts = (
+        f"{os.cpu_count()} cores, headless Chromium {version}, pages from disk; the median of "
+        f"{runs} runs (smallest and largest). From the start of the module to the first paint "
+        f"(goal: {FIRST_PAINT} ms), from the move of a slider to the new picture, and what travels."
+    )
+    header = ("widget", "first paint, ms", "slider, ms", "module, kB", "arrays, kB")
+    tables.write(__file__, "Speed of the widgets", facts, header, rows)
     return 0 if within else 1
 
 
-def write_table(rows: list[str], version: str, runs: int) -> None:
-    RESULT.write_text(
-        f"""# Speed of the widgets
-
-Made by `python benchmarks/widgets.py` on {datetime.date.today()}: {platform.system()} \
-{platform.machine()}, {os.cpu_count()} cores, headless Chromium {version}, pages from disk; the \
-median of {runs} runs (smallest and largest). From the start of the module to the first paint \
-(goal: {FIRST_PAINT} ms), from the move of a slider to the new picture, and what travels.
-
-| widget | first paint, ms | slider, ms | module, kB | arrays, kB |
-|---|---|---|---|---|
-"""
-        + "\n".join(rows)
-        + "\n",
-        encoding="utf-8",
-    )
-
-
 if __name__ == "__main__":
-    try:
-        sys.exit(main())
-    except CourseError as error:
-        sys.exit(str(error))
+    tables.run(main)

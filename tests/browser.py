@@ -22,7 +22,7 @@ from typing import Any
 from urllib.parse import quote, urlsplit
 
 import pytest
-from playwright.sync_api import Locator, Page, Route, ViewportSize, expect, sync_playwright
+from playwright.sync_api import Browser, Locator, Page, Route, ViewportSize, expect, sync_playwright
 
 from lmcourse.labs.verdict import MIME as CHECK  # what a check shows, for programs
 from lmcourse.testing import CHROMIUM_REMEDY, THREADS, find_chromium
@@ -80,15 +80,26 @@ def require_chromium() -> Path:
 
 
 @contextlib.contextmanager
+def chromium() -> Iterator[Browser]:
+    """Start Chromium, for several pages."""
+    options = [*CHROMIUM_OPTIONS]
+    if hasattr(os, "geteuid") and os.geteuid() == 0:
+        options.append("--no-sandbox")
+    path = require_chromium()
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=path, args=options)
+        try:
+            yield browser
+        finally:
+            browser.close()
+
+
+@contextlib.contextmanager
 def chromium_page(dark: bool = False, touch: bool = False) -> Iterator[tuple[Page, Seen]]:
     """Open a page in Chromium that reaches this machine and no other.
 
     It is opened anew for each test: Playwright leaves an event loop running, which trips others.
     """
-    path = require_chromium()
-    options = [*CHROMIUM_OPTIONS]
-    if hasattr(os, "geteuid") and os.geteuid() == 0:
-        options.append("--no-sandbox")
     seen = Seen()
 
     def route(route: Route) -> None:
@@ -98,23 +109,17 @@ def chromium_page(dark: bool = False, touch: bool = False) -> Iterator[tuple[Pag
             seen.outside.append(route.request.url)
             route.abort()
 
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=path, args=options)
-        try:
-            context = browser.new_context(
-                viewport=VIEWPORT, color_scheme="dark" if dark else "light", has_touch=touch
-            )
-            context.set_default_timeout(PATIENCE * 1000)
-            context.route("**/*", route)
-            page = context.new_page()
-            page.on("websocket", lambda it: _is_local(it.url) or seen.outside.append(it.url))
-            page.on("pageerror", lambda error: seen.errors.append(str(error)))
-            page.on(
-                "console", lambda it: seen.errors.append(it.text) if it.type == "error" else None
-            )
-            yield page, seen
-        finally:
-            browser.close()
+    with chromium() as browser:
+        context = browser.new_context(
+            viewport=VIEWPORT, color_scheme="dark" if dark else "light", has_touch=touch
+        )
+        context.set_default_timeout(PATIENCE * 1000)
+        context.route("**/*", route)
+        page = context.new_page()
+        page.on("websocket", lambda it: _is_local(it.url) or seen.outside.append(it.url))
+        page.on("pageerror", lambda error: seen.errors.append(str(error)))
+        page.on("console", lambda it: seen.errors.append(it.text) if it.type == "error" else None)
+        yield page, seen
 
 
 def _is_local(url: str) -> bool:

@@ -4,9 +4,8 @@ import io
 from pathlib import Path
 
 from PIL import Image
-from playwright.sync_api import sync_playwright
 
-from tests.browser import CHROMIUM_OPTIONS, require_chromium
+from tests.browser import chromium
 
 HERE = Path(__file__).parent
 KILOBYTES = 200
@@ -15,15 +14,11 @@ KILOBYTES = 200
 def main() -> None:
     """Draw the page in Chromium, and save it in few enough colors to stay small."""
     emblem = (HERE / "emblem.svg").read_text(encoding="utf-8")
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(
-            executable_path=require_chromium(), args=[*CHROMIUM_OPTIONS, "--no-sandbox"]
-        )
+    with chromium() as browser:
         page = browser.new_page(viewport={"width": 1200, "height": 630}, color_scheme="light")
         page.goto((HERE / "social.html").as_uri())
         page.evaluate("svg => document.body.insertAdjacentHTML('beforeend', svg)", emblem)
         picture = Image.open(io.BytesIO(page.screenshot())).convert("RGB").quantize(128)
-        browser.close()
     path = HERE / "public" / "social.png"
     picture.save(path, optimize=True)
     size = path.stat().st_size / 1000

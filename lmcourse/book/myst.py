@@ -8,6 +8,7 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
+from typing import NamedTuple
 
 from lmcourse import course
 from lmcourse.errors import CourseError
@@ -24,21 +25,19 @@ _STACK = re.compile(r"\s+at |Node\.js v")  # where in mystmd's own code it faile
 _SOURCE = re.compile(r"\b(?P<folder>chapters|labs)/(?P<slug>[\w-]+)\.ipynb(?::\d+)?")
 
 
-def find_node() -> Path:
+class Node(NamedTuple):
+    """The Node.js that runs mystmd."""
+
+    path: Path
+    version: str  # "v24.19.0"
+
+
+def find_node() -> Node:
     """Return Node.js: the environment's own, else the system's.
 
     Raises:
         CourseError: there is none, it does not start, or it is too old.
     """
-    return _node()[0]
-
-
-def node_version() -> str:
-    """Return the version of the Node.js that `find_node` finds, such as ``v24.19.0``."""
-    return _node()[1]
-
-
-def _node() -> tuple[Path, str]:
     found = _node_of_the_environment() or shutil.which("node")
     if not found:
         raise CourseError("The book needs Node.js, and there is none here.", NODE_REMEDY)
@@ -46,7 +45,7 @@ def _node() -> tuple[Path, str]:
         asked = subprocess.run([found, "--version"], capture_output=True, text=True, check=True)
         version = asked.stdout.strip()
         if int(version.lstrip("v").split(".")[0]) >= _OLDEST_NODE:
-            return Path(found), version
+            return Node(Path(found), version)
     except (OSError, ValueError, subprocess.CalledProcessError) as error:
         raise CourseError(f"Node.js at {found} does not start: {error}.", NODE_REMEDY) from error
     raise CourseError(
@@ -85,7 +84,7 @@ def build_html(folder: Path, base_url: str) -> Path:
 
 
 def _run(folder: Path, what: str, **variables: str) -> None:
-    node = find_node()
+    node = find_node().path
     script = _script()
     places = [_tools(node, folder), str(Path(sys.executable).parent), os.environ.get("PATH", "")]
     environment = dict(os.environ) | variables | {"MYST_LANG": "PYTHON", "NO_COLOR": "1"}

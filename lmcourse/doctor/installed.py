@@ -145,11 +145,11 @@ def node() -> Iterator[Finding]:
     from lmcourse.book import myst
 
     try:
-        found, version = myst.find_node(), myst.node_version()
+        node = myst.find_node()
     except CourseError as error:
         yield Finding("Node.js", "warning", error.cause, error.remedy)
         return
-    yield Finding("Node.js", "ok", f"{version} at {found}")
+    yield Finding("Node.js", "ok", f"{node.version} at {node.path}")
 
 
 def chromium() -> Iterator[Finding]:

@@ -48,7 +48,6 @@ def run(
     Raises:
         CourseError: JupyterLab does not start, or ends by itself with an error.
     """
-    lab_settings.require_runtime_folder()
     lab = lab_settings.write_settings(folder / PRIVATE)
     environment = lab_settings.environment(folder, lab)
     token = environment["JUPYTER_TOKEN"]
@@ -71,6 +70,22 @@ def run(
             _end(child, port, token)
     if child.returncode and not asked_to_stop:  # negative: killed, perhaps for want of memory
         raise _failed(child.returncode, log)
+
+
+@contextlib.contextmanager
+def port_to_serve(port: int | None) -> Iterator[int]:
+    """Yield where to serve, once nothing stands in the way; meanwhile signals act as Ctrl-C does.
+
+    Args:
+        port: the port that is wanted; ``None`` is the first free one from 8888.
+
+    Raises:
+        CourseError: the port is taken, or Jupyter cannot write its own files.
+    """
+    with stopped_by_signals():
+        number = free_port() if port is None else require_port(port)
+        lab_settings.require_runtime_folder()
+        yield number
 
 
 def require_port(port: int) -> int:

@@ -8,7 +8,7 @@ from rich.console import Console
 
 from lmcourse import course
 from lmcourse.errors import CourseError
-from lmcourse.notebooks import jupyterlab, lab_settings, startpage, workbook
+from lmcourse.notebooks import jupyterlab, startpage, workbook
 from lmcourse.notebooks.lab_settings import START
 from lmcourse.notebooks.workbook import PRIVATE, Report
 
@@ -29,9 +29,7 @@ def serve_lab(
     """
     console = Console(highlight=False)
     folder = (folder or course.workbook()).absolute()
-    with jupyterlab.stopped_by_signals():
-        number = jupyterlab.free_port() if port is None else jupyterlab.require_port(port)
-        lab_settings.require_runtime_folder()  # before anything is written
+    with jupyterlab.port_to_serve(port) as number:
         report = prepare(folder, console)
         said = ["\nYour course is open at\n  {url}\n"]
         said += ["Keep this terminal open while you work. Ctrl + C stops the course."]

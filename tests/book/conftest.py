@@ -20,8 +20,7 @@ from playwright.sync_api import Browser, Page, Route
 from lmcourse.book import myst
 from lmcourse.book.content import Content, read_content
 from lmcourse.book.site.site import write_site
-from tests.browser import PATIENCE
-from tests.widgets import hosts
+from tests.browser import PATIENCE, chromium
 
 BASE_URL = "https://example.org/a/course"
 CONFIGURATION = """\
@@ -246,7 +245,7 @@ def site(content: Content, tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
     """Chromium, started once for the module: Playwright's event loop ends with it."""
-    with hosts.chromium() as found:
+    with chromium() as found:
         yield found
 
 

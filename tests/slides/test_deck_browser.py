@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
+from tests.browser import chromium
 from tests.widgets import hosts
 
 READY = "html[data-ready]"
@@ -28,7 +29,7 @@ SHEETS = r"""() => [...document.querySelectorAll(".sheet")].map((sheet) => {
 
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
-    with hosts.chromium() as one:
+    with chromium() as one:
         yield one
 
 

@@ -7,13 +7,13 @@ from playwright.sync_api import Browser
 
 from lmcourse.evaluation.gradient_flow import random_network
 from lmcourse.widgets import GradientFlow
-from tests.widgets import hosts
+from tests.browser import chromium
 
 
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
     """Chromium, started once for the module: Playwright's event loop ends with it."""
-    with hosts.chromium() as found:
+    with chromium() as found:
         yield found
 
 

@@ -13,10 +13,10 @@ from pathlib import Path
 from typing import Any, Literal
 
 import pytest
-from playwright.sync_api import Browser, Page, Route, sync_playwright
+from playwright.sync_api import Browser, Page, Route
 
 from lmcourse.widgets import Widget
-from tests.browser import CHROMIUM_OPTIONS, PATIENCE, require_chromium
+from tests.browser import PATIENCE
 
 WEB = Path(__file__).parents[2] / "web"
 MODULES = WEB / "node_modules"
@@ -83,21 +83,6 @@ class Opened:
     page: Page
     requests: list[str]  # everything but the page itself
     errors: list[str]
-
-
-@contextlib.contextmanager
-def chromium() -> Iterator[Browser]:
-    """Chromium for several pages; none of them reaches any machine."""
-    options = [*CHROMIUM_OPTIONS]
-    if hasattr(os, "geteuid") and os.geteuid() == 0:
-        options.append("--no-sandbox")
-    path = require_chromium()
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=path, args=options)
-        try:
-            yield browser
-        finally:
-            browser.close()
 
 
 @contextlib.contextmanager

@@ -30,7 +30,6 @@ def serve_live(notebook: Path, port: int | None = None, open_browser: bool = Tru
     console = Console(highlight=False)
     notebook = notebook.absolute()
     page = presentation_url(notebook)
-    with jupyterlab.stopped_by_signals():
-        number = jupyterlab.free_port() if port is None else jupyterlab.require_port(port)
+    with jupyterlab.port_to_serve(port) as number:
         jupyterlab.run(notebook.parent, page, number, open_browser, console, _SAID)
     console.print("The presentation has stopped.")
