@@ -1,0 +1,279 @@
+"""The grammar compiled: a weighted automaton whose arcs each emit one token.
+
+A review is a walk from the start to the end. Each arc has a probability for each latent class (genre
+and rating), an emission (words with probabilities, or a register read) and a tag (the token's labels).
+States are built from the end backward, so that two states from which the same is said are one state;
+and lines that begin alike share their beginning, so that a choice is made only where it is heard. Both
+leave every probability as it is, and make the automaton small and almost deterministic.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from lmcourse.corpus.bookworld.grammar import Grammar
+from lmcourse.corpus.bookworld.morphology import article
+from lmcourse.corpus.bookworld.templates import (
+    Article,
+    Choice,
+    Node,
+    Nodes,
+    Read,
+    Rule,
+    Slot,
+    Tag,
+    Word,
+)
+from lmcourse.errors import CourseError
+
+END = "<end>"  # the token after a review's last
+Weight = float | np.ndarray  # for all latent classes, or [classes]
+
+
+class Words(NamedTuple):
+    """An emission: one of some words."""
+
+    words: tuple[str, ...]
+    probabilities: tuple[float, ...]
+
+
+Emission = Words | str  # a string names a register
+
+
+class Arc(NamedTuple):
+    """A step from a state: what is said, and where it leads."""
+
+    emission: int
+    tag: int
+    target: int
+    weight: Weight
+
+
+Arcs = list[Arc]
+Options = list[tuple[Weight, Nodes]]
+
+
+@dataclass(frozen=True)
+class Automaton:
+    """The compiled grammar.
+
+    Attributes:
+        states: the arcs of each state, with weights of shape [classes] that sum to one.
+        start: the state before the first token.
+        final: the state after ``END``; it has no arcs.
+    """
+
+    states: list[Arcs]
+    emissions: list[Emission]
+    tags: list[Tag]
+    start: int
+    final: int
+    classes: int
+
+
+def compile_grammar(grammar: Grammar) -> Automaton:
+    """Compile the rule ``review``.
+
+    Raises:
+        CourseError: a rule is missing, or calls itself before it has said anything.
+    """
+    compiler = _Compiler(grammar)
+    start = compiler.state((Rule("review"), Word(END, Tag("END"))), compiler.final)
+    return compiler.trimmed(start)
+
+
+class _Compiler:
+    def __init__(self, grammar: Grammar) -> None:
+        self.grammar = grammar
+        self.classes = len(grammar.genres) * len(grammar.ratings)
+        self.contents: list[Arcs | None] = [[]]  # None: not yet known
+        self.final = 0
+        self.emission_ids: dict[Emission, int] = {}
+        self.tag_ids: dict[Tag, int] = {}
+        self.known: dict[tuple[Nodes, int], int] = {}
+        self.same: dict[tuple[object, ...], int] = {}
+
+    def state(self, nodes: Nodes, target: int) -> int:
+        """The state from which ``nodes`` are said and then ``target`` is reached."""
+        if not nodes:
+            return target
+        key = (nodes, target)
+        if key in self.known:
+            return self.known[key]
+        head, rest = nodes[0], nodes[1:]
+        if isinstance(head, Rule) and not rest:
+            return self._rule(head, target)
+        self.known[key] = self._shared(self._first(head, self.state(rest, target)))
+        return self.known[key]
+
+    def trimmed(self, start: int) -> Automaton:
+        """The states that can be reached, numbered anew in the order in which they are found."""
+        order, numbers = [start], {start: 0}
+        for state in order:
+            for arc in self.contents[state] or ():
+                if arc.target not in numbers:
+                    numbers[arc.target] = len(order)
+                    order.append(arc.target)
+        states = []
+        for state in order:
+            arcs = [
+                arc._replace(
+                    target=numbers[arc.target],
+                    weight=np.broadcast_to(np.asarray(arc.weight, float), (self.classes,)),
+                )
+                for arc in self.contents[state] or ()
+            ]
+            states.append(arcs)
+        return Automaton(
+            states,
+            list(self.emission_ids),
+            list(self.tag_ids),
+            0,
+            numbers[self.final],
+            self.classes,
+        )
+
+    def _rule(self, rule: Rule, then: int) -> int:
+        """The state of a rule before ``then``; it is known before its arcs, which may lead to it."""
+        key = ((rule,), then)
+        if key not in self.known:
+            if not self.grammar.rules.get(rule.name):
+                raise CourseError(
+                    f"The grammar has no rule ${rule.name}, or it has no lines.",
+                    "Write it, or mend the name.",
+                )
+            self.known[key] = state = len(self.contents)
+            self.contents.append(None)
+            options = [(each.weight, each.nodes) for each in self.grammar.rules[rule.name]]
+            self.contents[state] = self._merged(self._options(options, then, rule.name))
+        return self.known[key]
+
+    def _first(self, head: Node, then: int) -> Arcs:
+        """What can be said first, when ``head`` is said and then ``then`` is reached."""
+        if isinstance(head, Rule):
+            return self._content(self._rule(head, then), head.name)
+        if isinstance(head, Choice):
+            return self._options(list(head.options), then, "a choice")
+        if isinstance(head, Article):
+            return self._articles(head, then)
+        if isinstance(head, Word):
+            return [self._arc(Words((head.text,), (1.0,)), head.tag, then)]
+        if isinstance(head, Read):
+            return [self._arc(head.register, head.tag, then)]
+        distribution = self.grammar.distribution(head.words, head.form)
+        emission = Words(tuple(distribution), tuple(distribution.values()))
+        return [self._arc(emission, head.tag, then)]
+
+    def _options(self, options: Options, then: int, name: str) -> Arcs:
+        """The arcs of a choice; options that begin alike are one until they differ."""
+        total: Weight = sum(weight for weight, _ in options)
+        if np.any(np.asarray(total) <= 0):
+            raise CourseError(
+                f"In the rule ${name} nothing can be said in some genre or at some rating.",
+                "Give it a line whose weights are above zero there.",
+            )
+        groups: dict[Node | None, Options] = {}
+        for weight, nodes in options:
+            head = nodes[0] if nodes else None
+            groups.setdefault(head, []).append((weight / total, nodes[1:]))
+        arcs: Arcs = []
+        for head, members in groups.items():
+            weight = sum(share for share, _ in members)
+            if head is None:
+                first = self._content(then, name)
+            elif len(members) == 1:
+                first = self._first(head, self.state(members[0][1], then))
+            else:
+                rests = [(_ratio(share, weight, len(members)), rest) for share, rest in members]
+                first = self._first(head, self._shared(self._options(rests, then, name)))
+            arcs += [arc._replace(weight=arc.weight * weight) for arc in first]
+        return arcs
+
+    def _articles(self, head: Article, then: int) -> Arcs:
+        """``a`` before the arcs that go on with a consonant, ``an`` before the others."""
+        sounds: dict[str, Arcs] = {"a": [], "an": []}
+        for arc in self._content(then):
+            emission = self._emission(arc.emission)
+            if isinstance(emission, str):
+                raise CourseError(
+                    f"In the grammar, the article `a` stands before the register @{emission}.",
+                    "Put `the`, or another word between them: the choice of a or an would depend "
+                    "on what the register holds.",
+                )
+            for sound in sounds:
+                chosen = [
+                    (word, probability)
+                    for word, probability in zip(*emission, strict=True)
+                    if article(word) == sound
+                ]
+                if chosen:
+                    share = sum(probability for _, probability in chosen)
+                    words = Words(
+                        tuple(word for word, _ in chosen),
+                        tuple(round(probability / share, 14) for _, probability in chosen),
+                    )
+                    id_ = self.emission_ids.setdefault(words, len(self.emission_ids))
+                    sounds[sound].append(arc._replace(emission=id_, weight=arc.weight * share))
+        found = []
+        for sound, arcs in sounds.items():
+            if arcs:
+                total = sum(arc.weight for arc in arcs)
+                rest = [arc._replace(weight=_ratio(arc.weight, total, len(arcs))) for arc in arcs]
+                step = self._arc(Words((sound,), (1.0,)), head.tag, self._shared(rest))
+                found.append(step._replace(weight=total))
+        return found
+
+    def _arc(self, emission: Emission, tag: Tag, target: int) -> Arc:
+        return Arc(
+            self.emission_ids.setdefault(emission, len(self.emission_ids)),
+            self.tag_ids.setdefault(tag, len(self.tag_ids)),
+            target,
+            1.0,
+        )
+
+    def _emission(self, id_: int) -> Emission:
+        if len(self._emissions) != len(self.emission_ids):
+            self._emissions = list(self.emission_ids)
+        return self._emissions[id_]
+
+    _emissions: Sequence[Emission] = ()
+
+    def _content(self, state: int, name: str = "") -> Arcs:
+        content = self.contents[state]
+        if content is None:
+            raise CourseError(
+                f"In the grammar, the rule ${name} calls itself before it has said a word.",
+                "Let it call itself only at the end of a line that says something.",
+            )
+        return content
+
+    def _merged(self, arcs: Arcs) -> Arcs:
+        """Arcs that say the same and lead to the same state are one."""
+        sums: dict[tuple[int, int, int], Weight] = {}
+        for emission, tag, target, weight in arcs:
+            key = (emission, tag, target)
+            sums[key] = sums[key] + weight if key in sums else weight
+        return [Arc(*key, weight) for key, weight in sums.items()]
+
+    def _shared(self, arcs: Arcs) -> int:
+        """The state with these arcs: an old one if there is one."""
+        arcs = sorted(self._merged(arcs), key=lambda arc: arc[:3])
+        key = tuple((*arc[:3], _rounded(arc.weight)) for arc in arcs)
+        if key not in self.same:
+            self.same[key] = len(self.contents)
+            self.contents.append(arcs)
+        return self.same[key]
+
+
+def _ratio(part: Weight, whole: Weight, parts: int) -> Weight:
+    """part / whole; where the whole is zero (nothing comes of it there), all parts are equal."""
+    if isinstance(part, float) and isinstance(whole, float):
+        return part / whole
+    part, whole = np.broadcast_arrays(np.asarray(part, float), np.asarray(whole, float))
+    return np.divide(part, whole, out=np.full(part.shape, 1 / parts), where=whole > 0)
+
+
+def _rounded(weight: Weight) -> object:
+    return np.round(weight, 13).tobytes() if isinstance(weight, np.ndarray) else round(weight, 13)

@@ -1,0 +1,278 @@
+"""Exact inference: the forward–backward algorithm over the automaton's states, registers and latents.
+
+Three things are hidden in a review: the walk through the automaton, the latent class (genre and
+rating) and what the registers hold. All are summed over, so every probability is exact. Two facts keep
+it fast. Only few states are active at a time. And the contents of a register that agree in all that
+can be seen of them in this text (almost all people are not named in it) behave alike: they are one
+*bucket*, with the sum of their prior probabilities.
+"""
+
+import math
+from collections.abc import Sequence
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+
+from lmcourse.corpus.bookworld.network import Network
+
+MASKED = -1  # the id of a token that is not shown
+
+
+class Buckets:
+    """The contents of one register, sorted by what can be seen of them.
+
+    Attributes:
+        seen: [buckets, attributes]: the visible value, or -1.
+        prior: [buckets, genres].
+    """
+
+    def __init__(self, network: Network, family: int, visible: np.ndarray) -> None:
+        self.values = network.values[family]
+        self.contents_prior = network.registers[family].prior
+        used = [
+            column
+            for number, (owner, column) in enumerate(network.attributes)
+            if owner == family and number in network.reads_used
+        ]
+        seen = np.full(self.values.shape, MASKED, np.int16)
+        seen[:, used] = np.where(visible[self.values[:, used]], self.values[:, used], MASKED)
+        rows = np.ascontiguousarray(seen).view(np.dtype((np.void, seen.dtype.itemsize * seen.shape[1])))
+        _, one, self.bucket = np.unique(rows.ravel(), return_index=True, return_inverse=True)
+        self.seen = seen[one]
+        self.prior = np.stack(
+            [np.bincount(self.bucket, row, len(one)) for row in self.contents_prior], axis=1
+        )
+
+    def spread(self, bucket: int, column: int, width: int) -> np.ndarray:
+        """P(value of an attribute | bucket, genre), [genres, width], when it is not visible."""
+        members = np.flatnonzero(self.bucket == bucket)
+        ids = self.values[members, column]
+        rows = [np.bincount(ids, row[members], width) for row in self.contents_prior]
+        total = self.prior[bucket][:, None]
+        return np.divide(np.stack(rows), total, out=np.zeros((len(rows), width)), where=total > 0)
+
+
+class Step(NamedTuple):
+    """What the forward pass kept of one token."""
+
+    states: np.ndarray  # active before it
+    alpha: np.ndarray  # [states, configurations, classes], sums to one
+    configurations: np.ndarray  # those still possible before it
+    arcs: np.ndarray  # walked at it
+    shares: np.ndarray  # [arcs, classes]: weight times the probability of the token
+    fits: np.ndarray | None  # [arcs, all configurations] for reads of a register
+
+
+class Inference:
+    """Everything that can be asked of one text, some of whose tokens may be hidden.
+
+    Args:
+        network: the compiled grammar.
+        tokens: ids; ``MASKED`` hides one. The text may be a prefix of a review, or whole: then its
+            last token is ``END``.
+    """
+
+    def __init__(self, network: Network, tokens: Sequence[int]) -> None:
+        self.network = network
+        self.tokens = list(tokens)
+        visible = np.zeros(len(network.vocabulary) + 1, bool)  # the last is for attributes never read
+        visible[[token for token in self.tokens if token != MASKED]] = True
+        self.buckets = [Buckets(network, family, visible) for family in range(2)]
+        cast, book = (len(each.prior) for each in self.buckets)
+        self.configuration = np.stack(
+            [np.repeat(np.arange(cast), book), np.tile(np.arange(book), cast)]
+        )  # [2, configurations]: the bucket of each register
+        self._spreads: dict[tuple[int, int, int], np.ndarray] = {}
+        self.steps: list[Step] = []
+        self._forward()
+
+    # ------------------------------------------------------------------------------- forward
+
+    def _forward(self) -> None:
+        network = self.network
+        cast, book = (
+            each.prior[bucket][:, network.genre_of_class]
+            for each, bucket in zip(self.buckets, self.configuration, strict=True)
+        )
+        prior = network.prior * cast * book
+        self.alive = np.flatnonzero(prior.any(1))
+        states, alpha = np.zeros(1, int), prior[None, self.alive]
+        place = np.full(network.states, -1)
+        self.log_probs: list[float] = []  # of each prefix
+        log_prob = 0.0
+        for token in self.tokens:
+            place[states] = np.arange(len(states))
+            arcs, shares, reads = self._arcs(token, states, place)
+            fits = self._fits(token, reads)
+            flow = alpha[place[network.source[arcs]]] * shares[:, None, :]
+            if fits is not None:
+                flow *= fits[:, self.alive, None]
+            place[states] = -1
+            self.steps.append(Step(states, alpha, self.alive, arcs, shares, fits))
+            states, alpha = _gather(network.target[arcs], flow)
+            total = float(alpha.sum())
+            log_prob += math.log(total) if total > 0 else -math.inf
+            self.log_probs.append(log_prob)
+            if not total > 0:
+                break
+            possible = alpha.any((0, 2))
+            if not possible.all():
+                alpha, self.alive = alpha[:, possible], self.alive[possible]
+            kept = alpha.any((1, 2))
+            states, alpha = states[kept], alpha[kept] / total
+        self.states, self.alpha = states, alpha
+        self.log_prob = log_prob
+
+    def _arcs(
+        self, token: int, states: np.ndarray, place: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
+        """The arcs that leave active states and can emit the token, ordered by target."""
+        network = self.network
+        if token == MASKED:
+            arcs = np.concatenate(
+                [np.arange(network.first[s], network.first[s + 1]) for s in states.tolist()]
+            )
+            arcs = arcs[np.argsort(network.target[arcs], kind="stable")]
+            return arcs, network.weight[arcs], None
+        found = network.by_token[token]
+        active = place[network.source[found.arcs]] >= 0
+        arcs = found.arcs[active]
+        shares = network.weight[arcs] * found.probabilities[active, None]
+        reads = found.reads[active]
+        return arcs, shares, reads if (reads >= 0).any() else None
+
+    def _fits(self, token: int, reads: np.ndarray | None) -> np.ndarray | None:
+        """Whether each configuration lets a register read emit the token, [arcs, configurations]."""
+        if reads is None:
+            return None
+        fits = np.ones((len(reads), self.configuration.shape[1]), bool)
+        for read in set(reads[reads >= 0].tolist()):
+            family, column = self.network.attributes[read]
+            holds = self.buckets[family].seen[:, column] == token
+            fits[reads == read] = holds[self.configuration[family]]
+        return fits
+
+    # ------------------------------------------------------------------------------ backward
+
+    @cached_property
+    def _betas(self) -> list[np.ndarray]:
+        """For each step, P(what follows | state after it), up to a factor, [arcs' targets …]."""
+        betas: list[np.ndarray] = []
+        states, beta = self.states, np.ones_like(self.alpha)
+        place = np.full(self.network.states, -1)
+        for step in reversed(self.steps):
+            place[states] = np.arange(len(states))
+            where = place[self.network.target[step.arcs]]
+            place[states] = -1
+            # A state that was dropped because nothing reaches it has no beta, and needs none.
+            flow = np.where(where[:, None, None] >= 0, beta[where], 0) * step.shares[:, None, :]
+            if step.fits is not None:
+                flow *= step.fits[:, self.alive, None]
+            betas.append(flow)
+            order = np.argsort(self.network.source[step.arcs], kind="stable")
+            states, beta = _gather(self.network.source[step.arcs][order], flow[order])
+            beta = beta / max(float(beta.max()), 1e-300)
+        return betas[::-1]
+
+    def _flow(self, position: int) -> np.ndarray:
+        """P(arc at a position, configuration, class | all that is shown), [arcs, alive, classes]."""
+        step = self.steps[position]
+        place = np.full(self.network.states, -1)
+        place[step.states] = np.arange(len(step.states))
+        columns = np.searchsorted(step.configurations, self.alive)
+        alpha = step.alpha[:, columns][place[self.network.source[step.arcs]]]
+        flow = alpha * self._betas[position]
+        return flow / flow.sum()
+
+    # ------------------------------------------------------------------------------- answers
+
+    def classes(self) -> np.ndarray:
+        """P(genre, rating | all that is shown), [genres, ratings]."""
+        shape = (self.network.genres, self.network.ratings)
+        return (self.alpha.sum((0, 1)) / self.alpha.sum()).reshape(shape)
+
+    def masked(self, position: int) -> np.ndarray:
+        """P(token at a masked position | all that is shown), [vocabulary]."""
+        return self._words(self.steps[position].arcs, self._flow(position), self.alive)
+
+    def following(self) -> np.ndarray:
+        """P(next token | these tokens), [vocabulary]."""
+        return self._after(self.states, self.alpha, self.alive)
+
+    def each_following(self) -> np.ndarray:
+        """P(token i | tokens before i) for each i, [tokens + 1, vocabulary]."""
+        rows = [self._after(step.states, step.alpha, step.configurations) for step in self.steps]
+        return np.stack([*rows, self.following()])
+
+    def tags(self, position: int) -> dict[int, np.ndarray]:
+        """P(tag, configuration | all that is shown) at a position: tag → [alive configurations]."""
+        flow = self._flow(position).sum(2)
+        found: dict[int, np.ndarray] = {}
+        for tag, row in zip(self.network.tag[self.steps[position].arcs].tolist(), flow, strict=True):
+            found[tag] = found[tag] + row if tag in found else row
+        return found
+
+    def contents(self, attribute: str, configurations: np.ndarray) -> np.ndarray:
+        """P(word of an attribute), [vocabulary], for weights of the alive configurations.
+
+        Only for registers whose prior does not depend on the genre, as the cast.
+        """
+        family, column = self.network.attributes[self.network.attribute[attribute]]
+        words = np.zeros(len(self.network.vocabulary))
+        for weight, bucket in zip(
+            configurations.tolist(), self.configuration[family][self.alive].tolist(), strict=True
+        ):
+            if weight > 0:
+                words += weight * self._spread(family, bucket, column)[0]
+        return words
+
+    def _after(self, states: np.ndarray, alpha: np.ndarray, alive: np.ndarray) -> np.ndarray:
+        place = np.full(self.network.states, -1)
+        place[states] = np.arange(len(states))
+        arcs, shares, _ = self._arcs(MASKED, states, place)
+        flow = alpha[place[self.network.source[arcs]]] * shares[:, None, :]
+        return self._words(arcs, flow, alive)
+
+    def _words(self, arcs: np.ndarray, flow: np.ndarray, alive: np.ndarray) -> np.ndarray:
+        """The distribution over the vocabulary of some arcs' emissions, [vocabulary]."""
+        network = self.network
+        words = np.zeros(len(network.vocabulary))
+        emissions = network.emission[arcs]
+        weights = np.bincount(emissions, flow.sum((1, 2)), len(network.reads))
+        for emission in np.flatnonzero(weights).tolist():
+            read = int(network.reads[emission])
+            if read < 0:
+                words[network.emission_ids[emission]] += (
+                    weights[emission] * network.emission_probabilities[emission]
+                )
+                continue
+            family, column = network.attributes[read]
+            shares = flow[emissions == emission].sum(0)  # [alive, classes]
+            genres = shares.reshape(len(shares), network.genres, network.ratings).sum(2)
+            for row, bucket in zip(genres, self.configuration[family][alive], strict=True):
+                if row.any():
+                    words += row @ self._spread(family, int(bucket), column)
+        return words / words.sum()
+
+    def _spread(self, family: int, bucket: int, column: int) -> np.ndarray:
+        """P(value | bucket, genre), [genres, vocabulary]."""
+        key = (family, bucket, column)
+        if key not in self._spreads:
+            width = len(self.network.vocabulary)
+            value = int(self.buckets[family].seen[bucket, column])
+            if value >= 0:
+                spread = np.zeros((self.network.genres, width))
+                spread[:, value] = 1.0
+            else:
+                spread = self.buckets[family].spread(bucket, column, width)
+            self._spreads[key] = spread
+        return self._spreads[key]
+
+
+def _gather(states: np.ndarray, flow: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Add up the rows of equal states, which stand in order."""
+    if not len(states):
+        return states, flow
+    first = np.flatnonzero(np.r_[True, states[1:] != states[:-1]])
+    return states[first], np.add.reduceat(flow, first, axis=0)

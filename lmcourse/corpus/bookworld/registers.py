@@ -1,0 +1,153 @@
+"""Registers: what a review is about, drawn once and read many times.
+
+Two registers are drawn for each review: the ``cast`` (a hero and a second character) and the ``book``.
+Whatever a sentence reads (a name, a pronoun, the author's city) is an attribute of one of them.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from lmcourse.corpus.bookworld.grammar import Grammar
+
+# What may be read, and its part of speech.
+REGISTERS: dict[str, str] = {
+    "hero": "PROPN",
+    "hero.he": "PRON",
+    "hero.him": "PRON",
+    "hero.his": "DET",
+    "hero.man": "NOUN",
+    "second": "PROPN",
+    "second.he": "PRON",
+    "second.him": "PRON",
+    "second.his": "DET",
+    "second.man": "NOUN",
+    "book.adjective": "ADJ",
+    "book.noun": "NOUN",
+    "book.first": "PROPN",
+    "book.last": "PROPN",
+    "book.city": "PROPN",
+    "book.country": "PROPN",
+    "book.series": "PROPN",
+    "book.other_adjective": "ADJ",
+    "book.other_noun": "NOUN",
+}
+CHARACTERS = ("hero", "second")
+_PRONOUNS = {
+    "he": {"male": "he", "female": "she"},
+    "him": {"male": "him", "female": "her"},
+    "his": {"male": "his", "female": "her"},
+    "man": {"male": "man", "female": "woman"},
+}
+DIFFERENT_GENDER = 0.75  # how often the two characters are a woman and a man
+_OWN_GENRE = 0.88  # how often a review of a genre is about a book of that genre
+_NAME_ZIPF = 0.6
+
+
+@dataclass(frozen=True)
+class Register:
+    """One register: its possible contents, their attributes and their probabilities.
+
+    Attributes:
+        attributes: names as in ``REGISTERS``.
+        values: words, [contents][attributes].
+        prior: [genres, contents], each row sums to one.
+    """
+
+    name: str
+    attributes: tuple[str, ...]
+    values: Sequence[tuple[str, ...]]
+    prior: np.ndarray
+
+    @cached_property
+    def column(self) -> dict[str, int]:
+        """Where each attribute stands."""
+        return {name: index for index, name in enumerate(self.attributes)}
+
+    @cached_property
+    def cumulative(self) -> list[list[float]]:
+        """For sampling: the running sum of each genre's prior."""
+        return [np.cumsum(row).tolist() for row in self.prior]
+
+
+def registers(grammar: "Grammar") -> tuple[Register, Register]:
+    """The cast and the book of a grammar's tables ``people`` and ``books``."""
+    return _cast(grammar), _book(grammar)
+
+
+def _cast(grammar: "Grammar") -> Register:
+    people = grammar.tables["people"].rows
+    raw: dict[str, float] = {}
+    ranks = {"male": 0, "female": 0}
+    for person in people:
+        ranks[person["gender"]] += 1
+        raw[person["name"]] = round(ranks[person["gender"]] ** -_NAME_ZIPF, 12)
+    contents, weights = [], []
+    for hero in people:
+        for second in people:
+            if hero is second:
+                continue
+            same = hero["gender"] == second["gender"]
+            others = sum(
+                raw[person["name"]]
+                for person in people
+                if person["gender"] == second["gender"] and person is not hero
+            )
+            weights.append(
+                raw[hero["name"]]
+                * (1 - DIFFERENT_GENDER if same else DIFFERENT_GENDER)
+                * raw[second["name"]]
+                / others
+            )
+            contents.append(
+                tuple(
+                    word
+                    for person in (hero, second)
+                    for word in (
+                        person["name"],
+                        *(forms[person["gender"]] for forms in _PRONOUNS.values()),
+                    )
+                )
+            )
+    attributes = tuple(
+        character if form is None else f"{character}.{form}"
+        for character in CHARACTERS
+        for form in (None, *_PRONOUNS)
+    )
+    prior = np.array(weights) / sum(weights)
+    return Register("cast", attributes, contents, np.tile(prior, (len(grammar.genres), 1)))
+
+
+def _book(grammar: "Grammar") -> Register:
+    books = grammar.tables["books"].rows
+    countries = {row["city"]: row["country"] for row in grammar.tables["cities"].rows}
+    attributes = tuple(name for name in REGISTERS if name.startswith("book."))
+    contents = []
+    for book in books:
+        other = next(
+            (each for each in books if each["last"] == book["last"] and each is not book), book
+        )
+        facts = {
+            **book,
+            "country": countries[book["city"]],
+            "other_adjective": other["adjective"],
+            "other_noun": other["noun"],
+        }
+        contents.append(tuple(facts[name.removeprefix("book.")] for name in attributes))
+    prior = np.array(
+        [
+            [_OWN_GENRE if book["genre"] == genre else 1 - _OWN_GENRE for book in books]
+            for genre in grammar.genres
+        ]
+    )
+    own = np.array([[book["genre"] == genre for book in books] for genre in grammar.genres])
+    # Among a genre's books (and among the others) the earlier in the table are reviewed more often.
+    rank = np.array([round((1 + index) ** -0.5, 12) for index in range(len(books))])
+    for row, mine in zip(prior, own, strict=True):
+        row[mine] *= rank[mine] / max(rank[mine].sum(), 1e-300)
+        row[~mine] *= rank[~mine] / max(rank[~mine].sum(), 1e-300)
+    return Register("book", attributes, contents, prior / prior.sum(1, keepdims=True))

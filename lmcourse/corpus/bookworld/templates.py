@@ -1,0 +1,191 @@
+"""The small language in which BookWorld's sentences are written, read into a tree.
+
+A line such as ``[mystery 3] the <jewel> was gone [0.4 from the <place>] . !problem`` is a sequence of
+literals, slots and choices. What it means is said in ``language/README.md``.
+"""
+
+import re
+from collections.abc import Callable
+from typing import NamedTuple
+
+from lmcourse.errors import CourseError
+
+
+class Place(NamedTuple):
+    """Where a line stands, for messages."""
+
+    file: str
+    line: int
+
+    def error(self, cause: str, remedy: str) -> CourseError:
+        """The error that something in this line is wrong."""
+        return CourseError(f"{self.file}, line {self.line}: {cause}", remedy)
+
+
+class Tag(NamedTuple):
+    """What a token is, beside its word: its labels."""
+
+    part_of_speech: str
+    sense: str | None = None
+    register: str | None = None  # "hero.he": who is meant
+    agreement: tuple[str, str] | None = None  # ("subject" or "verb", "singular" or "plural")
+    marks: tuple[
+        str, ...
+    ] = ()  # of the sentence: its stage, its facts, whether it gives the end away
+
+
+class Word(NamedTuple):
+    """One literal token."""
+
+    text: str
+    tag: Tag
+
+
+class Slot(NamedTuple):
+    """One word of a class, in a form: ``<place.plural>``."""
+
+    words: str
+    form: str
+    tag: Tag
+
+
+class Read(NamedTuple):
+    """What a register holds: ``@hero.he``."""
+
+    register: str
+    tag: Tag
+
+
+class Article(NamedTuple):
+    """``a`` or ``an``, by what follows."""
+
+    tag: Tag
+
+
+class Rule(NamedTuple):
+    """Another rule: ``$subject``."""
+
+    name: str
+
+
+class Choice(NamedTuple):
+    """One of several sequences, with their weights."""
+
+    options: tuple[tuple[float, "Nodes"], ...]
+
+
+Node = Word | Slot | Read | Article | Rule | Choice
+Nodes = tuple[Node, ...]
+
+_PIECES = re.compile(r"[()\[\]|]|[^\s()\[\]|]+")
+_NUMBER = re.compile(r"\d+(\.\d+)?|\.\d+")
+_ELEMENT = re.compile(
+    r"(?P<core>[^/#^]+)(/(?P<pos>[A-Z]+))?(#(?P<sense>\w+))?(\^(?P<role>subject|verb)\.(?P<number>\w+))?"
+)
+
+
+class Parser:
+    """Reads the templates of one grammar.
+
+    Args:
+        part_of_speech: of a literal; raises the line's error for a word that is unknown or could
+            be two things.
+        slot: the part of speech of a class's form; raises likewise.
+        registers: each register's part of speech.
+    """
+
+    def __init__(
+        self,
+        part_of_speech: Callable[[str, Place], str],
+        slot: Callable[[str, str, Place], str],
+        registers: dict[str, str],
+    ) -> None:
+        self.part_of_speech = part_of_speech
+        self.slot = slot
+        self.registers = registers
+
+    def template(self, text: str, marks: tuple[str, ...], place: Place) -> Nodes:
+        """Read one template; its last token that is always said carries the sentence's marks.
+
+        Raises:
+            CourseError: the line cannot be read; its file, number and the remedy are named.
+        """
+        pieces = _PIECES.findall(text)
+        nodes, rest = self._sequence(pieces, place)
+        if rest:
+            raise place.error(f"there is a {rest[0]!r} too many.", "Remove it, or open it before.")
+        return self._marked(nodes, marks, place) if marks else nodes
+
+    def _marked(self, nodes: Nodes, marks: tuple[str, ...], place: Place) -> Nodes:
+        for index in reversed(range(len(nodes))):
+            node = nodes[index]
+            if isinstance(node, Word | Slot | Read):
+                tagged = node._replace(tag=node.tag._replace(marks=marks))
+                return (*nodes[:index], tagged, *nodes[index + 1 :])
+        raise place.error(
+            f"the marks {' '.join('!' + mark for mark in marks)} find no token of this line.",
+            "End the line with a token that is always said, such as a full stop.",
+        )
+
+    def _sequence(self, pieces: list[str], place: Place) -> tuple[Nodes, list[str]]:
+        nodes: list[Node] = []
+        while pieces and pieces[0] not in ")]|":
+            head, *pieces = pieces
+            if head in "([":
+                node, pieces = self._choice(head, pieces, place)
+                nodes.append(node)
+            else:
+                nodes.append(self._element(head, place))
+        return tuple(nodes), pieces
+
+    def _choice(self, bracket: str, pieces: list[str], place: Place) -> tuple[Choice, list[str]]:
+        options: list[tuple[float, Nodes]] = []
+        closing = ")" if bracket == "(" else "]"
+        while True:
+            weight: float | None = None
+            if pieces and _NUMBER.fullmatch(pieces[0]):
+                weight, pieces = float(pieces[0]), pieces[1:]
+            nodes, pieces = self._sequence(pieces, place)
+            if bracket == "[":
+                weight = 0.5 if weight is None else weight
+                options += [(weight, nodes), (1 - weight, ())]
+            else:
+                options.append((1.0 if weight is None else weight, nodes))
+            if not pieces or (pieces[0] != closing and (bracket == "[" or pieces[0] != "|")):
+                raise place.error(f"a {bracket!r} is not closed.", f"Close it with {closing!r}.")
+            mark, *pieces = pieces
+            if mark == closing:
+                break
+        if bracket == "[" and not 0 < options[0][0] < 1:
+            raise place.error(
+                f"the probability {options[0][0]:g} of an optional part is not between 0 and 1.",
+                "Write it as [0.3 words].",
+            )
+        return Choice(tuple(options)), pieces
+
+    def _element(self, text: str, place: Place) -> Node:
+        found = _ELEMENT.fullmatch(text)
+        if found is None:
+            raise place.error(
+                f"{text!r} cannot be read.",
+                "Write a word, word/POS, word#sense, <class.form>, @register or $rule.",
+            )
+        core, sense = found["core"], found["sense"]
+        agreement = (found["role"], found["number"]) if found["role"] else None
+        if core.startswith("$"):
+            return Rule(core[1:])
+        if core.startswith("@"):
+            if core[1:] not in self.registers:
+                raise place.error(
+                    f"there is no register {core}.", f"Known are: @{', @'.join(self.registers)}."
+                )
+            return Read(core[1:], Tag(self.registers[core[1:]], sense, core[1:], agreement))
+        if core.startswith("<") and core.endswith(">"):
+            words, _, form = core[1:-1].partition(".")
+            tag = Tag(found["pos"] or self.slot(words, form, place), sense, None, agreement)
+            return Slot(words, form, tag)
+        if core == "a":
+            return Article(Tag("DET"))
+        return Word(
+            core, Tag(found["pos"] or self.part_of_speech(core, place), sense, None, agreement)
+        )

@@ -1,0 +1,242 @@
+"""BookWorld: book reviews drawn from a known model, and the exact answers to questions about them."""
+
+import hashlib
+import math
+from collections.abc import Iterable, Sequence
+from functools import cached_property
+
+import numpy as np
+
+from lmcourse.corpus.bookworld.automaton import END
+from lmcourse.corpus.bookworld.grammar import LANGUAGE, Grammar
+from lmcourse.corpus.bookworld.inference import MASKED, Inference
+from lmcourse.corpus.bookworld.network import Network
+from lmcourse.corpus.bookworld.review import Review
+from lmcourse.corpus.bookworld.sampling import Sampler
+from lmcourse.errors import CourseError
+
+# How many reviews each split has, and the seed that it is drawn from.
+SPLITS: dict[str, tuple[int, int]] = {
+    "train": (8000, 1),
+    "validation": (1000, 2),
+    "test": (1000, 3),
+}
+
+
+class BookWorld:
+    """A corpus of book reviews whose limits are known exactly.
+
+    Reviews are drawn from a grammar (``language/``) that is compiled to a weighted automaton with
+    hidden genre, rating, characters and book. Since the model is known, so is the exact probability
+    of any text under it: what no language model can beat.
+
+    Args:
+        grammar: another grammar than the course's own; ``Grammar.read(LANGUAGE, "my-folder")`` adds
+            the lines of a folder's files to it.
+
+    Raises:
+        CourseError: the grammar cannot be read; file, line and remedy are named.
+    """
+
+    def __init__(self, grammar: Grammar | None = None) -> None:
+        self.grammar = Grammar.read(LANGUAGE) if grammar is None else grammar
+        self.network = Network(self.grammar)
+        self._sampler = Sampler(self.network)
+
+    @property
+    def vocabulary(self) -> list[str]:
+        """All words, in the order of their ids: the end mark ``<end>``, then alphabetically."""
+        return self.network.vocabulary
+
+    @property
+    def genres(self) -> list[str]:
+        """The genres' names."""
+        return self.grammar.genres
+
+    @cached_property
+    def digest(self) -> str:
+        """A fingerprint of the grammar and of everything that decides what is drawn from it."""
+        network = self.network
+        found = hashlib.sha256()
+        for name, text in self.grammar.texts:
+            found.update(f"{name}\0{text}\0".encode())
+        for review in self.sample(20, seed=0):
+            found.update(np.array(review.ids, "<i4").tobytes())
+        found.update(np.round(network.weight, 9).astype("<f8").tobytes())
+        return found.hexdigest()[:16]
+
+    # ------------------------------------------------------------------------------ sampling
+
+    def sample(self, n: int, seed: int = 0) -> list[Review]:
+        """Draw ``n`` reviews. The first k of them do not depend on ``n``.
+
+        Raises:
+            CourseError: ``n`` is negative.
+        """
+        if n < 0:
+            raise CourseError(f"{n} reviews cannot be drawn.", "Ask for zero or more.")
+        return list(self._sampler.reviews(n, seed))
+
+    def split(self, name: str) -> list[Review]:
+        """The reviews of ``train``, ``validation`` or ``test``: about 1 million tokens in all.
+
+        Raises:
+            CourseError: there is no such split.
+        """
+        if name not in SPLITS:
+            raise CourseError(
+                f"BookWorld has no split {name!r}.", f"Choose one of: {', '.join(SPLITS)}."
+            )
+        return self.sample(*SPLITS[name])
+
+    # ----------------------------------------------------------------------------- inference
+
+    def encode(self, tokens: Iterable[str]) -> list[int]:
+        """The ids of some tokens.
+
+        Raises:
+            CourseError: a token is not in the vocabulary.
+        """
+        ids = []
+        for position, token in enumerate(tokens):
+            if token not in self.network.ids:
+                raise CourseError(
+                    f"The token {token!r} at position {position} is not in BookWorld's vocabulary "
+                    f"of {len(self.vocabulary):,} words.",
+                    "Pass lower-case words as world.sample gives them (review.tokens), with "
+                    "punctuation marks as tokens of their own.",
+                )
+            ids.append(self.network.ids[token])
+        return ids
+
+    def log_prob(self, tokens: Sequence[str]) -> float:
+        """The exact log-probability, in nats, that a review begins with these tokens.
+
+        Of the whole review, if the last token is ``<end>``. ``-inf`` if no review does.
+
+        Raises:
+            CourseError: a token is not in the vocabulary.
+        """
+        return Inference(self.network, self.encode(tokens)).log_prob
+
+    def log_probs(self, tokens: Sequence[str]) -> np.ndarray:
+        """Of each token, log P(token | all tokens before it) in nats, [tokens]; their sum is
+        ``log_prob``."""
+        reached = Inference(self.network, self.encode(tokens)).log_probs
+        found = np.full(len(tokens), -math.inf)
+        found[: len(reached)] = np.diff(reached, prepend=0.0)
+        return found
+
+    def next_token(self, tokens: Sequence[str]) -> np.ndarray:
+        """The exact probability of each word after these tokens, [vocabulary].
+
+        Raises:
+            CourseError: no review begins so, a token is unknown, or the review has ended.
+        """
+        return self._inference(tokens, open_end=True).following()
+
+    def next_tokens(self, tokens: Sequence[str]) -> np.ndarray:
+        """Of each prefix, from the empty one to all tokens: the probability of each word after it,
+        [tokens + 1, vocabulary]. In one pass, so as fast as one ``next_token``."""
+        return self._inference(tokens, open_end=True).each_following()
+
+    def masked_posterior(self, tokens: Sequence[str], positions: Sequence[int]) -> np.ndarray:
+        """The exact probability of each word at some hidden positions, [positions, vocabulary].
+
+        All positions are hidden at once: what ``tokens`` has there is not looked at. The text may be
+        a prefix; if its last token is ``<end>``, it is known to be whole.
+
+        Raises:
+            CourseError: a position is out of range or given twice, a token is unknown, or the rest
+                of the text has probability zero.
+        """
+        inference = self._inference(tokens, hidden=positions)
+        return np.array([inference.masked(position) for position in positions]).reshape(
+            len(positions), len(self.vocabulary)
+        )
+
+    def sense_posterior(self, tokens: Sequence[str], position: int) -> dict[str | None, float]:
+        """P(sense of the token at a position | the text); None is "no labeled sense"."""
+        inference = self._inference(tokens, at=position)
+        found: dict[str | None, float] = {}
+        for tag, row in inference.tags(position).items():
+            sense = self.network.tags[tag].sense
+            found[sense] = found.get(sense, 0.0) + float(row.sum())
+        return found
+
+    def part_of_speech_posterior(self, tokens: Sequence[str], position: int) -> dict[str, float]:
+        """P(part of speech of the token at a position | the text)."""
+        inference = self._inference(tokens, at=position)
+        found: dict[str, float] = {}
+        for tag, row in inference.tags(position).items():
+            name = self.network.tags[tag].part_of_speech
+            found[name] = found.get(name, 0.0) + float(row.sum())
+        return found
+
+    def antecedent_posterior(self, tokens: Sequence[str], position: int) -> dict[str, float]:
+        """P(the character that a pronoun means | the text): name → probability.
+
+        Raises:
+            CourseError: the token at the position is no pronoun of a character.
+        """
+        inference = self._inference(tokens, at=position)
+        names = np.zeros(len(self.vocabulary))
+        for tag, row in inference.tags(position).items():
+            register = self.network.tags[tag].register or ""
+            if register.startswith(("hero", "second")):
+                names += inference.contents(register.split(".")[0], row)
+        if not names.any():
+            raise CourseError(
+                f"The token {tokens[position]!r} at position {position} means no character.",
+                "Ask for the position of a name or of he, she, him, her or his.",
+            )
+        order = np.argsort(-names, kind="stable")
+        total = names.sum()
+        return {self.vocabulary[id_]: float(names[id_] / total) for id_ in order if names[id_] > 0}
+
+    def rating_posterior(self, tokens: Sequence[str]) -> np.ndarray:
+        """P(1 … 5 stars | the text), [5]. A prefix will do."""
+        return self._inference(tokens).classes().sum(0)
+
+    def genre_posterior(self, tokens: Sequence[str]) -> dict[str, float]:
+        """P(genre | the text). A prefix will do."""
+        shares = self._inference(tokens).classes().sum(1)
+        return dict(zip(self.genres, shares.tolist(), strict=True))
+
+    def _inference(
+        self,
+        tokens: Sequence[str],
+        hidden: Sequence[int] = (),
+        at: int | None = None,
+        open_end: bool = False,
+    ) -> Inference:
+        for position in (*hidden, *(() if at is None else (at,))):
+            if not 0 <= position < len(tokens):
+                raise CourseError(
+                    f"The position {position} is not in a text of {len(tokens)} tokens.",
+                    f"Positions run from 0 to {len(tokens) - 1}.",
+                )
+        if len(set(hidden)) < len(hidden):
+            raise CourseError("A position is given twice.", "Give each hidden position once.")
+        shown = [END if index in set(hidden) else token for index, token in enumerate(tokens)]
+        ids = self.encode(shown)
+        for position in hidden:
+            ids[position] = MASKED
+        inference = Inference(self.network, ids)
+        if inference.log_prob == -math.inf:
+            place = len(inference.log_probs) - 1
+            raise CourseError(
+                f"No review of BookWorld goes on with {tokens[place]!r} at position {place} after "
+                f"{' '.join(map(str, tokens[max(0, place - 5) : place]))!r}.",
+                "Pass a text, or the beginning of one, that BookWorld can say; log_prob tells "
+                "whether it can.",
+            )
+        if open_end and len(inference.states) == 1 and inference.states[0] == self._final:
+            raise CourseError("The review has ended: nothing follows <end>.", "Leave <end> away.")
+        return inference
+
+    @property
+    def _final(self) -> int:
+        return self.network.automaton.final
+
+
