@@ -71,10 +71,18 @@ class Inference:
         network: the compiled grammar.
         tokens: ids; ``MASKED`` hides one. The text may be a prefix of a review, or whole: then its
             last token is ``END``.
+        starts: where the text may begin, and the expected visits there by class, as
+            ``Network.sentence_starts`` has them; without it, at the beginning of a review.
     """
 
-    def __init__(self, network: Network, tokens: Sequence[int]) -> None:
+    def __init__(
+        self,
+        network: Network,
+        tokens: Sequence[int],
+        starts: tuple[np.ndarray, np.ndarray] | None = None,
+    ) -> None:
         self.network = network
+        self.starts = starts or (np.zeros(1, int), np.ones((1, len(network.prior))))
         self.tokens = list(tokens)
         visible = np.zeros(len(network.vocabulary) + 1, bool)  # the last is for attributes never read
         visible[[token for token in self.tokens if token != MASKED]] = True
@@ -97,7 +105,8 @@ class Inference:
         )
         prior = network.prior * cast * book
         self.alive = np.flatnonzero(prior.any(1))
-        states, alpha = np.zeros(1, int), prior[None, self.alive]
+        states, visits = self.starts
+        alpha = visits[:, None, :] * prior[None, self.alive]
         place = np.full(network.states, -1)
         self.log_probs: list[float] = []  # of each prefix
         log_prob = 0.0

@@ -10,6 +10,8 @@ from lmcourse.corpus.bookworld.grammar import Grammar
 from lmcourse.corpus.bookworld.registers import Register, registers
 from lmcourse.corpus.bookworld.templates import Tag
 
+SENTENCE_ENDS = (".", "?", "!")
+
 
 @dataclass(frozen=True)
 class TokenArcs:
@@ -129,3 +131,37 @@ class Network:
         cuts = np.searchsorted(token[order], np.arange(1, len(self.vocabulary)))
         pieces = zip(*(np.split(column, cuts) for column in columns), strict=True)
         return [TokenArcs(*piece) for piece in pieces]
+
+    @cached_property
+    def visits(self) -> np.ndarray:
+        """How often a review of each latent class is expected to pass each state, [states, classes].
+
+        It solves v = start + Pᵀ v, with P the transition matrix of a class.
+        """
+        from scipy.sparse import csc_array, eye_array
+        from scipy.sparse.linalg import spsolve
+
+        start = np.zeros(self.states)
+        start[0] = 1.0
+        columns = []
+        for weights in self.weight.T:
+            shape = (self.states, self.states)
+            moves = csc_array((weights, (self.target, self.source)), shape)
+            columns.append(spsolve(eye_array(self.states, format="csc") - moves, start))
+        return np.stack(columns, axis=1)
+
+    @cached_property
+    def sentence_starts(self) -> tuple[np.ndarray, np.ndarray]:
+        """The states after the end of a sentence, and the expected visits there.
+
+        Returns:
+            The states, in order, and [states, classes]: visits that come from a sentence's end.
+        """
+        arcs = np.concatenate(
+            [self.by_token[self.ids[mark]].arcs for mark in SENTENCE_ENDS if mark in self.ids]
+        )
+        flow = self.visits[self.source[arcs]] * self.weight[arcs]
+        states, place = np.unique(self.target[arcs], return_inverse=True)
+        visits = np.zeros((len(states), len(self.prior)))
+        np.add.at(visits, place, flow)
+        return states, visits

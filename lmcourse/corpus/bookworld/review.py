@@ -4,11 +4,10 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
 
-from lmcourse.corpus.bookworld.network import Network
+from lmcourse.corpus.bookworld.network import SENTENCE_ENDS, Network
 from lmcourse.corpus.bookworld.registers import CHARACTERS
 from lmcourse.corpus.bookworld.templates import Tag
 
-_ENDS = {".", "?", "!"}
 _TIGHT = {".", ",", "?", "!", ";", ":"}  # no space before them
 
 
@@ -106,7 +105,7 @@ class Review:
         """The sentences in order; together they hold every token."""
         found, start = [], 0
         for position, token in enumerate(self.tokens):
-            if token in _ENDS:
+            if token in SENTENCE_ENDS:
                 marks = [mark for tag in self.tags[start : position + 1] for mark in tag.marks]
                 plain = [mark for mark in marks if ":" not in mark and mark != "spoiler"]
                 facts = tuple(self._fact(mark) for mark in marks if mark.startswith("fact:"))

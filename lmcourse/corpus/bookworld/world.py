@@ -8,6 +8,7 @@ from functools import cached_property
 import numpy as np
 
 from lmcourse.corpus.bookworld.automaton import END
+from lmcourse.corpus.bookworld.floors import Floors, cached, measured
 from lmcourse.corpus.bookworld.grammar import LANGUAGE, Grammar
 from lmcourse.corpus.bookworld.inference import MASKED, Inference
 from lmcourse.corpus.bookworld.network import Network
@@ -21,6 +22,7 @@ SPLITS: dict[str, tuple[int, int]] = {
     "validation": (1000, 2),
     "test": (1000, 3),
 }
+FLOOR_REVIEWS = 1000  # of a split: enough for a standard error of about 0.005 nats
 
 
 class BookWorld:
@@ -83,11 +85,26 @@ class BookWorld:
         Raises:
             CourseError: there is no such split.
         """
+        return self._split(name)
+
+    def _split(self, name: str, at_most: int | None = None) -> list[Review]:
         if name not in SPLITS:
             raise CourseError(
                 f"BookWorld has no split {name!r}.", f"Choose one of: {', '.join(SPLITS)}."
             )
-        return self.sample(*SPLITS[name])
+        reviews, seed = SPLITS[name]
+        return self.sample(reviews if at_most is None else min(reviews, at_most), seed)
+
+    def floor(self, split: str | Sequence[Review] = "test") -> Floors:
+        """What the best possible models would score: floors in nats with their standard errors.
+
+        Args:
+            split: its name, or reviews of this world. Of a split, the first ``FLOOR_REVIEWS``
+                reviews are measured, once: the result is kept under the grammar's digest.
+        """
+        if not isinstance(split, str):
+            return measured(self, split)
+        return cached(self, split, self._split(split, at_most=FLOOR_REVIEWS))
 
     # ----------------------------------------------------------------------------- inference
 
@@ -126,6 +143,25 @@ class BookWorld:
         found = np.full(len(tokens), -math.inf)
         found[: len(reached)] = np.diff(reached, prepend=0.0)
         return found
+
+    def log_expected(self, sentences: Sequence[str], first: bool = True) -> float:
+        """The log of how often a review is expected to have these tokens from a sentence's start on.
+
+        What a passage out of the middle of a review can be judged by: whether one sentence follows
+        another, or which of two comes first. The passage may end with ``<end>``.
+
+        Args:
+            sentences: the tokens of one or more sentences.
+            first: whether the passage may also be the review's beginning.
+
+        Raises:
+            CourseError: a token is not in the vocabulary.
+        """
+        states, visits = self.network.sentence_starts
+        if first:
+            states = np.r_[0, states]
+            visits = np.concatenate([np.ones((1, visits.shape[1])), visits])
+        return Inference(self.network, self.encode(sentences), (states, visits)).log_prob
 
     def next_token(self, tokens: Sequence[str]) -> np.ndarray:
         """The exact probability of each word after these tokens, [vocabulary].

@@ -1,0 +1,140 @@
+"""The floors: what the best possible model would score on a split of BookWorld, with standard errors.
+
+A language model's floor is the mean of −log P(token | tokens before it) over every token and the end of
+each review; a masked model's is the mean of −log P(token | the rest) over hidden positions. Both are
+exact for each token; a standard error is left because a split is a sample of reviews.
+"""
+
+import json
+import os
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from random import Random
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from lmcourse.corpus.bookworld.automaton import END
+from lmcourse.corpus.bookworld.review import Review
+
+if TYPE_CHECKING:
+    from lmcourse.corpus.bookworld.world import BookWorld
+
+MASKED_SHARE = 0.15  # of each review's tokens are hidden at once, as BERT hides them
+_SHIPPED = Path(__file__).parent / "floors.json"
+
+
+@dataclass(frozen=True)
+class Floor:
+    """One floor: a mean over tokens in nats, its standard error over reviews, and top-1 accuracy.
+
+    Attributes:
+        nats: mean −log P of what stands there.
+        error: standard error of ``nats``; reviews are the independent units.
+        accuracy: how often the most probable word is the one that stands there.
+        tokens: how many predictions.
+        reviews: how many reviews.
+    """
+
+    nats: float
+    error: float
+    accuracy: float
+    tokens: int
+    reviews: int
+
+    @property
+    def perplexity(self) -> float:
+        """exp(nats)."""
+        return float(np.exp(self.nats))
+
+
+@dataclass(frozen=True)
+class Floors:
+    """The floors of a split: for language models and for masked models."""
+
+    language: Floor
+    masked: Floor
+
+
+def hidden_positions(review: Review, share: float = MASKED_SHARE) -> list[int]:
+    """The positions that are hidden in a review: the same in every run, at least one."""
+    draw = Random(f"hidden {review.seed} {review.index}")
+    count = max(1, round(share * len(review.tokens)))
+    return sorted(draw.sample(range(len(review.tokens)), count))
+
+
+def measured(world: "BookWorld", reviews: Sequence[Review]) -> Floors:
+    """Compute the floors over some reviews; about 50 ms a review."""
+    language, masked = [], []
+    for review in reviews:
+        tokens = [*review.tokens, END]
+        ids = np.array(world.encode(tokens))
+        following = world.next_tokens(tokens[:-1])
+        language.append(_scores(following, ids))
+        hidden = hidden_positions(review)
+        masked.append(_scores(world.masked_posterior(tokens, hidden), ids[hidden]))
+    return Floors(_floor(language), _floor(masked))
+
+
+def cached(world: "BookWorld", key: str, reviews: Sequence[Review]) -> Floors:
+    """The floors of some reviews, from the file that the course ships or from the user's cache.
+
+    They are computed anew when the grammar's digest or the reviews are others.
+    """
+    key = f"{world.digest} {key}"
+    for path in (_SHIPPED, _cache()):
+        found = _read(path).get(key)
+        if found is not None:
+            return Floors(Floor(**found["language"]), Floor(**found["masked"]))
+    floors = measured(world, reviews)
+    keep(key, floors, _cache())
+    return floors
+
+
+def keep(key: str, floors: Floors, path: Path) -> None:
+    """Add floors to a file; a folder that cannot be written is left alone."""
+    content = json.dumps({**_read(path), key: asdict(floors)}, indent=1, sort_keys=True) + "\n"
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        part = path.with_suffix(f".{os.getpid()}.part")
+        part.write_text(content, encoding="utf-8")
+        part.replace(path)
+    except OSError:
+        return
+
+
+def _cache() -> Path:
+    from platformdirs import user_cache_path
+
+    named = os.environ.get("LMCOURSE_CACHE")
+    return (Path(named) if named else user_cache_path("lmcourse")) / "bookworld-floors.json"
+
+
+def _read(path: Path) -> dict[str, dict[str, dict[str, float]]]:
+    try:
+        return json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return {}
+
+
+def _scores(probabilities: np.ndarray, ids: np.ndarray) -> np.ndarray:
+    """Sums over one review's predictions: nats, hits, count."""
+    rows = np.arange(len(ids))
+    hits = probabilities.argmax(1) == ids
+    return np.array([-np.log(probabilities[rows, ids]).sum(), hits.sum(), len(ids)])
+
+
+def _floor(scores: Sequence[np.ndarray]) -> Floor:
+    nats, hits, counts = np.array(scores).T
+    mean = nats.sum() / counts.sum()
+    # The mean is a ratio of two sums over reviews; its error by linearization (the delta method).
+    residuals = (nats - mean * counts) / counts.mean()
+    error = residuals.std(ddof=1) / np.sqrt(len(scores)) if len(scores) > 1 else float("nan")
+    return Floor(
+        float(mean),
+        float(error),
+        float(hits.sum() / counts.sum()),
+        int(counts.sum()),
+        len(scores),
+    )
