@@ -1,15 +1,13 @@
-"""Write files so that an interruption, a full disk or a read-only folder loses nothing."""
+"""Write what belongs to the reader: whole or not at all, never over what they wrote."""
 
-import errno
 import itertools
 import os
 import time
 from pathlib import Path
 
-from lmcourse import course
+from lmcourse import course, files
 from lmcourse.errors import CourseError
 
-_TEMPORARY = ".lmcourse-{}-{}.tmp"
 _STALE_AFTER = 3600  # seconds: a temporary file this old belongs to no running command
 
 
@@ -19,17 +17,9 @@ def write(path: Path, data: bytes) -> None:
     Raises:
         CourseError: the folder or the file cannot be written; what was there is unchanged.
     """
-    temporary = path.with_name(_TEMPORARY.format(path.name, os.getpid()))
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        try:
-            with temporary.open("wb") as file:
-                file.write(data)
-                file.flush()
-                os.fsync(file.fileno())
-            temporary.replace(path)
-        finally:
-            temporary.unlink(missing_ok=True)
+        with files.replacing(path) as file:
+            file.write(data)
     except OSError as error:
         raise trouble(error, path) from error
 
@@ -66,7 +56,7 @@ def private_folder(folder: Path) -> Path:
 
 def sweep(folder: Path) -> None:
     """Remove temporary files that a killed command left behind, an hour ago or earlier."""
-    for left in folder.glob(_TEMPORARY.format("*", "*")):
+    for left in folder.glob(files.TEMPORARY.format("*", "*")):
         try:
             if time.time() - left.stat().st_mtime > _STALE_AFTER:
                 left.unlink()
@@ -82,17 +72,4 @@ def trouble(error: OSError, path: Path) -> CourseError:
     )
     if path.absolute().is_relative_to(course.products()):
         elsewhere = "Make it writable, or work in a checkout of your own."
-    if error.errno in (errno.ENOSPC, errno.EDQUOT):
-        return CourseError(
-            f"The disk is full: {path} could not be written, and what was there is unchanged.",
-            "Free some space and run the command again.",
-        )
-    if isinstance(error, FileExistsError | NotADirectoryError):
-        blocking = next((p for p in (path, *path.parents) if p.exists() and not p.is_dir()), path)
-        return CourseError(
-            f"A folder is needed where the file {blocking} stands.",
-            f"Rename that file and run the command again. {elsewhere}",
-        )
-    if isinstance(error, PermissionError) or error.errno == errno.EROFS:
-        return CourseError(f"You may not write {path}.", elsewhere)
-    return CourseError(f"{path} could not be written: {error.strerror or error}.", elsewhere)
+    return files.trouble(error, path, elsewhere)

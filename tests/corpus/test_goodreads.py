@@ -1,0 +1,395 @@
+"""Reviews in the Goodreads layout: there and back, filters, splits, and every kind of bad file."""
+
+import gzip
+import json
+import os
+import random
+import subprocess
+import sys
+
+import pytest
+
+from lmcourse import files
+from lmcourse.corpus import ReviewRecord, read_reviews, split_of, streams, write_reviews
+from lmcourse.errors import CourseError
+
+
+def layout(number, **changes):
+    """A review as it stands in the file, different for each number."""
+    return {
+        "user_id": f"{number:032x}",
+        "timestamp": "2017-08-30",
+        "review_sentences": [[0, f"Book {number} is »schön«."], [number % 2, 'She said "no".']],
+        "rating": number % 6,
+        "has_spoiler": number % 2 == 1,
+        "book_id": str(number % 40),
+        "review_id": f"{number * 7:032x}",
+    } | changes
+
+
+def written(path, records):
+    """Write lines without the package's own writer; gzipped if the name says so."""
+    data = b"".join(json.dumps(each, ensure_ascii=False).encode() + b"\n" for each in records)
+    path.write_bytes(gzip.compress(data) if path.suffix == ".gz" else data)
+    return path
+
+
+@pytest.fixture(params=["reviews.json", "reviews.json.gz"])
+def path(request, tmp_path):
+    return tmp_path / request.param
+
+
+def test_what_is_in_the_file_is_what_is_read(path):
+    records = [layout(number) for number in range(500)]
+    reviews = read_reviews(written(path, records))
+    found = list(reviews)
+    assert [each.as_dict() for each in found] == records
+    assert list(found[0].as_dict()) == list(records[0])  # the fields in the file's order too
+    assert found[3].text == 'Book 3 is »schön«. She said "no".'
+    assert found[3].sentences[1] == (1, 'She said "no".')
+    assert (reviews.read, reviews.kept, reviews.skipped) == (500, 500, 0)
+
+
+def test_what_is_written_reads_back_equal(path):
+    records = [layout(number) for number in range(60)]
+    assert write_reviews(path, records) == 60
+    found = list(read_reviews(path))
+    assert [each.as_dict() for each in found] == records
+    assert path.read_bytes()[:2] == (b"\x1f\x8b" if path.suffix == ".gz" else b'{"')
+    before = path.read_bytes()
+    write_reviews(path, found)  # records as well as dictionaries
+    assert path.read_bytes() == before
+
+
+def test_no_time_of_writing_is_in_the_bytes(tmp_path, monkeypatch):
+    written = []
+    for now in (1.0, 2e9):
+        monkeypatch.setattr("time.time", lambda now=now: now)
+        write_reviews(tmp_path / f"{now}.json.gz", [layout(1)])
+        written.append((tmp_path / f"{now}.json.gz").read_bytes())
+    assert written[0] == written[1]
+
+
+def test_every_line_is_found_wherever_the_pieces_are_cut(path, monkeypatch):
+    random.seed(4)
+    sentences = [[[0, "x" * random.randint(0, 300)]] for _ in range(200)]
+    records = [layout(n, review_sentences=each) for n, each in enumerate(sentences)]
+    written(path, records)
+    for size in (1, 7, 100, 1000):
+        monkeypatch.setattr(streams, "CHUNK", size)
+        assert [each.as_dict() for each in read_reviews(path)] == records
+
+
+@pytest.mark.parametrize("end", [b"\r\n", b"\n\n", b"\n  \n"], ids=["Windows", "blank", "spaces"])
+def test_line_ends_and_marks_of_other_programs_do_no_harm(tmp_path, end):
+    lines = [json.dumps(layout(number)).encode() for number in range(3)]
+    path = tmp_path / "reviews.json"
+    path.write_bytes(b"\xef\xbb\xbf" + end.join(lines))  # no line end after the last line
+    reviews = read_reviews(path)
+    assert [each.as_dict() for each in reviews] == [layout(number) for number in range(3)]
+    assert reviews.read == 3
+    path.write_bytes(b"\xef\xbb\xbf" + lines[0])
+    assert len(list(read_reviews(path))) == 1
+
+
+def test_filters(path):
+    records = [layout(number) for number in range(240)]
+    written(path, records)
+
+    def kept(**filters):
+        return [each.as_dict() for each in read_reviews(path, **filters)]
+
+    assert kept(ratings=5) == [r for r in records if r["rating"] == 5]
+    assert kept(ratings={0, 2}) == [r for r in records if r["rating"] in (0, 2)]
+    assert kept(spoilers=True) == [r for r in records if r["has_spoiler"]]
+    assert kept(spoilers=False) == [r for r in records if not r["has_spoiler"]]
+    assert kept(books="12") == [r for r in records if r["book_id"] == "12"]
+    assert kept(books=["1", "2"], where=lambda r: r.rating == 1) == [
+        r for r in records if r["book_id"] in ("1", "2") and r["rating"] == 1
+    ]
+    assert kept(split="test", spoilers=True) == [
+        r for r in records if split_of(r["book_id"]) == "test" and r["has_spoiler"]
+    ]
+    limited = read_reviews(path, ratings=3, limit=4)
+    assert [each.rating for each in limited] == [3] * 4
+    assert (limited.read, limited.kept) == (22, 4)  # it stops at the fourth: 3, 9, 15, 21
+    assert kept(limit=0) == []
+
+
+def test_an_iterable_starts_anew_and_counts_anew(path):
+    reviews = read_reviews(written(path, [layout(number) for number in range(9)]), spoilers=True)
+    assert list(reviews) == list(reviews)
+    assert (reviews.read, reviews.kept) == (9, 4)
+    for _ in reviews:
+        break
+    assert (reviews.read, reviews.kept) == (2, 1)
+    assert "2 read, 1 kept, 0 skipped" in repr(reviews)
+
+
+def test_splits_are_by_book_and_the_same_in_every_process():
+    books = [str(number) for number in range(5000)]
+    counts = {name: [split_of(b) for b in books].count(name) for name in ("train", "validation")}
+    assert 3900 < counts["train"] < 4100 and 430 < counts["validation"] < 570
+    code = (
+        "from lmcourse.corpus.goodreads import split_of;"
+        "print(*[split_of(str(number)) for number in range(300)])"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        env=os.environ | {"PYTHONHASHSEED": "1"},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stdout.split() == [split_of(book) for book in books[:300]]
+    # Pinned: a model trained on one split must never meet it as another.
+    assert [split_of(book) for book in ("0", "6", "11")] == ["train", "test", "validation"]
+
+
+def test_all_reviews_of_a_book_fall_in_one_split(path):
+    written(path, [layout(number) for number in range(400)])
+    seen = [
+        {each.book_id for each in read_reviews(path, split=name)}
+        for name in ("train", "validation", "test")
+    ]
+    assert all(seen) and sum(map(len, seen)) == len(set.union(*seen)) == 40
+
+
+BAD_LINES = {
+    "no JSON": (b"<html>Not found</html>", r"is not JSON .*<html>"),
+    "cut": (b'{"user_id": "3", "timest', r"is not JSON .*truncated"),
+    "a list": (b"[1, 2]", "expected `object`, got `array`"),
+    "no rating": ({"rating": ...}, "missing required field `rating`"),
+    "no sentences": ({"review_sentences": ...}, "missing required field `review_sentences`"),
+    "label 2": ({"review_sentences": [[0, "a"], [2, "b"]]}, r"review_sentences\[1\]\[0\] is '2'"),
+    "label true": ({"review_sentences": [[True, "a"]]}, r"\[0\]\[0\] is 'True', expected `int`"),
+    "no label": ({"review_sentences": ["a"]}, r"review_sentences\[0\] is 'a', expected `array`"),
+    "three parts": ({"review_sentences": [[0, "a", 1]]}, "length 2"),
+    "rating 6": ({"rating": 6}, "rating is '6', expected `int` <= 5"),
+    "rating -1": ({"rating": -1}, "rating is '-1', expected `int` >= 0"),
+    "rating text": ({"rating": "5"}, "rating is '5', expected `int`, got `str`"),
+    "rating 4.5": ({"rating": 4.5}, "rating is '4.5', expected `int`, got `float`"),
+    "spoiler 1": ({"has_spoiler": 1}, "has_spoiler is '1', expected `bool`"),
+    "book 7": ({"book_id": 7}, "book_id is '7', expected `str`"),
+    "Latin-1": (
+        json.dumps(layout(1)).encode().replace(b"Book", b"B\xf6\xf6k"),
+        r"0xf6\) is not UTF-8",
+    ),
+    "UTF-16": (json.dumps(layout(1)).encode("utf-16-le").replace(b"\n", b""), "is not"),
+}
+
+
+def bad_line(content):
+    if isinstance(content, bytes):
+        return content
+    changed = layout(1, **{k: v for k, v in content.items() if v is not ...})
+    return json.dumps({k: v for k, v in changed.items() if content.get(k) is not ...}).encode()
+
+
+@pytest.mark.parametrize(("content", "words"), BAD_LINES.values(), ids=BAD_LINES)
+def test_a_bad_line_is_named_or_skipped_and_counted(path, content, words):
+    good = [json.dumps(layout(number)).encode() for number in range(4)]
+    data = b"\n".join([*good[:2], bad_line(content), *good[2:]]) + b"\n"
+    path.write_bytes(gzip.compress(data) if path.suffix == ".gz" else data)
+    reviews, found = read_reviews(path), []
+    with pytest.raises(CourseError, match=words) as caught:
+        found.extend(reviews)
+    assert [each.as_dict() for each in found] == [layout(0), layout(1)] and reviews.read == 2
+    assert f"Line 3 of {path}" in caught.value.cause
+    assert 'on_error="skip"' in caught.value.remedy
+    lenient = read_reviews(path, on_error="skip")
+    for _ in range(2):
+        assert [each.as_dict() for each in lenient] == [layout(number) for number in range(4)]
+        assert (lenient.read, lenient.skipped) == (4, 1)
+    assert lenient.reasons == (caught.value.cause,)
+
+
+def test_of_many_faults_the_first_few_are_told(tmp_path):
+    path = tmp_path / "reviews.json"
+    path.write_bytes(b"nothing\n" * 1000 + json.dumps(layout(1)).encode())
+    reviews = read_reviews(path, on_error="skip")
+    assert len(list(reviews)) == 1 and reviews.skipped == 1000
+    assert len(reviews.reasons) == 5 and "Line 5 of" in reviews.reasons[4]
+
+
+@pytest.mark.parametrize("how", ["cut", "cut in the trailer", "flipped", "wrong sum"])
+def test_damaged_gzip_data_end_the_reading(tmp_path, how):
+    path = tmp_path / "reviews.json.gz"
+    random.seed(5)
+    text = ["".join(random.choices("abcdefgh ", k=400)) for _ in range(300)]
+    records = [layout(n, review_sentences=[[0, each]]) for n, each in enumerate(text)]
+    data = bytearray(written(path, records).read_bytes())
+    if how == "cut":
+        del data[len(data) // 2 :]
+    elif how == "cut in the trailer":
+        del data[-3:]
+    elif how == "flipped":
+        data[len(data) // 2 :] = b"\xff" * (len(data) - len(data) // 2)
+    else:
+        data[-8] ^= 1
+    path.write_bytes(data)
+    with pytest.raises(
+        CourseError, match=r"damaged after line \d+: .*gzip data.*Download"
+    ) as error:
+        list(read_reviews(path))
+    assert str(path) in error.value.cause
+    lenient = read_reviews(path, on_error="skip")
+    found = [each.as_dict() for each in lenient]
+    assert found == records[: len(found)] and lenient.skipped == 1
+    expected = 300 if "trailer" in how or "sum" in how else 120
+    assert len(found) >= expected  # what came before the damage is not lost
+
+
+@pytest.mark.parametrize("on_error", ["raise", "skip"])
+@pytest.mark.parametrize(
+    ("name", "content", "words"),
+    [
+        ("r.json", None, "There is no file .*Check the path"),
+        ("r.json", b"", "is empty.*Download the file again"),
+        ("r.json.gz", b"", "is empty"),
+        ("r.json.gz", b"<!DOCTYPE html>", "named .gz but is not gzipped.*<!DOCTYPE"),
+        ("", None, "is a folder.*one file in it"),
+    ],
+    ids=["missing", "empty", "empty gz", "page", "folder"],
+)
+def test_no_file_of_reviews(tmp_path, on_error, name, content, words):
+    path = tmp_path / name
+    if content is not None:
+        path.write_bytes(content)
+    with pytest.raises(CourseError, match=words) as caught:
+        read_reviews(path, on_error=on_error)
+    assert str(path) in caught.value.cause
+
+
+def test_a_file_without_reviews_says_so(tmp_path):
+    path = tmp_path / "reviews.json.gz"
+    for data in (b"", b"\n \n"):
+        path.write_bytes(gzip.compress(data))
+        with pytest.raises(CourseError, match="only blank lines"):
+            list(read_reviews(path, on_error="skip"))
+
+
+def test_gzip_data_are_recognized_by_their_bytes(tmp_path):
+    path = tmp_path / "reviews.json"
+    path.write_bytes(written(tmp_path / "r.gz", [layout(1), layout(2)]).read_bytes())
+    assert len(list(read_reviews(path))) == 2
+
+
+def test_a_line_that_does_not_end_is_no_line(tmp_path, monkeypatch):
+    monkeypatch.setattr(streams, "LONGEST", 5000)
+    monkeypatch.setattr(streams, "CHUNK", 1000)
+    path = tmp_path / "reviews.json"
+    path.write_bytes(json.dumps(layout(1)).encode() + b"\n" + b"[" * 20_000)
+    with pytest.raises(CourseError, match=r"Line 2 of .* is longer than 5,000 bytes"):
+        list(read_reviews(path))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        ({"limit": -1}, "limit is -1"),
+        ({"split": "dev"}, "no split 'dev'.*train, validation, test"),
+        ({"ratings": [4, 6]}, "ratings .*6.* 0 to 5"),
+        ({"ratings": "5"}, "ratings '5'"),
+        ({"on_error": "ignore"}, "on_error is 'ignore'"),
+    ],
+    ids=lambda value: str(value)[:20],
+)
+def test_arguments_that_make_no_sense(path, arguments, words):
+    with pytest.raises(CourseError, match=words):
+        read_reviews(written(path, [layout(1)]), **arguments)
+
+
+@pytest.mark.parametrize(
+    ("records", "words"),
+    [
+        ([layout(0), layout(1, rating=9)], "Record 2 is not a review: rating is '9'"),
+        (
+            [ReviewRecord("u", "t", ((3, "x"),), 1, False, "b", "r")],
+            r"Record 1 .*\[0\]\[0\] is '3'",
+        ),
+        ([layout(0, book_id="\ud800")], "Record 1 is not a review"),
+        ([], "no reviews to write"),
+    ],
+    ids=["rating", "label", "surrogate", "none"],
+)
+def test_a_bad_record_is_not_written_and_harms_nothing(path, records, words):
+    write_reviews(path, [layout(5)])
+    before = path.read_bytes()
+    with pytest.raises(CourseError, match=words):
+        write_reviews(path, iter(records))
+    assert path.read_bytes() == before
+    assert [each.name for each in path.parent.iterdir()] == [path.name]
+
+
+def test_an_interruption_of_writing_harms_nothing(path):
+    write_reviews(path, [layout(5)])
+    before = path.read_bytes()
+
+    def interrupted():
+        yield from map(layout, range(3000))
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        write_reviews(path, interrupted())
+    assert path.read_bytes() == before
+    assert [each.name for each in path.parent.iterdir()] == [path.name]
+
+
+def test_a_full_disk_is_named(path, monkeypatch):
+    def full(number):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(files.os, "fsync", full)
+    with pytest.raises(CourseError, match="The disk is full"):
+        write_reviews(path, [layout(5)])
+    assert list(path.parent.iterdir()) == []
+
+
+def test_the_memory_does_not_grow_with_the_file(tmp_path):
+    import tracemalloc
+
+    def peak(count):
+        path = tmp_path / f"{count}.json.gz"
+        long = [[0, "word " * 50]] * 5
+        write_reviews(path, (layout(n, review_sentences=long) for n in range(count)))
+        reviews = read_reviews(path)
+        tracemalloc.start()
+        for _ in reviews:
+            pass
+        _, most = tracemalloc.get_traced_memory()
+        tracemalloc.stop()
+        return most
+
+    assert peak(8000) < 1.3 * peak(2000)  # 10 MB and 2.5 MB of text
+
+
+def test_the_bar_follows_the_bytes_on_the_disk(tmp_path, monkeypatch):
+    from contextlib import contextmanager
+
+    shown = []
+
+    @contextmanager
+    def bar(name, total, wanted):
+        shown.append((name, total, wanted))
+        yield shown.append
+
+    monkeypatch.setattr(streams, "bar", bar)
+    path = written(tmp_path / "reviews.json.gz", map(layout, range(3000)))
+    list(read_reviews(path, progress=True))
+    size = path.stat().st_size
+    assert shown[0] == ("reviews.json.gz", size, True)
+    assert shown[1:] == sorted(shown[1:]) and shown[-1] == size and len(shown) > 3
+
+
+def test_nothing_is_written_where_nobody_watches(tmp_path, capfd):
+    list(read_reviews(written(tmp_path / "r.json", [layout(1)]), progress=True))
+    assert capfd.readouterr() == ("", "")
+
+
+def test_the_bar_is_seen_on_a_terminal(tmp_path, monkeypatch, capfd):
+    monkeypatch.setenv("FORCE_COLOR", "1")  # rich then takes the pipe for a terminal
+    list(read_reviews(written(tmp_path / "reviews.json", [layout(1)]), progress=True))
+    assert "reviews.json" in capfd.readouterr().err
+    list(read_reviews(tmp_path / "reviews.json"))
+    assert capfd.readouterr() == ("", "")
