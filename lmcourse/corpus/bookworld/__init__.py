@@ -1,9 +1,10 @@
 """BookWorld: generated book reviews whose exact probabilities are known."""
 
 from lmcourse.corpus.bookworld.automaton import END
+from lmcourse.corpus.bookworld.floors import SPLITS, Floor, Floors
 from lmcourse.corpus.bookworld.grammar import LANGUAGE, Grammar
 from lmcourse.corpus.bookworld.review import Agreement, Fact, Review, Sentence
-from lmcourse.corpus.bookworld.world import SPLITS, BookWorld
+from lmcourse.corpus.bookworld.world import BookWorld
 
 __all__ = [
     "END",
@@ -12,6 +13,8 @@ __all__ = [
     "Agreement",
     "BookWorld",
     "Fact",
+    "Floor",
+    "Floors",
     "Grammar",
     "Review",
     "Sentence",

@@ -1,10 +1,11 @@
 """The grammar compiled: a weighted automaton whose arcs each emit one token.
 
-A review is a walk from the start to the end. Each arc has a probability for each latent class (genre
-and rating), an emission (words with probabilities, or a register read) and a tag (the token's labels).
-States are built from the end backward, so that two states from which the same is said are one state;
-and lines that begin alike share their beginning, so that a choice is made only where it is heard. Both
-leave every probability as it is, and make the automaton small and almost deterministic.
+A review is a walk from the start to the end. Each arc has a probability for each latent class
+(genre and rating), an emission (words with probabilities, or a register read) and a tag (the
+token's labels). States are built from the end backward, so that two states from which the same is
+said are one state; and lines that begin alike share their beginning, so that a choice is made only
+where it is heard. Both leave every probability as it is, and make the automaton small and almost
+deterministic.
 """
 
 from collections.abc import Sequence
@@ -22,7 +23,6 @@ from lmcourse.corpus.bookworld.templates import (
     Nodes,
     Read,
     Rule,
-    Slot,
     Tag,
     Word,
 )
@@ -52,7 +52,9 @@ class Arc(NamedTuple):
 
 
 Arcs = list[Arc]
-Options = list[tuple[Weight, Nodes]]
+_LOOPS = "Let it call itself only at the end of a line that says something before."
+_SILENT = -1  # the emission of an arc that says nothing; there is none in the end
+Options = Sequence[tuple[Weight, Nodes]]
 
 
 @dataclass(frozen=True)
@@ -94,6 +96,7 @@ class _Compiler:
         self.tag_ids: dict[Tag, int] = {}
         self.known: dict[tuple[Nodes, int], int] = {}
         self.same: dict[tuple[object, ...], int] = {}
+        self.inside: list[str] = []  # the rules that are being compiled, the innermost last
 
     def state(self, nodes: Nodes, target: int) -> int:
         """The state from which ``nodes`` are said and then ``target`` is reached."""
@@ -112,7 +115,7 @@ class _Compiler:
         """The states that can be reached, numbered anew in the order in which they are found."""
         order, numbers = [start], {start: 0}
         for state in order:
-            for arc in self.contents[state] or ():
+            for arc in self._spoken(state):
                 if arc.target not in numbers:
                     numbers[arc.target] = len(order)
                     order.append(arc.target)
@@ -136,26 +139,30 @@ class _Compiler:
         )
 
     def _rule(self, rule: Rule, then: int) -> int:
-        """The state of a rule before ``then``; it is known before its arcs, which may lead to it."""
+        """The state of a rule before ``then``; known before its arcs, which may lead to it."""
         key = ((rule,), then)
         if key not in self.known:
-            if not self.grammar.rules.get(rule.name):
-                raise CourseError(
-                    f"The grammar has no rule ${rule.name}, or it has no lines.",
-                    "Write it, or mend the name.",
-                )
+            if rule.name in self.inside:
+                raise self._error("it calls itself elsewhere than at the end of a line.", _LOOPS)
             self.known[key] = state = len(self.contents)
             self.contents.append(None)
+            self.inside.append(rule.name)
             options = [(each.weight, each.nodes) for each in self.grammar.rules[rule.name]]
-            self.contents[state] = self._merged(self._options(options, then, rule.name))
+            self.contents[state] = self._merged(self._options(options, then))
+            self.inside.pop()
         return self.known[key]
+
+    def _error(self, cause: str, remedy: str, rule: str | None = None) -> CourseError:
+        name = rule or self.inside[-1]
+        place = self.grammar.lines[name][0][1].place
+        return place.error(f"in the rule ${name}, {cause}", remedy)
 
     def _first(self, head: Node, then: int) -> Arcs:
         """What can be said first, when ``head`` is said and then ``then`` is reached."""
         if isinstance(head, Rule):
-            return self._content(self._rule(head, then), head.name)
+            return self._content(self._rule(head, then))
         if isinstance(head, Choice):
-            return self._options(list(head.options), then, "a choice")
+            return self._options(head.options, then)
         if isinstance(head, Article):
             return self._articles(head, then)
         if isinstance(head, Word):
@@ -166,15 +173,15 @@ class _Compiler:
         emission = Words(tuple(distribution), tuple(distribution.values()))
         return [self._arc(emission, head.tag, then)]
 
-    def _options(self, options: Options, then: int, name: str) -> Arcs:
+    def _options(self, options: Options, then: int) -> Arcs:
         """The arcs of a choice; options that begin alike are one until they differ."""
         total: Weight = sum(weight for weight, _ in options)
         if np.any(np.asarray(total) <= 0):
-            raise CourseError(
-                f"In the rule ${name} nothing can be said in some genre or at some rating.",
+            raise self._error(
+                "nothing can be said in some genre or at some rating.",
                 "Give it a line whose weights are above zero there.",
             )
-        groups: dict[Node | None, Options] = {}
+        groups: dict[Node | None, list[tuple[Weight, Nodes]]] = {}
         for weight, nodes in options:
             head = nodes[0] if nodes else None
             groups.setdefault(head, []).append((weight / total, nodes[1:]))
@@ -182,12 +189,12 @@ class _Compiler:
         for head, members in groups.items():
             weight = sum(share for share, _ in members)
             if head is None:
-                first = self._content(then, name)
+                first = self._content(then)
             elif len(members) == 1:
                 first = self._first(head, self.state(members[0][1], then))
             else:
                 rests = [(_ratio(share, weight, len(members)), rest) for share, rest in members]
-                first = self._first(head, self._shared(self._options(rests, then, name)))
+                first = self._first(head, self._shared(self._options(rests, then)))
             arcs += [arc._replace(weight=arc.weight * weight) for arc in first]
         return arcs
 
@@ -195,10 +202,15 @@ class _Compiler:
         """``a`` before the arcs that go on with a consonant, ``an`` before the others."""
         sounds: dict[str, Arcs] = {"a": [], "an": []}
         for arc in self._content(then):
+            if arc.emission == _SILENT:
+                raise self._error(
+                    "the article `a` stands before a rule that is about to repeat.",
+                    "Put another word between them.",
+                )
             emission = self._emission(arc.emission)
             if isinstance(emission, str):
-                raise CourseError(
-                    f"In the grammar, the article `a` stands before the register @{emission}.",
+                raise self._error(
+                    f"the article `a` stands before the register @{emission}.",
                     "Put `the`, or another word between them: the choice of a or an would depend "
                     "on what the register holds.",
                 )
@@ -240,14 +252,33 @@ class _Compiler:
 
     _emissions: Sequence[Emission] = ()
 
-    def _content(self, state: int, name: str = "") -> Arcs:
+    def _content(self, state: int) -> Arcs:
+        """The arcs of a state; of one that is being built, a silent arc to it."""
         content = self.contents[state]
-        if content is None:
-            raise CourseError(
-                f"In the grammar, the rule ${name} calls itself before it has said a word.",
-                "Let it call itself only at the end of a line that says something.",
-            )
-        return content
+        return [Arc(_SILENT, 0, state, 1.0)] if content is None else content
+
+    def _spoken(self, state: int, above: frozenset[int] = frozenset()) -> Arcs:
+        """The arcs of a state; a silent one is replaced by those of the state it leads to."""
+        content = self.contents[state] or []
+        if all(arc.emission != _SILENT for arc in content):
+            return content
+        if state in above:
+            rules = {
+                found: nodes[0].name
+                for (nodes, _), found in self.known.items()
+                if isinstance(nodes[0], Rule) and len(nodes) == 1
+            }
+            name = next(rules[each] for each in (state, *above) if each in rules)
+            raise self._error("it calls itself before it has said a word.", _LOOPS, name)
+        arcs: Arcs = []
+        for arc in content:
+            if arc.emission == _SILENT:
+                then = self._spoken(arc.target, above | {state})
+                arcs += [each._replace(weight=each.weight * arc.weight) for each in then]
+            else:
+                arcs.append(arc)
+        self.contents[state] = arcs = self._merged(arcs)
+        return arcs
 
     def _merged(self, arcs: Arcs) -> Arcs:
         """Arcs that say the same and lead to the same state are one."""
@@ -270,7 +301,7 @@ class _Compiler:
 def _ratio(part: Weight, whole: Weight, parts: int) -> Weight:
     """part / whole; where the whole is zero (nothing comes of it there), all parts are equal."""
     if isinstance(part, float) and isinstance(whole, float):
-        return part / whole
+        return part / whole if whole > 0 else 1 / parts
     part, whole = np.broadcast_arrays(np.asarray(part, float), np.asarray(whole, float))
     return np.divide(part, whole, out=np.full(part.shape, 1 / parts), where=whole > 0)
 

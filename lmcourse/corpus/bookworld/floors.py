@@ -1,26 +1,35 @@
-"""The floors: what the best possible model would score on a split of BookWorld, with standard errors.
+"""The floors: what the best possible model would score on BookWorld, with standard errors.
 
-A language model's floor is the mean of −log P(token | tokens before it) over every token and the end of
-each review; a masked model's is the mean of −log P(token | the rest) over hidden positions. Both are
-exact for each token; a standard error is left because a split is a sample of reviews.
+A language model's floor is the mean of −log P(token | tokens before it) over every token and the
+end of each review; a masked model's is the mean of −log P(token | the rest) over hidden positions.
+Both are exact for each token; a standard error is left because a split is a sample of reviews.
 """
 
+import contextlib
 import json
 import os
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from random import Random
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from lmcourse import files
 from lmcourse.corpus.bookworld.automaton import END
 from lmcourse.corpus.bookworld.review import Review
 
 if TYPE_CHECKING:
     from lmcourse.corpus.bookworld.world import BookWorld
 
+# How many reviews each split has, and the seed that it is drawn from.
+SPLITS: dict[str, tuple[int, int]] = {
+    "train": (8000, 1),
+    "validation": (1000, 2),
+    "test": (1000, 3),
+}
+FLOOR_REVIEWS = 1000  # of a split: enough for a standard error of about 0.005 nats
 MASKED_SHARE = 0.15  # of each review's tokens are hidden at once, as BERT hides them
 _SHIPPED = Path(__file__).parent / "floors.json"
 
@@ -77,31 +86,34 @@ def measured(world: "BookWorld", reviews: Sequence[Review]) -> Floors:
     return Floors(_floor(language), _floor(masked))
 
 
-def cached(world: "BookWorld", key: str, reviews: Sequence[Review]) -> Floors:
-    """The floors of some reviews, from the file that the course ships or from the user's cache.
+def cached(world: "BookWorld", split: str) -> Floors:
+    """The floors of a split, from the file that the course ships or from the user's cache.
 
-    They are computed anew when the grammar's digest or the reviews are others.
+    They are computed anew when the grammar's digest is another.
     """
-    key = f"{world.digest} {key}"
+    key = f"{world.digest} {split}"
     for path in (_SHIPPED, _cache()):
         found = _read(path).get(key)
         if found is not None:
             return Floors(Floor(**found["language"]), Floor(**found["masked"]))
-    floors = measured(world, reviews)
-    keep(key, floors, _cache())
+    floors = measured(world, world.split(split, FLOOR_REVIEWS))
+    with contextlib.suppress(OSError):  # a folder that cannot be written: then again next time
+        _write({**_read(_cache()), key: asdict(floors)}, _cache())
     return floors
 
 
-def keep(key: str, floors: Floors, path: Path) -> None:
-    """Add floors to a file; a folder that cannot be written is left alone."""
-    content = json.dumps({**_read(path), key: asdict(floors)}, indent=1, sort_keys=True) + "\n"
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        part = path.with_suffix(f".{os.getpid()}.part")
-        part.write_text(content, encoding="utf-8")
-        part.replace(path)
-    except OSError:
-        return
+def ship(world: "BookWorld") -> None:
+    """Compute the floors of every split and write the file that the course ships."""
+    found = {
+        f"{world.digest} {name}": asdict(measured(world, world.split(name, FLOOR_REVIEWS)))
+        for name in SPLITS
+    }
+    _write(found, _SHIPPED)
+
+
+def _write(content: dict[str, dict[str, Any]], path: Path) -> None:
+    with files.replacing(path) as out:
+        out.write((json.dumps(content, indent=1, sort_keys=True) + "\n").encode("utf-8"))
 
 
 def _cache() -> Path:
@@ -111,7 +123,7 @@ def _cache() -> Path:
     return (Path(named) if named else user_cache_path("lmcourse")) / "bookworld-floors.json"
 
 
-def _read(path: Path) -> dict[str, dict[str, dict[str, float]]]:
+def _read(path: Path) -> dict[str, dict[str, Any]]:
     try:
         return json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError):

@@ -1,18 +1,20 @@
 """BookWorld's grammar, read from plain text that a teacher can extend by adding lines.
 
 The files ``language/*.grammar`` hold blocks of six kinds: the genres and the ratings' frequencies,
-``weights``, ``words``, ``irregular`` forms, ``table`` and ``rule``. ``language/README.md`` explains them.
+``weights``, ``words``, ``irregular`` forms, ``table`` and ``rule``. ``language/README.md`` explains
+them.
 """
 
 import math
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
 import numpy as np
 
+from lmcourse.corpus.bookworld.blocks import Blocks, Line, Table
 from lmcourse.corpus.bookworld.morphology import FORMS, inflect
 from lmcourse.corpus.bookworld.registers import REGISTERS
 from lmcourse.corpus.bookworld.templates import Nodes, Parser, Place
@@ -26,33 +28,6 @@ _MARK = re.compile(r"\s+!(\S+)$")
 
 
 @dataclass(frozen=True)
-class WordClass:
-    """Words that may stand in one slot, the most frequent first."""
-
-    name: str
-    part_of_speech: str
-    zipf: float  # the exponent: P(word of rank r) ∝ r^-zipf
-    words: list[str] = field(default_factory=list)
-
-
-@dataclass(frozen=True)
-class Table:
-    """Rows that belong together, such as a country, its capital and what is eaten there."""
-
-    name: str
-    columns: dict[str, str | None]  # name → part of speech of its words, where one is given
-    rows: list[dict[str, str]] = field(default_factory=list)
-
-
-@dataclass(frozen=True)
-class Line:
-    """One line of a rule, as it was written."""
-
-    text: str
-    place: Place
-
-
-@dataclass(frozen=True)
 class Production:
     """One way to say a rule: its weight for each latent class, and what is said."""
 
@@ -60,7 +35,7 @@ class Production:
     nodes: Nodes
 
 
-class Grammar:
+class Grammar(Blocks):
     """The blocks of some grammar files, and what follows from them.
 
     Args:
@@ -71,17 +46,7 @@ class Grammar:
     """
 
     def __init__(self, texts: Iterable[tuple[str, str]]) -> None:
-        self.genres: list[str] = []
-        self.ratings: list[float] = []  # the frequencies of 1, 2, … stars
-        self.weights: dict[str, tuple[str, list[float]]] = {}  # name → (genre or rating, numbers)
-        self.classes: dict[str, WordClass] = {}
-        self.irregular: dict[str, dict[str, str]] = {}
-        self.tables: dict[str, Table] = {}
-        self.lines: dict[str, list[tuple[str | None, Line]]] = {}  # rule → (table, line)
-        self.capitals: set[str] = set()
-        self.texts = list(texts)
-        for name, text in self.texts:
-            _Reader(self, name).read(text)
+        super().__init__(texts)
         if not self.genres or not self.ratings or "review" not in self.lines:
             raise CourseError(
                 "The grammar lacks its genres, its ratings or the rule `review`.",
@@ -102,7 +67,7 @@ class Grammar:
 
     @cached_property
     def lexicon(self) -> dict[str, set[str]]:
-        """Every word that the classes and tables declare, in all its forms → its parts of speech."""
+        """Every word of the classes and tables, in all its forms → its parts of speech."""
         found: dict[str, set[str]] = {}
         for each in self.classes.values():
             for form in FORMS.get(each.part_of_speech, ("base",)):
@@ -120,7 +85,8 @@ class Grammar:
     @cached_property
     def rules(self) -> dict[str, list[Production]]:
         """Each rule's productions, with the columns of its table filled in."""
-        parser = Parser(self._part_of_speech, self._slot, REGISTERS)
+        names = [name for name, lines in self.lines.items() if lines]
+        parser = Parser(self._part_of_speech, self._slot, REGISTERS, names)
         return {
             name: [
                 production
@@ -148,7 +114,8 @@ class Grammar:
                 f"there is no table {table!r}.", f"Known are: {', '.join(self.tables)}."
             )
         for row in [{}] if table is None else self.tables[table].rows:
-            text, marks = self._filled(line, table, row), []
+            text = self._filled(line, table, row)
+            marks: list[str] = []
             while found := _MARK.search(text):
                 marks.insert(0, found[1])
                 text = text[: found.start()]
@@ -234,7 +201,7 @@ class Grammar:
         return part_of_speech
 
     def _derive_rivals(self) -> None:
-        """The table ``rivals``: for each two senses of a word, the one meant and the other's acts."""
+        """The table ``rivals``: of each two senses of a word, one and the other's acts."""
         senses = self.tables.get("senses")
         if senses is None:
             return
@@ -255,100 +222,3 @@ def _plain(word: str) -> str:
 def _tagged(word: str, part_of_speech: str) -> str:
     core, *sense = word.split("#")
     return f"{core}/{part_of_speech}" + "".join(f"#{each}" for each in sense)
-
-
-class _Reader:
-    """Reads one file's blocks into a grammar."""
-
-    def __init__(self, grammar: Grammar, file: str) -> None:
-        self.grammar = grammar
-        self.file = file
-
-    def read(self, text: str) -> None:
-        head: list[str] = []
-        for number, raw in enumerate(text.splitlines(), start=1):
-            line = raw.split("# ")[0].rstrip() if not raw.lstrip().startswith("#") else ""
-            if not line:
-                continue
-            place = Place(self.file, number)
-            if line[0].isspace():
-                if not head:
-                    raise place.error(
-                        "an indented line belongs to no block.", "Begin a block before it."
-                    )
-                self._entry(head, line.strip(), place)
-            else:
-                words, _, rest = line.partition(":")
-                head = words.split()
-                self._header(head, rest.strip(), place)
-
-    def _header(self, head: list[str], rest: str, place: Place) -> None:
-        grammar, kind = self.grammar, head[0]
-        if kind == "genres":
-            grammar.genres = head[1:]
-        elif kind == "ratings":
-            numbers = self._numbers(head[1:], place)
-            grammar.ratings = [number / sum(numbers) for number in numbers]
-        elif kind == "words" and len(head) in (3, 5):
-            exponent = self._numbers(head[4:], place)[0] if len(head) == 5 else 0.0
-            name = head[1]
-            grammar.classes.setdefault(name, WordClass(name, head[2], exponent))
-            grammar.classes[name].words.extend(rest.split())
-        elif kind == "table" and len(head) == 2:
-            columns = {}
-            for column in rest.split("|"):
-                name, _, part_of_speech = column.strip().partition("/")
-                columns[name] = part_of_speech or None
-            grammar.tables.setdefault(head[1], Table(head[1], columns))
-        elif kind == "rule" and (len(head) == 2 or (len(head) == 4 and head[2] == "each")):
-            grammar.lines.setdefault(head[1], [])
-        elif kind == "capitals":
-            grammar.capitals.update(head[1:], rest.split())
-        elif not (kind in ("weights", "irregular") and len(head) == 2):
-            raise place.error(
-                f"`{' '.join(head)}` begins no block.",
-                "Blocks are: genres, ratings, weights genre|rating, words NAME POS [zipf X], "
-                "irregular FORM, table NAME : columns, rule NAME [each TABLE], capitals.",
-            )
-
-    def _entry(self, head: list[str], line: str, place: Place) -> None:
-        grammar, kind = self.grammar, head[0]
-        if kind == "words":
-            grammar.classes[head[1]].words.extend(line.split())
-        elif kind == "capitals":
-            grammar.capitals.update(line.split())
-        elif kind == "weights":
-            name, *numbers = line.split()
-            grammar.weights[name] = (head[1], self._numbers(numbers, place))
-            wanted = len(grammar.genres if head[1] == "genre" else grammar.ratings)
-            if len(numbers) != wanted:
-                raise place.error(
-                    f"{name} has {len(numbers)} weights.", f"Give {wanted}, one for each {head[1]}."
-                )
-        elif kind == "irregular":
-            words = line.split()
-            if len(words) != 2:
-                raise place.error("this is not a lemma and a form.", "Write two words in a line.")
-            grammar.irregular.setdefault(head[1], {})[words[0]] = words[1]
-        elif kind == "table":
-            columns, cells = grammar.tables[head[1]].columns, line.split("|")
-            if len(cells) != len(columns):
-                raise place.error(
-                    f"this row has {len(cells)} cells.",
-                    f"Give {len(columns)}: {' | '.join(columns)}.",
-                )
-            row = dict(zip(columns, (cell.strip() for cell in cells), strict=True))
-            grammar.tables[head[1]].rows.append(row)
-        elif kind == "rule":
-            table = head[3] if len(head) == 4 else None
-            grammar.lines[head[1]].append((table, Line(line, place)))
-        else:
-            raise place.error(f"`{kind}` has no entries.", "Write its values in its own line.")
-
-    def _numbers(self, words: list[str], place: Place) -> list[float]:
-        try:
-            return [float(word) for word in words]
-        except ValueError:
-            raise place.error(
-                f"{' '.join(words)!r} are not numbers.", "Write numbers such as 0.25."
-            ) from None

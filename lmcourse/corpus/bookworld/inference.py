@@ -1,10 +1,10 @@
-"""Exact inference: the forward–backward algorithm over the automaton's states, registers and latents.
+"""Exact inference: forward–backward over the automaton's states, the registers and the latents.
 
 Three things are hidden in a review: the walk through the automaton, the latent class (genre and
-rating) and what the registers hold. All are summed over, so every probability is exact. Two facts keep
-it fast. Only few states are active at a time. And the contents of a register that agree in all that
-can be seen of them in this text (almost all people are not named in it) behave alike: they are one
-*bucket*, with the sum of their prior probabilities.
+rating) and what the registers hold. All are summed over, so every probability is exact. Two facts
+keep it fast. Only few states are active at a time. And the contents of a register that agree in all
+that can be seen of them in this text (almost all people are not named in it) behave alike: they are
+one *bucket*, with the sum of their prior probabilities.
 """
 
 import math
@@ -37,7 +37,8 @@ class Buckets:
         ]
         seen = np.full(self.values.shape, MASKED, np.int16)
         seen[:, used] = np.where(visible[self.values[:, used]], self.values[:, used], MASKED)
-        rows = np.ascontiguousarray(seen).view(np.dtype((np.void, seen.dtype.itemsize * seen.shape[1])))
+        one_row = np.dtype((np.void, seen.itemsize * len(self.values[0])))
+        rows = np.ascontiguousarray(seen).view(one_row)
         _, one, self.bucket = np.unique(rows.ravel(), return_index=True, return_inverse=True)
         self.seen = seen[one]
         self.prior = np.stack(
@@ -84,7 +85,8 @@ class Inference:
         self.network = network
         self.starts = starts or (np.zeros(1, int), np.ones((1, len(network.prior))))
         self.tokens = list(tokens)
-        visible = np.zeros(len(network.vocabulary) + 1, bool)  # the last is for attributes never read
+        # One more than there are words: attributes that are never read have the id -1.
+        visible = np.zeros(len(network.vocabulary) + 1, bool)
         visible[[token for token in self.tokens if token != MASKED]] = True
         self.buckets = [Buckets(network, family, visible) for family in range(2)]
         cast, book = (len(each.prior) for each in self.buckets)
@@ -152,7 +154,7 @@ class Inference:
         return arcs, shares, reads if (reads >= 0).any() else None
 
     def _fits(self, token: int, reads: np.ndarray | None) -> np.ndarray | None:
-        """Whether each configuration lets a register read emit the token, [arcs, configurations]."""
+        """Whether a configuration lets each read emit the token, [arcs, configurations]."""
         if reads is None:
             return None
         fits = np.ones((len(reads), self.configuration.shape[1]), bool)
@@ -185,7 +187,7 @@ class Inference:
         return betas[::-1]
 
     def _flow(self, position: int) -> np.ndarray:
-        """P(arc at a position, configuration, class | all that is shown), [arcs, alive, classes]."""
+        """P(arc, configuration, class | all that is shown), [arcs, alive, classes]."""
         step = self.steps[position]
         place = np.full(self.network.states, -1)
         place[step.states] = np.arange(len(step.states))
@@ -218,23 +220,30 @@ class Inference:
         """P(tag, configuration | all that is shown) at a position: tag → [alive configurations]."""
         flow = self._flow(position).sum(2)
         found: dict[int, np.ndarray] = {}
-        for tag, row in zip(self.network.tag[self.steps[position].arcs].tolist(), flow, strict=True):
+        for tag, row in zip(
+            self.network.tag[self.steps[position].arcs].tolist(), flow, strict=True
+        ):
             found[tag] = found[tag] + row if tag in found else row
         return found
 
-    def contents(self, attribute: str, configurations: np.ndarray) -> np.ndarray:
-        """P(word of an attribute), [vocabulary], for weights of the alive configurations.
+    def contents(self, attribute: str, configurations: np.ndarray) -> dict[str, float]:
+        """P(word of an attribute), for weights of the alive configurations.
 
         Only for registers whose prior does not depend on the genre, as the cast.
         """
         family, column = self.network.attributes[self.network.attribute[attribute]]
-        words = np.zeros(len(self.network.vocabulary))
-        for weight, bucket in zip(
-            configurations.tolist(), self.configuration[family][self.alive].tolist(), strict=True
+        buckets = self.buckets[family]
+        alive = self.configuration[family][self.alive]
+        weights = np.bincount(alive, configurations, len(buckets.prior))
+        total = buckets.prior[:, 0]
+        factors = np.divide(weights, total, out=np.zeros(len(total)), where=total > 0)
+        shares = buckets.contents_prior[0] * factors[buckets.bucket]
+        found: dict[str, float] = {}
+        for content, share in zip(
+            self.network.registers[family].values, shares.tolist(), strict=True
         ):
-            if weight > 0:
-                words += weight * self._spread(family, bucket, column)[0]
-        return words
+            found[content[column]] = found.get(content[column], 0.0) + share
+        return found
 
     def _after(self, states: np.ndarray, alpha: np.ndarray, alive: np.ndarray) -> np.ndarray:
         place = np.full(self.network.states, -1)

@@ -1,7 +1,7 @@
 """English word forms: a rule for the regular ones, a table for the others."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 FORMS: dict[str, tuple[str, ...]] = {
     "NOUN": ("singular", "plural"),
@@ -71,11 +71,11 @@ def _ends_in_consonant_y(word: str) -> bool:
 def _doubled(word: str) -> str:
     """One syllable that ends in one vowel and one consonant doubles it: stop, stopped."""
     one_syllable = len(re.findall(r"[aeiouy]+", word)) == 1
-    closed = re.search(r"[^aeiou][aeiou][^aeiouwxy]$", f"b{word}") is not None
+    closed = re.search(r"[^aeiou][aeiou][^aeiouwxy]$", f"b{word.replace('qu', 'qw')}") is not None
     return word + word[-1] if one_syllable and closed else word
 
 
-_RULES = {
+_RULES: dict[str, Callable[[str], str]] = {
     "singular": str,
     "base": str,
     "plural": _plural,

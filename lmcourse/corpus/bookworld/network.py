@@ -1,4 +1,4 @@
-"""The automaton as arrays, with the vocabulary and the registers: what sampling and inference run on."""
+"""The automaton as arrays, with vocabulary and registers: what sampling and inference run on."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -127,14 +127,16 @@ class Network:
             reads.append(np.full(len(ids) * len(mine), read))
         token, arc = np.concatenate(tokens), np.concatenate(arcs)
         order = np.lexsort((self.target[arc], token))
-        columns = [each[order] for each in (arc, np.concatenate(probabilities), np.concatenate(reads))]
+        columns = [
+            each[order] for each in (arc, np.concatenate(probabilities), np.concatenate(reads))
+        ]
         cuts = np.searchsorted(token[order], np.arange(1, len(self.vocabulary)))
         pieces = zip(*(np.split(column, cuts) for column in columns), strict=True)
         return [TokenArcs(*piece) for piece in pieces]
 
     @cached_property
     def visits(self) -> np.ndarray:
-        """How often a review of each latent class is expected to pass each state, [states, classes].
+        """How often a review of each class is expected to pass each state, [states, classes].
 
         It solves v = start + Pᵀ v, with P the transition matrix of a class.
         """
@@ -157,10 +159,10 @@ class Network:
         Returns:
             The states, in order, and [states, classes]: visits that come from a sentence's end.
         """
-        arcs = np.concatenate(
-            [self.by_token[self.ids[mark]].arcs for mark in SENTENCE_ENDS if mark in self.ids]
-        )
-        flow = self.visits[self.source[arcs]] * self.weight[arcs]
+        ends = [self.by_token[self.ids[mark]] for mark in SENTENCE_ENDS if mark in self.ids]
+        arcs = np.concatenate([each.arcs for each in ends])
+        shares = np.concatenate([each.probabilities for each in ends])
+        flow = self.visits[self.source[arcs]] * self.weight[arcs] * shares[:, None]
         states, place = np.unique(self.target[arcs], return_inverse=True)
         visits = np.zeros((len(states), len(self.prior)))
         np.add.at(visits, place, flow)

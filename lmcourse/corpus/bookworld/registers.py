@@ -1,7 +1,8 @@
 """Registers: what a review is about, drawn once and read many times.
 
-Two registers are drawn for each review: the ``cast`` (a hero and a second character) and the ``book``.
-Whatever a sentence reads (a name, a pronoun, the author's city) is an attribute of one of them.
+Two registers are drawn for each review: the ``cast`` (a hero and a second character) and the
+``book``. Whatever a sentence reads (a name, a pronoun, the author's city) is an attribute of one of
+them.
 """
 
 from collections.abc import Sequence
@@ -10,6 +11,8 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
+
+from lmcourse.errors import CourseError
 
 if TYPE_CHECKING:
     from lmcourse.corpus.bookworld.grammar import Grammar
@@ -46,6 +49,12 @@ _PRONOUNS = {
 DIFFERENT_GENDER = 0.75  # how often the two characters are a woman and a man
 _OWN_GENRE = 0.88  # how often a review of a genre is about a book of that genre
 _NAME_ZIPF = 0.6
+# The tables that the registers are read from, and the columns that they need.
+_TABLES = {
+    "people": ("name", "gender"),
+    "cities": ("city", "country"),
+    "books": ("adjective", "noun", "first", "last", "city", "series", "genre"),
+}
 
 
 @dataclass(frozen=True)
@@ -75,8 +84,35 @@ class Register:
 
 
 def registers(grammar: "Grammar") -> tuple[Register, Register]:
-    """The cast and the book of a grammar's tables ``people`` and ``books``."""
+    """The cast and the book of a grammar's tables ``people`` and ``books``.
+
+    Raises:
+        CourseError: a table that they are read from is missing or does not fit the others.
+    """
+    for table, columns in _TABLES.items():
+        found = grammar.tables.get(table)
+        missing = [column for column in columns if found is None or column not in found.columns]
+        if found is None or missing or len(found.rows) < 2:
+            raise CourseError(
+                f"The grammar's table `{table}` is missing, has fewer than two rows or lacks a "
+                "column.",
+                f"Give it two rows or more of: {' | '.join(columns)}.",
+            )
+    cities = [row["city"] for row in grammar.tables["cities"].rows]
+    _check(grammar, "people", "gender", list(_PRONOUNS["he"]))
+    _check(grammar, "books", "city", cities)
+    _check(grammar, "books", "genre", grammar.genres)
     return _cast(grammar), _book(grammar)
+
+
+def _check(grammar: "Grammar", table: str, column: str, allowed: Sequence[str]) -> None:
+    for row in grammar.tables[table].rows:
+        if row[column] not in allowed:
+            raise CourseError(
+                f"In the table `{table}`, the row `{' | '.join(row.values())}` has the {column} "
+                f"{row[column]!r}, which is not known.",
+                f"Known are: {', '.join(allowed)}.",
+            )
 
 
 def _cast(grammar: "Grammar") -> Register:

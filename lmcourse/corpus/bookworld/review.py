@@ -83,7 +83,7 @@ class Review:
     def antecedents(self) -> list[str | None]:
         """Of each pronoun that means a character, that character's name; None for other tokens."""
         return [
-            self.held_value(tag.register.split(".")[0]) if _is_pronoun(tag) else None
+            self.held_value((tag.register or "").split(".")[0]) if _is_pronoun(tag) else None
             for tag in self.tags
         ]
 
@@ -128,6 +128,13 @@ class Review:
     def has_spoiler(self) -> bool:
         """Whether a sentence gives the ending away."""
         return any(sentence.spoiler for sentence in self.sentences)
+
+    @property
+    def before_closing(self) -> list[str]:
+        """The tokens before the closing sentences, which tell the stars: what a rating is to be
+        guessed from."""
+        ends = [sentence.start for sentence in self.sentences if sentence.stage == "closing"]
+        return self.tokens[: min(ends, default=len(self.tokens))]
 
     @property
     def facts(self) -> list[Fact]:

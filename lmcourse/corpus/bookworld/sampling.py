@@ -28,9 +28,7 @@ class Sampler:
         network = self.network
         class_ = _pick(self._prior, draw())
         genre = class_ // network.ratings
-        held = tuple(
-            _pick(register.cumulative[genre], draw()) for register in network.registers
-        )
+        held = tuple(_pick(register.cumulative[genre], draw()) for register in network.registers)
         state, final, classes = 0, network.automaton.final, len(network.prior)
         tokens, arcs = [], []
         targets, emissions, choices = self._targets, self._emissions, self._choices

@@ -1,11 +1,11 @@
 """The small language in which BookWorld's sentences are written, read into a tree.
 
-A line such as ``[mystery 3] the <jewel> was gone [0.4 from the <place>] . !problem`` is a sequence of
-literals, slots and choices. What it means is said in ``language/README.md``.
+A line such as ``[mystery 3] the <jewel> was gone [0.4 from the <place>] . !problem`` is a sequence
+of literals, slots and choices. What it means is said in ``language/README.md``.
 """
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import NamedTuple
 
 from lmcourse.errors import CourseError
@@ -80,7 +80,8 @@ Nodes = tuple[Node, ...]
 _PIECES = re.compile(r"[()\[\]|]|[^\s()\[\]|]+")
 _NUMBER = re.compile(r"\d+(\.\d+)?|\.\d+")
 _ELEMENT = re.compile(
-    r"(?P<core>[^/#^]+)(/(?P<pos>[A-Z]+))?(#(?P<sense>\w+))?(\^(?P<role>subject|verb)\.(?P<number>\w+))?"
+    r"(?P<core>[^/#^]+)(/(?P<pos>[A-Z]+))?(#(?P<sense>\w+))?"
+    r"(\^(?P<role>subject|verb)\.(?P<number>\w+))?"
 )
 
 
@@ -92,6 +93,7 @@ class Parser:
             be two things.
         slot: the part of speech of a class's form; raises likewise.
         registers: each register's part of speech.
+        rules: the names of all rules.
     """
 
     def __init__(
@@ -99,10 +101,13 @@ class Parser:
         part_of_speech: Callable[[str, Place], str],
         slot: Callable[[str, str, Place], str],
         registers: dict[str, str],
+        rules: Collection[str],
     ) -> None:
         self.part_of_speech = part_of_speech
         self.slot = slot
         self.registers = registers
+        self.rules = rules
+        self._read: dict[str, Node] = {}  # most elements stand in many lines, or in many rows
 
     def template(self, text: str, marks: tuple[str, ...], place: Place) -> Nodes:
         """Read one template; its last token that is always said carries the sentence's marks.
@@ -135,7 +140,9 @@ class Parser:
                 node, pieces = self._choice(head, pieces, place)
                 nodes.append(node)
             else:
-                nodes.append(self._element(head, place))
+                if head not in self._read:
+                    self._read[head] = self._element(head, place)
+                nodes.append(self._read[head])
         return tuple(nodes), pieces
 
     def _choice(self, bracket: str, pieces: list[str], place: Place) -> tuple[Choice, list[str]]:
@@ -173,6 +180,10 @@ class Parser:
         core, sense = found["core"], found["sense"]
         agreement = (found["role"], found["number"]) if found["role"] else None
         if core.startswith("$"):
+            if core[1:] not in self.rules:
+                raise place.error(
+                    f"there is no rule {core}, or it has no lines.", "Write it, or mend the name."
+                )
             return Rule(core[1:])
         if core.startswith("@"):
             if core[1:] not in self.registers:

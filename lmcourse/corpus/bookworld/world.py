@@ -1,4 +1,4 @@
-"""BookWorld: book reviews drawn from a known model, and the exact answers to questions about them."""
+"""BookWorld: book reviews from a known model, and the exact answers to questions about them."""
 
 import hashlib
 import math
@@ -8,21 +8,13 @@ from functools import cached_property
 import numpy as np
 
 from lmcourse.corpus.bookworld.automaton import END
-from lmcourse.corpus.bookworld.floors import Floors, cached, measured
+from lmcourse.corpus.bookworld.floors import SPLITS, Floors, cached, measured
 from lmcourse.corpus.bookworld.grammar import LANGUAGE, Grammar
 from lmcourse.corpus.bookworld.inference import MASKED, Inference
 from lmcourse.corpus.bookworld.network import Network
 from lmcourse.corpus.bookworld.review import Review
 from lmcourse.corpus.bookworld.sampling import Sampler
 from lmcourse.errors import CourseError
-
-# How many reviews each split has, and the seed that it is drawn from.
-SPLITS: dict[str, tuple[int, int]] = {
-    "train": (8000, 1),
-    "validation": (1000, 2),
-    "test": (1000, 3),
-}
-FLOOR_REVIEWS = 1000  # of a split: enough for a standard error of about 0.005 nats
 
 
 class BookWorld:
@@ -79,15 +71,15 @@ class BookWorld:
             raise CourseError(f"{n} reviews cannot be drawn.", "Ask for zero or more.")
         return list(self._sampler.reviews(n, seed))
 
-    def split(self, name: str) -> list[Review]:
+    def split(self, name: str, at_most: int | None = None) -> list[Review]:
         """The reviews of ``train``, ``validation`` or ``test``: about 1 million tokens in all.
+
+        Args:
+            at_most: only so many of the first.
 
         Raises:
             CourseError: there is no such split.
         """
-        return self._split(name)
-
-    def _split(self, name: str, at_most: int | None = None) -> list[Review]:
         if name not in SPLITS:
             raise CourseError(
                 f"BookWorld has no split {name!r}.", f"Choose one of: {', '.join(SPLITS)}."
@@ -104,7 +96,7 @@ class BookWorld:
         """
         if not isinstance(split, str):
             return measured(self, split)
-        return cached(self, split, self._split(split, at_most=FLOOR_REVIEWS))
+        return cached(self, split)
 
     # ----------------------------------------------------------------------------- inference
 
@@ -116,7 +108,7 @@ class BookWorld:
         """
         ids = []
         for position, token in enumerate(tokens):
-            if token not in self.network.ids:
+            if not isinstance(token, str) or token not in self.network.ids:
                 raise CourseError(
                     f"The token {token!r} at position {position} is not in BookWorld's vocabulary "
                     f"of {len(self.vocabulary):,} words.",
@@ -145,7 +137,7 @@ class BookWorld:
         return found
 
     def log_expected(self, sentences: Sequence[str], first: bool = True) -> float:
-        """The log of how often a review is expected to have these tokens from a sentence's start on.
+        """The log of how often a review is expected to have these tokens at a sentence's start.
 
         What a passage out of the middle of a review can be judged by: whether one sentence follows
         another, or which of two comes first. The passage may end with ``<end>``.
@@ -158,9 +150,11 @@ class BookWorld:
             CourseError: a token is not in the vocabulary.
         """
         states, visits = self.network.sentence_starts
-        if first:
-            states = np.r_[0, states]
-            visits = np.concatenate([np.ones((1, visits.shape[1])), visits])
+        if first:  # the start is state 0; in a grammar that begins anew, it may be there already
+            begins = int(states[0] > 0)
+            states = np.r_[np.zeros(begins, int), states]
+            visits = np.concatenate([np.zeros((begins, visits.shape[1])), visits])
+            visits[0] += 1.0
         return Inference(self.network, self.encode(sentences), (states, visits)).log_prob
 
     def next_token(self, tokens: Sequence[str]) -> np.ndarray:
@@ -179,8 +173,8 @@ class BookWorld:
     def masked_posterior(self, tokens: Sequence[str], positions: Sequence[int]) -> np.ndarray:
         """The exact probability of each word at some hidden positions, [positions, vocabulary].
 
-        All positions are hidden at once: what ``tokens`` has there is not looked at. The text may be
-        a prefix; if its last token is ``<end>``, it is known to be whole.
+        All positions are hidden at once: what ``tokens`` has there is not looked at. The text may
+        be a prefix; if its last token is ``<end>``, it is known to be whole.
 
         Raises:
             CourseError: a position is out of range or given twice, a token is unknown, or the rest
@@ -216,19 +210,20 @@ class BookWorld:
             CourseError: the token at the position is no pronoun of a character.
         """
         inference = self._inference(tokens, at=position)
-        names = np.zeros(len(self.vocabulary))
+        names: dict[str, float] = {}
         for tag, row in inference.tags(position).items():
             register = self.network.tags[tag].register or ""
             if register.startswith(("hero", "second")):
-                names += inference.contents(register.split(".")[0], row)
-        if not names.any():
+                for name, share in inference.contents(register.split(".")[0], row).items():
+                    names[name] = names.get(name, 0.0) + share
+        total = sum(names.values())
+        if not total > 0:
             raise CourseError(
                 f"The token {tokens[position]!r} at position {position} means no character.",
                 "Ask for the position of a name or of he, she, him, her or his.",
             )
-        order = np.argsort(-names, kind="stable")
-        total = names.sum()
-        return {self.vocabulary[id_]: float(names[id_] / total) for id_ in order if names[id_] > 0}
+        order = sorted(names, key=lambda name: -names[name])
+        return {name: names[name] / total for name in order if names[name] > 0}
 
     def rating_posterior(self, tokens: Sequence[str]) -> np.ndarray:
         """P(1 … 5 stars | the text), [5]. A prefix will do."""
@@ -247,10 +242,12 @@ class BookWorld:
         open_end: bool = False,
     ) -> Inference:
         for position in (*hidden, *(() if at is None else (at,))):
-            if not 0 <= position < len(tokens):
+            if not (isinstance(position, int | np.integer) and 0 <= position < len(tokens)):
                 raise CourseError(
-                    f"The position {position} is not in a text of {len(tokens)} tokens.",
-                    f"Positions run from 0 to {len(tokens) - 1}.",
+                    f"The position {position!r} is not in a text of {len(tokens)} tokens.",
+                    f"Positions are whole numbers from 0 to {len(tokens) - 1}."
+                    if len(tokens)
+                    else "Give a text that has tokens.",
                 )
         if len(set(hidden)) < len(hidden):
             raise CourseError("A position is given twice.", "Give each hidden position once.")
@@ -274,5 +271,3 @@ class BookWorld:
     @property
     def _final(self) -> int:
         return self.network.automaton.final
-
-
