@@ -1,5 +1,6 @@
-"""Text, and tasks made of it: readers, vocabulary, windows."""
+"""Text, and tasks made of it: BookWorld, readers, vocabulary, windows."""
 
+from lmcourse.corpus.bookworld import BookWorld
 from lmcourse.corpus.datasets import DATASETS
 from lmcourse.corpus.documentation import python_documentation
 from lmcourse.corpus.download import fetch
@@ -13,6 +14,7 @@ from lmcourse.corpus.windows import windows
 
 __all__ = [
     "DATASETS",
+    "BookWorld",
     "Document",
     "RecallTask",
     "ReviewRecord",

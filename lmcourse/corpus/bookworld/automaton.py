@@ -62,7 +62,7 @@ class Automaton:
     """The compiled grammar.
 
     Attributes:
-        states: the arcs of each state, with weights of shape [classes] that sum to one.
+        states: the arcs of each state; their weights sum to one in every class.
         start: the state before the first token.
         final: the state after ``END``; it has no arcs.
     """
@@ -122,11 +122,8 @@ class _Compiler:
         states = []
         for state in order:
             arcs = [
-                arc._replace(
-                    target=numbers[arc.target],
-                    weight=np.broadcast_to(np.asarray(arc.weight, float), (self.classes,)),
-                )
-                for arc in self.contents[state] or ()
+                Arc(emission, tag, numbers[target], weight)
+                for emission, tag, target, weight in self.contents[state] or ()
             ]
             states.append(arcs)
         return Automaton(
@@ -195,7 +192,9 @@ class _Compiler:
             else:
                 rests = [(_ratio(share, weight, len(members)), rest) for share, rest in members]
                 first = self._first(head, self._shared(self._options(rests, then)))
-            arcs += [arc._replace(weight=arc.weight * weight) for arc in first]
+            arcs += [
+                Arc(emission, tag, target, share * weight) for emission, tag, target, share in first
+            ]
         return arcs
 
     def _articles(self, head: Article, then: int) -> Arcs:
@@ -291,7 +290,7 @@ class _Compiler:
     def _shared(self, arcs: Arcs) -> int:
         """The state with these arcs: an old one if there is one."""
         arcs = sorted(self._merged(arcs), key=lambda arc: arc[:3])
-        key = tuple((*arc[:3], _rounded(arc.weight)) for arc in arcs)
+        key = tuple((*arc[:3], _hashable(arc.weight)) for arc in arcs)
         if key not in self.same:
             self.same[key] = len(self.contents)
             self.contents.append(arcs)
@@ -306,5 +305,5 @@ def _ratio(part: Weight, whole: Weight, parts: int) -> Weight:
     return np.divide(part, whole, out=np.full(part.shape, 1 / parts), where=whole > 0)
 
 
-def _rounded(weight: Weight) -> object:
-    return np.round(weight, 13).tobytes() if isinstance(weight, np.ndarray) else round(weight, 13)
+def _hashable(weight: Weight) -> object:
+    return weight.tobytes() if isinstance(weight, np.ndarray) else weight

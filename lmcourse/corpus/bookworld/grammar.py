@@ -31,7 +31,7 @@ _MARK = re.compile(r"\s+!(\S+)$")
 class Production:
     """One way to say a rule: its weight for each latent class, and what is said."""
 
-    weight: np.ndarray  # [genres · ratings]
+    weight: float | np.ndarray  # for all latent classes, or [genres · ratings]
     nodes: Nodes
 
 
@@ -151,11 +151,11 @@ class Grammar(Blocks):
             options.append(" ".join(words))
         return options[0] if len(options) == 1 else f"( {' | '.join(options)} )"
 
-    def _weight(self, text: str, place: Place) -> tuple[np.ndarray, str]:
+    def _weight(self, text: str, place: Place) -> tuple[float | np.ndarray, str]:
         """The line's weight for each pair of genre and rating, and the line without it."""
         genres, ratings = np.ones(len(self.genres)), np.ones(len(self.ratings))
         if found := _NUMBER.match(text):
-            return np.full(len(genres) * len(ratings), float(found[1])), text[found.end() :]
+            return float(found[1]), text[found.end() :]
         found = _WEIGHTS.match(text)
         for name in found[1].split() if found else ():
             if re.fullmatch(r"\d+(\.\d+)?", name):
@@ -170,7 +170,9 @@ class Grammar(Blocks):
                 genres = genres * np.array(self.weights[name][1])
             else:
                 ratings = ratings * np.array(self.weights[name][1])
-        return np.outer(genres, ratings).ravel(), text[found.end() :] if found else text
+        weight = np.outer(genres, ratings).ravel()
+        rest = text[found.end() :] if found else text
+        return (float(weight[0]) if np.ptp(weight) == 0 else weight), rest
 
     def _part_of_speech(self, word: str, place: Place) -> str:
         found = self.lexicon.get(word, set())

@@ -62,7 +62,9 @@ class Network:
         self.target = np.array([arc.target for _, arc in arcs])
         self.emission = np.array([arc.emission for _, arc in arcs])
         self.tag = np.array([arc.tag for _, arc in arcs])
-        self.weight = np.array([arc.weight for _, arc in arcs])
+        self.weight = np.empty((len(arcs), self.automaton.classes))
+        for row, (_, arc) in zip(self.weight, arcs, strict=True):
+            row[:] = arc.weight
         self.first = np.searchsorted(self.source, np.arange(self.states + 1))
         genre = np.full(self.genres, 1 / self.genres)
         self.prior = np.outer(genre, self.grammar.ratings).ravel()

@@ -118,37 +118,34 @@ def _check(grammar: "Grammar", table: str, column: str, allowed: Sequence[str]) 
 def _cast(grammar: "Grammar") -> Register:
     people = grammar.tables["people"].rows
     raw: dict[str, float] = {}
+    total = {"male": 0.0, "female": 0.0}
     ranks = {"male": 0, "female": 0}
     for person in people:
-        ranks[person["gender"]] += 1
-        raw[person["name"]] = round(ranks[person["gender"]] ** -_NAME_ZIPF, 12)
+        gender = person["gender"]
+        ranks[gender] += 1
+        raw[person["name"]] = round(ranks[gender] ** -_NAME_ZIPF, 12)
+        total[gender] += raw[person["name"]]
+    words = {
+        person["name"]: (
+            person["name"],
+            *(forms[person["gender"]] for forms in _PRONOUNS.values()),
+        )
+        for person in people
+    }
     contents, weights = [], []
     for hero in people:
         for second in people:
             if hero is second:
                 continue
             same = hero["gender"] == second["gender"]
-            others = sum(
-                raw[person["name"]]
-                for person in people
-                if person["gender"] == second["gender"] and person is not hero
-            )
+            others = total[second["gender"]] - (raw[hero["name"]] if same else 0.0)
             weights.append(
                 raw[hero["name"]]
                 * (1 - DIFFERENT_GENDER if same else DIFFERENT_GENDER)
                 * raw[second["name"]]
                 / others
             )
-            contents.append(
-                tuple(
-                    word
-                    for person in (hero, second)
-                    for word in (
-                        person["name"],
-                        *(forms[person["gender"]] for forms in _PRONOUNS.values()),
-                    )
-                )
-            )
+            contents.append(words[hero["name"]] + words[second["name"]])
     attributes = tuple(
         character if form is None else f"{character}.{form}"
         for character in CHARACTERS

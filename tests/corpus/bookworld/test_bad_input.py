@@ -1,0 +1,79 @@
+"""What cannot be answered is told with its cause and what to do."""
+
+import pytest
+
+from lmcourse.corpus.bookworld import END
+from lmcourse.errors import CourseError
+from tests.corpus.bookworld.grammars import SMALL, world_of
+
+WORLD = world_of(SMALL)
+TEXT = ["i", "read", "the", "glass", "door", "by", "stone", "."]
+WHOLE = [*TEXT, END]
+
+CASES = {
+    "unknown token": (lambda: WORLD.log_prob(["a", "Door"]), "'Door' at position 1", "lower-case"),
+    "unknown token, each": (lambda: WORLD.log_probs(["dor"]), "'dor' at position 0", "lower-case"),
+    "unknown token, next": (lambda: WORLD.next_token(["dor"]), "63 words", "lower-case"),
+    "unknown token, masked": (lambda: WORLD.masked_posterior(["dor", "."], [1]), "'dor'", "lower"),
+    "unknown token, latents": (lambda: WORLD.rating_posterior(["dor"]), "'dor'", "lower-case"),
+    "unknown token, passage": (lambda: WORLD.log_expected(["dor"]), "'dor'", "lower-case"),
+    "a text in one piece": (lambda: WORLD.log_prob("i read"), "' ' at position 1", "lower-case"),
+    "a number": (lambda: WORLD.log_prob(["i", 3]), "token 3 at position 1", "lower-case"),
+    "a list": (lambda: WORLD.log_prob(["i", ["read"]]), "['read'] at position 1", "lower-case"),
+    "nothing": (lambda: WORLD.log_prob(["i", None]), "None at position 1", "lower-case"),
+    "beyond the text": (lambda: WORLD.masked_posterior(TEXT, [8]), "position 8", "0 to 7"),
+    "before the text": (lambda: WORLD.masked_posterior(TEXT, [-1]), "position -1", "0 to 7"),
+    "of an empty text": (lambda: WORLD.masked_posterior([], [0]), "text of 0 tokens", "tokens"),
+    "half a position": (lambda: WORLD.masked_posterior(TEXT, [1.5]), "position 1.5", "0 to 7"),
+    "no position": (lambda: WORLD.masked_posterior(TEXT, ["1"]), "position '1'", "0 to 7"),
+    "twice": (lambda: WORLD.masked_posterior(TEXT, [2, 2]), "given twice", "once"),
+    "sense beyond": (lambda: WORLD.sense_posterior(TEXT, 99), "position 99", "0 to 7"),
+    "tag beyond": (lambda: WORLD.part_of_speech_posterior(TEXT, -2), "position -2", "0 to 7"),
+    "who beyond": (lambda: WORLD.antecedent_posterior(TEXT, 8), "position 8", "0 to 7"),
+    "no character": (lambda: WORLD.antecedent_posterior(TEXT, 4), "'door' at position 4", "he"),
+    "impossible": (
+        lambda: WORLD.next_token(["i", "read", "the", "slow", "door"]),
+        "'door' at position 4 after 'i read the slow'",
+        "log_prob",
+    ),
+    "impossible, latents": (lambda: WORLD.genre_posterior(["."]), "'.' at position 0", "log_prob"),
+    "impossible, masked": (
+        lambda: WORLD.masked_posterior(["i", "read", "star", "."], [3]),
+        "'star' at position 2 after 'i read'",
+        "log_prob",
+    ),
+    "after the end": (lambda: WORLD.next_token(WHOLE), "has ended", "<end>"),
+    "each after the end": (lambda: WORLD.next_tokens(WHOLE), "has ended", "<end>"),
+    "hidden after the end": (
+        lambda: WORLD.masked_posterior([*WHOLE, "star"], [9]),
+        "at position 9",
+        "log_prob",
+    ),
+    "unknown split": (lambda: WORLD.split("dev"), "no split 'dev'", "train, validation, test"),
+    "unknown floor": (lambda: WORLD.floor("dev"), "no split 'dev'", "train, validation, test"),
+    "fewer than none": (lambda: WORLD.sample(-1), "-1 reviews", "zero or more"),
+}
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_bad_input_is_told_with_cause_and_remedy(case):
+    call, cause, remedy = CASES[case]
+    with pytest.raises(CourseError) as caught:
+        call()
+    assert cause in caught.value.cause and remedy in caught.value.remedy
+    assert caught.value.cause.endswith(".") and caught.value.remedy.endswith(".")
+
+
+def test_the_edges_of_what_can_be_asked():
+    assert WORLD.masked_posterior(TEXT, []).shape == (0, len(WORLD.vocabulary))
+    assert WORLD.next_token([]).sum() == pytest.approx(1)
+    assert WORLD.next_tokens([]).shape == (1, len(WORLD.vocabulary))
+    assert WORLD.log_probs([]).shape == (0,)
+    assert WORLD.rating_posterior([]) == pytest.approx([0.2, 0.3, 0.5])
+    assert WORLD.genre_posterior([]) == pytest.approx({"mystery": 0.5, "romance": 0.5})
+    # What stands at a hidden position is not looked at, not even whether it is a word.
+    hidden = ["i", "???", *TEXT[2:]]
+    assert (WORLD.masked_posterior(hidden, [1]) == WORLD.masked_posterior(TEXT, [1])).all()
+    # A hidden token after which nothing is known is the next token; it may be the end.
+    assert WORLD.masked_posterior(WHOLE, [8])[0] == pytest.approx(WORLD.next_token(TEXT))
+    assert 0.05 < WORLD.next_token(TEXT)[WORLD.vocabulary.index(END)] < 0.9
