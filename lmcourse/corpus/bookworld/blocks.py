@@ -1,5 +1,6 @@
 """The blocks of BookWorld's grammar files, as they are written: nothing is made of them yet."""
 
+import math
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
@@ -151,8 +152,12 @@ class _Reader:
 
     def _numbers(self, words: list[str], place: Place) -> list[float]:
         try:
-            return [float(word) for word in words]
+            numbers = [float(word) for word in words]
         except ValueError:
+            numbers = [math.nan]
+        if not all(math.isfinite(number) and number >= 0 for number in numbers):
             raise place.error(
-                f"{' '.join(words)!r} are not numbers.", "Write numbers such as 0.25."
-            ) from None
+                f"{' '.join(words)!r} are not numbers of zero or more.",
+                "Write numbers such as 0.25.",
+            )
+        return numbers

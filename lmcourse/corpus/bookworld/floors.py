@@ -19,6 +19,7 @@ import numpy as np
 from lmcourse import files
 from lmcourse.corpus.bookworld.automaton import END
 from lmcourse.corpus.bookworld.review import Review
+from lmcourse.errors import CourseError
 
 if TYPE_CHECKING:
     from lmcourse.corpus.bookworld.world import BookWorld
@@ -74,7 +75,13 @@ def hidden_positions(review: Review, share: float = MASKED_SHARE) -> list[int]:
 
 
 def measured(world: "BookWorld", reviews: Sequence[Review]) -> Floors:
-    """Compute the floors over some reviews; about 50 ms a review."""
+    """Compute the floors over some reviews; about 50 ms a review.
+
+    Raises:
+        CourseError: there is no review.
+    """
+    if not reviews:
+        raise CourseError("There is no review to measure.", "Pass one review or more.")
     language, masked = [], []
     for review in reviews:
         tokens = [*review.tokens, END]
