@@ -51,6 +51,7 @@ CASES = {
     ),
     "unknown split": (lambda: WORLD.split("dev"), "no split 'dev'", "train, validation, test"),
     "unknown floor": (lambda: WORLD.floor("dev"), "no split 'dev'", "train, validation, test"),
+    "floor of nothing": (lambda: WORLD.floor([]), "no review to measure", "one review or more"),
     "fewer than none": (lambda: WORLD.sample(-1), "-1 reviews", "zero or more"),
 }
 

@@ -14,7 +14,7 @@ from tests.corpus.bookworld.grammars import FINITE, SMALL, random_grammar, world
 
 EXACT = 1e-12
 RANDOM_GRAMMARS = 40
-LONGEST = 8  # tokens of a random text; the brute force takes exponentially long
+LONGEST = 9  # tokens of a random text; the brute force takes exponentially long
 
 
 def grammar_of(text: str) -> Grammar:
@@ -65,7 +65,7 @@ def test_hidden_tokens(case):
     grammar, world, texts = case
     draw = Random(0)
     for tokens in texts:
-        for count in {1, min(2, len(tokens)), min(3, len(tokens))}:
+        for count in {1, min(2, len(tokens))}:
             positions = draw.sample(range(len(tokens)), count)
             found = brute.joint(grammar, hide(tokens, positions))
             posterior = world.masked_posterior(tokens, positions)
@@ -98,7 +98,7 @@ def test_there_are_enough_random_cases_and_they_are_hard():
         for seed, world in enumerate(worlds)
         for tokens in texts_of(world, seed, longest=LONGEST)
     ]
-    assert len(texts) * 3 >= 200
+    assert len(texts) * 2 >= 200  # one hidden token in each, and two
     ambiguous = [
         seed
         for seed, tokens in texts
@@ -160,8 +160,10 @@ def test_small_grammar_with_loops_agreement_and_characters():
     for review in world.sample(25, seed=7):
         whole = [*review.tokens, END]
         for tokens in (whole, whole[: draw.randint(1, len(whole) - 1)]):
-            wanted = brute.log_prob(brute.joint(grammar, tokens))
-            assert abs(world.log_prob(tokens) - wanted) < EXACT
+            found = brute.joint(grammar, tokens)
+            assert abs(world.log_prob(tokens) - brute.log_prob(found)) < EXACT
+            ratings = brute.classes(found).sum(0)
+            assert abs(world.rating_posterior(tokens) - ratings).max() < EXACT
             positions = draw.sample(range(len(tokens)), min(3, len(tokens)))
             # All mentions of a name, too: then nothing shows who it was.
             names = [at for at, token in enumerate(tokens) if token == review.hero]

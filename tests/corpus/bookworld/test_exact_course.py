@@ -45,11 +45,13 @@ def posterior_from(
     return rows / rows.sum(1, keepdims=True)
 
 
-def check(world: BookWorld, tokens: list[str], positions: Sequence[int]) -> int:
+def check(
+    world: BookWorld, tokens: list[str], positions: Sequence[int], most: int = MOST_FILLINGS
+) -> int:
     """Compare the posteriors at some positions; the number of fillings, 0 if too many."""
     positions = sorted(positions)
-    found = list(islice(fillings(world, tokens, positions), MOST_FILLINGS + 1))
-    if len(found) > MOST_FILLINGS:
+    found = list(islice(fillings(world, tokens, positions), most + 1))
+    if len(found) > most:
         return 0
     wanted = posterior_from(world, found, len(positions))
     posterior = world.masked_posterior(tokens, positions)
@@ -71,17 +73,21 @@ def test_masks_equal_every_substitution(world, reviews, count):
         if index % 2:  # every second one is cut off somewhere
             tokens = tokens[: draw.randint(len(tokens) // 3, len(tokens) - 2)]
         for _ in range(3):
-            fitting = check(world, tokens, draw.sample(range(len(tokens)), count))
+            fitting = check(world, tokens, draw.sample(range(len(tokens)), count), 60)
             cases += fitting > 0
             hard += fitting > 3
     assert cases >= 40 and hard >= 10
 
 
 def test_one_mask_equals_every_word_of_the_vocabulary(world, reviews):
-    tokens = reviews[0].tokens[:8]
-    # Where most words are possible.
-    rows = [world.masked_posterior(tokens, [at]) for at in range(6)]
-    position = int(np.argmax([np.count_nonzero(row > 1e-3) for row in rows]))
+    # Early in the text, for speed, and where many words are possible.
+    possible = {
+        (index, at): np.count_nonzero(world.masked_posterior(review.tokens[:10], [at]) > 1e-3)
+        for index, review in enumerate(reviews)
+        for at in range(6)
+    }
+    index, position = max(possible, key=lambda case: possible[case])
+    tokens = reviews[index].tokens[:10]
     log_probs = np.array(
         [
             world.log_prob([*tokens[:position], word, *tokens[position + 1 :]])
@@ -105,7 +111,7 @@ def test_hidden_registers_equal_every_substitution(world, attribute):
         tokens = [*review.tokens, END]
         value = review.held_value(attribute)
         mentions = [at for at, token in enumerate(tokens) if token == value]
-        if len(mentions) < (2 if attribute in ("hero", "second") else 1):
+        if not (2 if attribute in ("hero", "second") else 1) <= len(mentions) <= 3:
             continue
         cut = mentions[-1] + 8  # a few words more: whole texts are compared above
         checked = check(world, tokens[:cut], mentions)

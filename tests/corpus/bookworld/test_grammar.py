@@ -135,6 +135,12 @@ def test_lines_that_begin_or_end_alike_share_states():
     assert max(ways.values()) == 1
 
 
+def test_states_from_which_the_same_is_said_are_one():
+    world = body_of("  i love ( great | dull ) .\n  i read ( dull | great ) .\n")
+    # Before: i; love or read; great or dull, of both lines; `.`; <end>; nothing.
+    assert world.network.states == 6
+
+
 def test_the_weights_of_equal_lines_add_up():
     lines = ["2 the bank .", "the canoe .", "3 the bank .", "[0.5] ( 2 the | the ) canoe ."]
     world = body_of("".join(f"  {line}\n" for line in lines))

@@ -65,6 +65,7 @@ MISTAKES = {
         "genre|rating",
     ),
     "no numbers": ("ratings 0.2 0.3 0.5", "ratings 0.2 few 0.5", "are not numbers", "0.25"),
+    "below zero": ("  good 0.1 0.5", "  good -0.1 0.5", "numbers of zero or more", "0.25"),
     "irregular form": ("  meet met", "  meet", "not a lemma and a form", "two words"),
     "open bracket": ("[by @book.last] .", "[by @book.last .", "is not closed", "']'"),
     "open parenthesis": ("( <praise> | awful )", "( <praise> | awful", "is not closed", "')'"),
