@@ -77,6 +77,11 @@ class Choice(NamedTuple):
 Node = Word | Slot | Read | Article | Rule | Choice
 Nodes = tuple[Node, ...]
 
+# Universal Dependencies' names.
+PARTS_OF_SPEECH = (
+    *("ADJ", "ADP", "ADV", "AUX", "CCONJ", "DET", "INTJ", "NOUN", "NUM", "PART", "PRON", "PROPN"),
+    *("PUNCT", "SCONJ", "VERB"),
+)
 _PIECES = re.compile(r"[()\[\]|]|[^\s()\[\]|]+")
 _NUMBER = re.compile(r"\d+(\.\d+)?|\.\d+")
 _ELEMENT = re.compile(
@@ -176,6 +181,10 @@ class Parser:
             raise place.error(
                 f"{text!r} cannot be read.",
                 "Write a word, word/POS, word#sense, <class.form>, @register or $rule.",
+            )
+        if found["pos"] and found["pos"] not in PARTS_OF_SPEECH:
+            raise place.error(
+                f"{text!r} names no part of speech.", f"Known are: {', '.join(PARTS_OF_SPEECH)}."
             )
         core, sense = found["core"], found["sense"]
         agreement = (found["role"], found["number"]) if found["role"] else None

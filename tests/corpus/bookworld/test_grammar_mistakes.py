@@ -162,3 +162,24 @@ def test_what_is_missing_is_named(what):
 def test_a_folder_without_grammars_is_an_error(tmp_path):
     with pytest.raises(CourseError, match=r"no \*\.grammar file"):
         Grammar.read(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("line", "cause"),
+    [
+        ("words tools NOUNS : hammer", "'NOUNS' is no part of speech"),
+        ("words tools NOUN zip 0.5 : hammer", "begins no block"),
+        ("table tools : tool/THING", "'THING' is no part of speech"),
+        ("irregular plurals", "begins no block"),
+        ("rule tools for cities", "begins no block"),
+    ],
+)
+def test_a_header_with_a_slip_is_not_taken_silently(line, cause):
+    with pytest.raises(CourseError, match=cause) as caught:
+        Grammar([("extra.grammar", f"\n{line}\n")])
+    assert "extra.grammar, line 2" in caught.value.cause
+
+
+def test_a_part_of_speech_with_a_slip_is_not_taken_silently():
+    with pytest.raises(CourseError, match="'great/ADJS' names no part of speech"):
+        world_of(SMALL.replace("a [0.4 great]", "a [0.4 great/ADJS]"))
