@@ -29,8 +29,8 @@ def small(*changes: tuple[str, str]) -> BookWorld:
 def off_calibration(task) -> float:
     """By how many standard errors the truth departs from the task's posteriors, at most.
 
-    Two sums over all decisions have known means and variances if the posteriors are right: surprise
-    at the true answer, and whether the first answer is the true one.
+    If the posteriors are right, some sums over all decisions have known means and variances:
+    surprise at the true answer, and how often each answer is the true one.
     """
     labels = list(task.labels)
     rows = np.concatenate(task.posteriors)
@@ -47,10 +47,10 @@ def off_calibration(task) -> float:
     spread = (rows * surprise**2).sum(1) - mean**2
     seen = surprise[np.arange(len(true)), true]
     assert (seen < 600).all(), "an answer that was called impossible is true"
-    by_surprise = (seen - mean).sum() / max(np.sqrt(spread.sum()), 1e-9)
-    first = rows[:, 0]
-    by_first = ((true == 0) - first).sum() / max(np.sqrt((first * (1 - first)).sum()), 1e-9)
-    return float(max(abs(by_surprise), abs(by_first)))
+    by_surprise = (seen - mean).sum() / np.sqrt(max(spread.sum(), 1e-18))
+    hits = np.eye(len(labels))[true].sum(0) - rows.sum(0)
+    by_label = np.abs(hits) / np.maximum(np.sqrt(np.maximum((rows * (1 - rows)).sum(0), 0)), 0.3)
+    return float(max(abs(by_surprise), by_label.max()))
 
 
 def undecided(task) -> float:

@@ -25,6 +25,7 @@ _COLUMN = re.compile(r"\{(\w+)(?:\.(\w+))?\}")
 _WEIGHTS = re.compile(r"\[([^\]()<$@|]*)\]\s*")
 _NUMBER = re.compile(r"(\d+(?:\.\d+)?)\s+")
 _MARK = re.compile(r"\s+!(\S+)$")
+_LABELS = re.compile(r"/[A-Z]+|#\w+")  # of a table's words, which a mark needs not
 
 
 @dataclass(frozen=True)
@@ -117,7 +118,7 @@ class Grammar(Blocks):
             text = self._filled(line, table, row)
             marks: list[str] = []
             while found := _MARK.search(text):
-                marks.insert(0, found[1])
+                marks.insert(0, _LABELS.sub("", found[1]))
                 text = text[: found.start()]
             weight, text = self._weight(text, line.place)
             yield Production(weight, parser.template(text, tuple(marks), line.place))

@@ -23,13 +23,12 @@ def fillings(
         yield (), world.log_prob(tokens)
         return
     first, *others = positions
-    if world.log_prob(tokens[:first]) == -math.inf:  # what was filled in before does not fit
+    before = tokens[:first]
+    if END in before or world.log_prob(before) == -math.inf:  # what was filled in does not fit
         return
-    for id_ in np.flatnonzero(world.next_token(tokens[:first])).tolist():
+    for id_ in np.flatnonzero(world.next_token(before)).tolist():
         word = world.vocabulary[id_]
-        for words, log_prob in fillings(
-            world, [*tokens[:first], word, *tokens[first + 1 :]], others
-        ):
+        for words, log_prob in fillings(world, [*before, word, *tokens[first + 1 :]], others):
             yield (word, *words), log_prob
 
 

@@ -277,7 +277,7 @@ def test_a_bag_of_words_learns_most_of_the_rating(world, reviews):
 
     count = CountVectorizer(analyzer=lambda review: review.before_closing)
     train, test = reviews[:3000], world.split("test")
-    model = LogisticRegression(max_iter=300, C=0.1)
+    model = LogisticRegression(max_iter=2000, C=0.1)
     model.fit(count.fit_transform(train), [review.rating for review in train])
     score = model.score(count.transform(test), [review.rating for review in test])
     majority = max(Counter(review.rating for review in test).values()) / len(test)
