@@ -227,6 +227,11 @@ def test_word_frequencies_have_a_long_tail_with_rare_and_unseen_words(world, rev
     total = sum(ordered)
     assert 1000 <= len(world.vocabulary) <= 1500
     assert sum(ordered[:10]) / total > 0.3
+    ranks = np.arange(10, 1000)
+    slope = np.polyfit(np.log(ranks), np.log(ordered[10:1000]), 1)[0]
+    assert -1.2 < slope < -0.7, "Zipf's law: frequency falls about as 1 / rank"
+    first, *_, last = world.grammar.classes["rarity"].words
+    assert counts[first] > 4 * counts[last], "so do the words of one class"
     early = Counter(token for review in reviews[:800] for token in review.tokens)
     unseen = [word for word in world.vocabulary if not early[word] and word != END]
     rare = [word for word in world.vocabulary if counts[word] < 20]
