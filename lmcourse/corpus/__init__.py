@@ -1,6 +1,6 @@
 """Text, and tasks made of it: BookWorld, readers, vocabulary, windows."""
 
-from lmcourse.corpus.bookworld import BookWorld
+from lmcourse.corpus.bookworld import END, SPLITS, BookWorld, Grammar, Review
 from lmcourse.corpus.datasets import DATASETS
 from lmcourse.corpus.documentation import python_documentation
 from lmcourse.corpus.download import fetch
@@ -14,9 +14,13 @@ from lmcourse.corpus.windows import windows
 
 __all__ = [
     "DATASETS",
+    "END",
+    "SPLITS",
     "BookWorld",
     "Document",
+    "Grammar",
     "RecallTask",
+    "Review",
     "ReviewRecord",
     "Vocabulary",
     "WordVectors",

@@ -271,7 +271,7 @@ class Inference:
             for row, bucket in zip(genres, self.configuration[family][alive], strict=True):
                 if row.any():
                     words += row @ self._spread(family, int(bucket), column)
-        return words / words.sum()
+        return words
 
     def _spread(self, family: int, bucket: int, column: int) -> np.ndarray:
         """P(value | bucket, genre), [genres, vocabulary]."""

@@ -1,6 +1,6 @@
 """One generated review: its tokens, what is known of each, and its text as one would print it."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -48,7 +48,7 @@ class Review:
             automaton's arcs (with ``END`` as the last): how it was drawn.
     """
 
-    network: Network
+    network: Network = field(repr=False, compare=False)  # heavy: pickle record() or tokens instead
     seed: int
     index: int
     class_: int
@@ -71,7 +71,8 @@ class Review:
 
     @property
     def parts_of_speech(self) -> list[str]:
-        """Of each token, as Universal Dependencies names them."""
+        """Of each token, by Universal Dependencies' names. Possessives are DET, so that *her* is
+        one thing or another by what follows."""
         return [tag.part_of_speech for tag in self.tags]
 
     @property
@@ -180,7 +181,7 @@ class Review:
         """The review in the layout of the Goodreads spoiler data, as one JSON line holds it."""
         day = self.index % 28 + 1
         return {
-            "user_id": f"bookworld-{self.seed}",
+            "user_id": f"bookworld-{self.seed}-{self.index % 97}",  # 97 readers for each seed
             "timestamp": f"2020-{self.index % 12 + 1:02d}-{day:02d}",
             "review_sentences": [
                 [int(sentence.spoiler), text]
@@ -199,8 +200,11 @@ class Review:
         return Fact(*parts)
 
     def _entity(self, name: str) -> str:
-        if name == "book":  # as a subject: the book itself
+        if name == "book":
             return self.title
+        if name == "other":
+            words = (self.held_value(f"book.other_{part}") for part in ("adjective", "noun"))
+            return f"the {' '.join(words)}"
         return self.held_value(name)
 
     def _printed(self, start: int, end: int) -> str:

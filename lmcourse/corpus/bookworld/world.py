@@ -52,14 +52,22 @@ class BookWorld:
 
     @cached_property
     def digest(self) -> str:
-        """A fingerprint of the grammar and of everything that decides what is drawn from it."""
+        """A fingerprint of the world: of its probabilities, and of what is drawn from it."""
         network = self.network
-        found = hashlib.sha256()
-        for name, text in self.grammar.texts:
-            found.update(f"{name}\0{text}\0".encode())
+        found = hashlib.sha256("\0".join(self.vocabulary).encode())
         for review in self.sample(20, seed=0):
             found.update(np.array(review.ids, "<i4").tobytes())
-        found.update(np.round(network.weight, 9).astype("<f8").tobytes())
+        for numbers in (network.source, network.target, network.emission, *network.values):
+            found.update(numbers.astype("<i4").tobytes())
+        for shares in (
+            network.weight,
+            network.prior,
+            *network.emission_probabilities,
+            *(register.prior for register in network.registers),
+        ):
+            # Rounded, so that the last digits, which differ between platforms, do not count.
+            found.update(np.round(shares, 9).astype("<f8").tobytes())
+        found.update(repr(self.network.tags).encode())
         return found.hexdigest()[:16]
 
     # ------------------------------------------------------------------------------ sampling
@@ -67,9 +75,16 @@ class BookWorld:
     def sample(self, n: int, seed: int = 0) -> list[Review]:
         """Draw ``n`` reviews. The first k of them do not depend on ``n``.
 
+        Args:
+            seed: a whole number; the same one gives the same reviews on every machine. The splits
+                are drawn from the seeds in ``SPLITS``.
+
         Raises:
-            CourseError: ``n`` is negative.
+            CourseError: ``n`` is negative, or one of the two is not a whole number.
         """
+        for number in (n, seed):
+            if not isinstance(number, int | np.integer):
+                raise CourseError(f"{number!r} is not a whole number.", "Pass n and seed as int.")
         if n < 0:
             raise CourseError(f"{n} reviews cannot be drawn.", "Ask for zero or more.")
         return list(self._sampler.reviews(n, seed))
@@ -94,9 +109,15 @@ class BookWorld:
         """What the best possible models would score: floors in nats with their standard errors.
 
         Args:
-            split: its name, or reviews of this world. Of a split, the first ``FLOOR_REVIEWS``
-                reviews are measured, once: the result is kept under the grammar's digest.
+            split: its name, or reviews of this world. Of a split, the first 600 reviews are
+                measured, once: the result is kept in a file under the world's digest. One review
+                alone has no standard error (nan).
+
+        Raises:
+            CourseError: there is no such split, or no review.
         """
+        if isinstance(split, Review):
+            raise CourseError("One review was passed.", "Pass a list of reviews: [review].")
         if not isinstance(split, str):
             return measured(self, split)
         return cached(self, split)
@@ -109,6 +130,10 @@ class BookWorld:
         Raises:
             CourseError: a token is not in the vocabulary.
         """
+        if isinstance(tokens, str | Review):
+            raise CourseError(
+                "A whole text was passed, not tokens.", "Pass review.tokens, a list of words."
+            )
         ids = []
         for position, token in enumerate(tokens):
             if not isinstance(token, str) or token not in self.network.ids:
@@ -139,14 +164,14 @@ class BookWorld:
         found[: len(reached)] = np.diff(reached, prepend=0.0)
         return found
 
-    def log_expected(self, sentences: Sequence[str], first: bool = True) -> float:
+    def log_expected(self, tokens: Sequence[str], first: bool = True) -> float:
         """The log of how often a review is expected to have these tokens at a sentence's start.
 
         What a passage out of the middle of a review can be judged by: whether one sentence follows
         another, or which of two comes first. The passage may end with ``<end>``.
 
         Args:
-            sentences: the tokens of one or more sentences.
+            tokens: one or more sentences, the last of which may be cut off.
             first: whether the passage may also be the review's beginning.
 
         Raises:
@@ -156,7 +181,9 @@ class BookWorld:
         if first:
             states = np.r_[0, states]
             visits = np.concatenate([np.ones((1, visits.shape[1])), visits])
-        return Inference(self.network, self.encode(sentences), (states, visits)).log_prob
+        if not len(tokens):
+            raise CourseError("The passage has no tokens.", "Give the tokens of a sentence.")
+        return Inference(self.network, self.encode(tokens), (states, visits)).log_prob
 
     def next_token(self, tokens: Sequence[str]) -> np.ndarray:
         """The exact probability of each word after these tokens, [vocabulary].
@@ -187,7 +214,11 @@ class BookWorld:
         )
 
     def sense_posterior(self, tokens: Sequence[str], position: int) -> dict[str | None, float]:
-        """P(sense of the token at a position | the text); None is "no labeled sense"."""
+        """P(sense of the token at a position | the text); None is "no labeled sense".
+
+        Raises:
+            CourseError: as ``masked_posterior``.
+        """
         inference = self._inference(tokens, at=position)
         found: dict[str | None, float] = {}
         for tag, row in inference.tags(position).items():
@@ -196,7 +227,11 @@ class BookWorld:
         return found
 
     def part_of_speech_posterior(self, tokens: Sequence[str], position: int) -> dict[str, float]:
-        """P(part of speech of the token at a position | the text)."""
+        """P(part of speech of the token at a position | the text).
+
+        Raises:
+            CourseError: as ``masked_posterior``.
+        """
         inference = self._inference(tokens, at=position)
         found: dict[str, float] = {}
         for tag, row in inference.tags(position).items():
@@ -204,34 +239,47 @@ class BookWorld:
             found[name] = found.get(name, 0.0) + float(row.sum())
         return found
 
-    def antecedent_posterior(self, tokens: Sequence[str], position: int) -> dict[str, float]:
-        """P(the character that a pronoun means | the text): name → probability.
+    def antecedent_posterior(self, tokens: Sequence[str], position: int) -> dict[str | None, float]:
+        """P(the character that a pronoun or a name means | the text): name → probability.
+
+        None has the probability that it means no character ("he dreamed, as any king would").
 
         Raises:
-            CourseError: the token at the position is no pronoun of a character.
+            CourseError: the token at the position cannot mean a character; and as
+                ``masked_posterior``.
         """
         inference = self._inference(tokens, at=position)
-        names: dict[str, float] = {}
+        names: dict[str | None, float] = {}
         for tag, row in inference.tags(position).items():
             register = self.network.tags[tag].register or ""
             if register.startswith(("hero", "second")):
                 for name, share in inference.contents(register.split(".")[0], row).items():
                     names[name] = names.get(name, 0.0) + share
-        total = sum(names.values())
-        if not total > 0:
+        if not sum(names.values()) > 0:
             raise CourseError(
                 f"The token {tokens[position]!r} at position {position} means no character.",
                 "Ask for the position of a name or of he, she, him, her or his.",
             )
+        rest = 1 - sum(names.values())
+        if rest > 1e-12:  # more than rounding
+            names[None] = rest
         order = sorted(names, key=lambda name: -names[name])
-        return {name: names[name] / total for name in order if names[name] > 0}
+        return {name: names[name] for name in order if names[name] > 0}
 
     def rating_posterior(self, tokens: Sequence[str]) -> np.ndarray:
-        """P(1 … 5 stars | the text), [5]. A prefix will do."""
+        """P(stars | the text), [5]; index 0 is one star. A prefix will do.
+
+        Raises:
+            CourseError: a token is unknown, or no review goes so.
+        """
         return self._inference(tokens).classes().sum(0)
 
     def genre_posterior(self, tokens: Sequence[str]) -> dict[str, float]:
-        """P(genre | the text). A prefix will do."""
+        """P(genre | the text): name → probability. A prefix will do.
+
+        Raises:
+            CourseError: a token is unknown, or no review goes so.
+        """
         shares = self._inference(tokens).classes().sum(1)
         return dict(zip(self.genres, shares.tolist(), strict=True))
 
@@ -242,6 +290,8 @@ class BookWorld:
         at: int | None = None,
         open_end: bool = False,
     ) -> Inference:
+        if isinstance(hidden, int | np.integer):
+            raise CourseError("One position was passed.", f"Pass a list of positions: [{hidden}].")
         for position in (*hidden, *(() if at is None else (at,))):
             if not (isinstance(position, int | np.integer) and 0 <= position < len(tokens)):
                 raise CourseError(
@@ -252,16 +302,17 @@ class BookWorld:
                 )
         if len(set(hidden)) < len(hidden):
             raise CourseError("A position is given twice.", "Give each hidden position once.")
-        shown = [END if index in set(hidden) else token for index, token in enumerate(tokens)]
-        ids = self.encode(shown)
+        masked = set(hidden)
+        ids = self.encode(END if i in masked else token for i, token in enumerate(tokens))
         for position in hidden:
             ids[position] = MASKED
         inference = Inference(self.network, ids)
         if inference.log_prob == -math.inf:
             place = len(inference.log_probs) - 1
+            shown = ["[hidden]" if i in masked else token for i, token in enumerate(tokens)]
             raise CourseError(
                 f"No review of BookWorld goes on with {tokens[place]!r} at position {place} after "
-                f"{' '.join(map(str, tokens[max(0, place - 5) : place]))!r}.",
+                f"{' '.join(map(str, shown[max(0, place - 5) : place]))!r}.",
                 "Pass a text, or the beginning of one, that BookWorld can say; log_prob tells "
                 "whether it can.",
             )

@@ -148,15 +148,15 @@ def classes(found: Joint) -> np.ndarray:
     return summed / summed.sum()
 
 
-def antecedents(found: Joint, grammar: Grammar, position: int) -> dict[str, float]:
-    """P(the character meant at a position | what was found)."""
+def antecedents(found: Joint, grammar: Grammar, position: int) -> dict[str | None, float]:
+    """P(the character meant at a position | what was found); None: it means no character."""
     cast = registers(grammar)[0]
-    sums: dict[str, float] = {}
+    sums: dict[str | None, float] = {}
     for text, value in found.items():
         who = (text[position][1].register or "").split(".")[0]
-        if who in ("hero", "second"):
-            for content, weight in enumerate(value.sum((0, 1, 3)).tolist()):
-                name = cast.values[content][cast.attributes.index(who)]
-                sums[name] = sums.get(name, 0.0) + weight
+        for content, weight in enumerate(value.sum((0, 1, 3)).tolist()):
+            known = who in ("hero", "second")
+            name = cast.values[content][cast.attributes.index(who)] if known else None
+            sums[name] = sums.get(name, 0.0) + weight
     total = math.fsum(sums.values())
     return {name: weight / total for name, weight in sums.items() if weight > 0}

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from lmcourse.corpus.bookworld import END, LANGUAGE, BookWorld, Grammar, Review
+from lmcourse.errors import CourseError
 
 EXACT = 1e-12
 MOST_FILLINGS = 150  # cases with more words that could stand at the hidden positions take too long
@@ -203,3 +204,22 @@ def test_lumping_the_contents_that_are_not_seen_changes_nothing():
             assert abs(world.rating_posterior(tokens) - classes.sum(0)).max() < EXACT
             genres = list(world.genre_posterior(tokens).values())
             assert abs(np.array(genres) - classes.sum(1)).max() < EXACT
+
+
+def test_a_pronoun_may_mean_no_character(world):
+    """Before more is read, "he" may be a king who dreams; the rest of the sentence tells."""
+    found = 0
+    for review in world.sample(200, seed=6):
+        for sentence in review.sentences:
+            at = sentence.start
+            if sentence.stage != "role" or review.tokens[at] not in ("he", "she"):
+                continue
+            assert review.antecedents[at] is None
+            before = world.antecedent_posterior(review.tokens[: at + 1], at)
+            assert sum(before.values()) == pytest.approx(1) and 0 < before[None] < 1
+            tags = world.part_of_speech_posterior(review.tokens[: at + 1], at)
+            assert tags == pytest.approx({"PRON": 1})
+            with pytest.raises(CourseError, match="means no character"):
+                world.antecedent_posterior(review.tokens[: sentence.end], at)
+            found += 1
+    assert found >= 3

@@ -5,7 +5,8 @@ import re
 
 import pytest
 
-from lmcourse.corpus.bookworld import Agreement, BookWorld, Fact, Review
+from lmcourse.corpus import read_reviews, write_reviews
+from lmcourse.corpus.bookworld import Agreement, BookWorld, Fact, Grammar, Review
 from tests.corpus.bookworld.grammars import SMALL, world_of
 
 
@@ -194,3 +195,16 @@ def test_records_have_the_layout_of_goodreads(course):
 def test_it_says_briefly_what_it_is(small):
     review = first_with(small, "three stars .")
     assert repr(review).startswith(f"Review({review.genre}, 3 stars: '{review.text[:20]}")
+
+
+def test_the_same_review_is_equal_whoever_drew_it(small):
+    again = BookWorld(Grammar([("again.grammar", SMALL)])).sample(5, seed=9)
+    assert again == world_of(SMALL).sample(5, seed=9) != world_of(SMALL).sample(5, seed=8)
+
+
+def test_records_go_through_the_reader_of_goodreads(course, tmp_path):
+    path = tmp_path / "bookworld.json.gz"
+    assert write_reviews(path, (review.record() for review in course)) == len(course)
+    read = list(read_reviews(path))
+    assert [record.as_dict() for record in read] == [review.record() for review in course]
+    assert [record.text for record in read] == [review.text for review in course]
