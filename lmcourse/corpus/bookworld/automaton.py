@@ -14,18 +14,10 @@ from typing import NamedTuple
 
 import numpy as np
 
+from lmcourse.corpus.bookworld.checks import Wrong, calls_at_once, nothing_said
 from lmcourse.corpus.bookworld.grammar import Grammar
 from lmcourse.corpus.bookworld.morphology import article
-from lmcourse.corpus.bookworld.templates import (
-    Article,
-    Choice,
-    Node,
-    Nodes,
-    Read,
-    Rule,
-    Tag,
-    Word,
-)
+from lmcourse.corpus.bookworld.templates import Article, Choice, Node, Nodes, Read, Rule, Tag, Word
 from lmcourse.errors import CourseError
 
 END = "<end>"  # the token after a review's last
@@ -94,8 +86,10 @@ class _Compiler:
         self.final = 0
         self.emission_ids: dict[Emission, int] = {}
         self.tag_ids: dict[Tag, int] = {}
+        self.slots: dict[tuple[str, str], Words] = {}  # (class, form) → what it may say
         self.known: dict[tuple[Nodes, int], int] = {}
         self.same: dict[tuple[object, ...], int] = {}
+        self.rule_of: dict[int, str] = {}  # the states from which a rule is said
         self.inside: list[str] = []  # the rules that are being compiled, the innermost last
 
     def state(self, nodes: Nodes, target: int) -> int:
@@ -119,40 +113,40 @@ class _Compiler:
                 if arc.target not in numbers:
                     numbers[arc.target] = len(order)
                     order.append(arc.target)
-        states = []
-        for state in order:
-            arcs = [
-                Arc(emission, tag, numbers[target], weight)
-                for emission, tag, target, weight in self.contents[state] or ()
-            ]
-            states.append(arcs)
-        return Automaton(
-            states,
-            list(self.emission_ids),
-            list(self.tag_ids),
-            0,
-            numbers[self.final],
-            self.classes,
-        )
+        states = [
+            [each._replace(target=numbers[each.target]) for each in self.contents[state] or ()]
+            for state in order
+        ]
+        emissions, tags = list(self.emission_ids), list(self.tag_ids)
+        return Automaton(states, emissions, tags, 0, numbers[self.final], self.classes)
 
     def _rule(self, rule: Rule, then: int) -> int:
         """The state of a rule before ``then``; known before its arcs, which may lead to it."""
         key = ((rule,), then)
         if key not in self.known:
             if rule.name in self.inside:
-                raise self._error("it calls itself elsewhere than at the end of a line.", _LOOPS)
+                raise Wrong("it calls itself elsewhere than at the end of a line.", _LOOPS)
             self.known[key] = state = len(self.contents)
+            self.rule_of[state] = rule.name
             self.contents.append(None)
             self.inside.append(rule.name)
             options = [(each.weight, each.nodes) for each in self.grammar.rules[rule.name]]
-            self.contents[state] = self._merged(self._options(options, then))
+            try:
+                self.contents[state] = self._merged(self._options(options, then))
+            except Wrong as wrong:
+                raise self._located(wrong, then) from None
             self.inside.pop()
         return self.known[key]
 
-    def _error(self, cause: str, remedy: str, rule: str | None = None) -> CourseError:
-        name = rule or self.inside[-1]
-        place = self.grammar.lines[name][0][1].place
-        return place.error(f"in the rule ${name}, {cause}", remedy)
+    def _located(self, wrong: Wrong, then: int) -> CourseError:
+        """The error of the innermost rule, with the first line that is wrong alone."""
+        name, lines = self.inside[-1], self.grammar.rules[self.inside[-1]]
+        for each in lines:
+            try:
+                self._options([(1.0, each.nodes)], then)
+            except Wrong as same:
+                return each.place.error(f"in the rule ${name}, {same.cause}", same.remedy)
+        return lines[0].place.error(f"in the rule ${name}, {wrong.cause}", wrong.remedy)
 
     def _first(self, head: Node, then: int) -> Arcs:
         """What can be said first, when ``head`` is said and then ``then`` is reached."""
@@ -166,22 +160,21 @@ class _Compiler:
             return [self._arc(Words((head.text,), (1.0,)), head.tag, then)]
         if isinstance(head, Read):
             return [self._arc(head.register, head.tag, then)]
-        distribution = self.grammar.distribution(head.words, head.form)
-        emission = Words(tuple(distribution), tuple(distribution.values()))
-        return [self._arc(emission, head.tag, then)]
+        slot = (head.words, head.form)
+        if slot not in self.slots:
+            distribution = self.grammar.distribution(*slot)
+            self.slots[slot] = Words(tuple(distribution), tuple(distribution.values()))
+        return [self._arc(self.slots[slot], head.tag, then)]
 
     def _options(self, options: Options, then: int) -> Arcs:
         """The arcs of a choice; options that begin alike are one until they differ."""
         total: Weight = sum(weight for weight, _ in options)
         if np.any(np.asarray(total) <= 0):
-            raise self._error(
-                "nothing can be said in some genre or at some rating.",
-                "Give it a line whose weights are above zero there.",
-            )
+            cause = nothing_said(total, self.grammar.genres, len(self.grammar.ratings))
+            raise Wrong(str(cause), "Give it a line whose weights are above zero there.")
         groups: dict[Node | None, list[tuple[Weight, Nodes]]] = {}
         for weight, nodes in options:
-            head = nodes[0] if nodes else None
-            groups.setdefault(head, []).append((weight / total, nodes[1:]))
+            groups.setdefault(nodes[0] if nodes else None, []).append((weight / total, nodes[1:]))
         arcs: Arcs = []
         for head, members in groups.items():
             weight = sum(share for share, _ in members)
@@ -199,16 +192,17 @@ class _Compiler:
 
     def _articles(self, head: Article, then: int) -> Arcs:
         """``a`` before the arcs that go on with a consonant, ``an`` before the others."""
+        irregular = self.grammar.irregular.get("article")
         sounds: dict[str, Arcs] = {"a": [], "an": []}
         for arc in self._content(then):
             if arc.emission == _SILENT:
-                raise self._error(
+                raise Wrong(
                     "the article `a` stands before a rule that is about to repeat.",
                     "Put another word between them.",
                 )
             emission = self._emission(arc.emission)
             if isinstance(emission, str):
-                raise self._error(
+                raise Wrong(
                     f"the article `a` stands before the register @{emission}.",
                     "Put `the`, or another word between them: the choice of a or an would depend "
                     "on what the register holds.",
@@ -217,7 +211,7 @@ class _Compiler:
                 chosen = [
                     (word, probability)
                     for word, probability in zip(*emission, strict=True)
-                    if article(word) == sound
+                    if article(word, irregular) == sound
                 ]
                 if chosen:
                     share = sum(probability for _, probability in chosen)
@@ -237,12 +231,9 @@ class _Compiler:
         return found
 
     def _arc(self, emission: Emission, tag: Tag, target: int) -> Arc:
-        return Arc(
-            self.emission_ids.setdefault(emission, len(self.emission_ids)),
-            self.tag_ids.setdefault(tag, len(self.tag_ids)),
-            target,
-            1.0,
-        )
+        emissions, tags = self.emission_ids, self.tag_ids
+        id_ = emissions.setdefault(emission, len(emissions))
+        return Arc(id_, tags.setdefault(tag, len(tags)), target, 1.0)
 
     def _emission(self, id_: int) -> Emission:
         if len(self._emissions) != len(self.emission_ids):
@@ -262,13 +253,12 @@ class _Compiler:
         if all(arc.emission != _SILENT for arc in content):
             return content
         if state in above:
-            rules = {
-                found: nodes[0].name
-                for (nodes, _), found in self.known.items()
-                if isinstance(nodes[0], Rule) and len(nodes) == 1
-            }
-            name = next(rules[each] for each in (state, *above) if each in rules)
-            raise self._error("it calls itself before it has said a word.", _LOOPS, name)
+            name = next(self.rule_of[each] for each in (state, *above) if each in self.rule_of)
+            lines = self.grammar.rules[name]
+            line = next((each for each in lines if calls_at_once(each.nodes, name)), lines[0])
+            raise line.place.error(
+                f"in the rule ${name}, it calls itself before it has said a word.", _LOOPS
+            )
         arcs: Arcs = []
         for arc in content:
             if arc.emission == _SILENT:

@@ -1,13 +1,23 @@
 """The blocks of BookWorld's grammar files, as they are written: nothing is made of them yet."""
 
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from lmcourse.corpus.bookworld.templates import PARTS_OF_SPEECH, Place
 
 _KINDS = (["genre"], ["rating"])
-_IRREGULAR = ("plural", "s", "past", "ing", "er", "est")
+_IRREGULAR = ("plural", "s", "past", "ing", "er", "est", "article")
+
+
+class Weights(NamedTuple):
+    """How well something goes with each genre, or with each rating."""
+
+    kind: str  # genre or rating
+    numbers: list[float]
+    genres: int  # so many were known where it was written: a genre that is added later is no slip
+    place: Place
 
 
 @dataclass(frozen=True)
@@ -17,7 +27,22 @@ class WordClass:
     name: str
     part_of_speech: str
     zipf: float  # the exponent: P(word of rank r) ∝ r^-zipf
+    place: Place  # where it is begun first
     words: list[str] = field(default_factory=list)
+    places: list[Place] = field(default_factory=list)  # where each word stands
+
+    def add(self, words: list[str], place: Place) -> None:
+        """Add words that stand in a line."""
+        self.words.extend(words)
+        self.places.extend([place] * len(words))
+
+
+class Row(dict[str, str]):
+    """One row of a table, column → cell, and where it stands."""
+
+    def __init__(self, cells: Mapping[str, str], place: Place) -> None:
+        super().__init__(cells)
+        self.place = place
 
 
 @dataclass(frozen=True)
@@ -26,7 +51,12 @@ class Table:
 
     name: str
     columns: dict[str, str | None]  # name → part of speech of its words, where one is given
+    place: Place  # where it is begun first
     rows: list[dict[str, str]] = field(default_factory=list)
+
+    def place_of(self, row: dict[str, str]) -> Place:
+        """Where a row stands; of one that a program made, where the table begins."""
+        return row.place if isinstance(row, Row) else self.place
 
 
 @dataclass(frozen=True)
@@ -50,11 +80,12 @@ class Blocks:
     def __init__(self, texts: Iterable[tuple[str, str]]) -> None:
         self.genres: list[str] = []
         self.ratings: list[float] = []  # the frequencies of 1, 2, … stars
-        self.weights: dict[str, tuple[str, list[float]]] = {}  # name → (genre or rating, numbers)
+        self.weights: dict[str, Weights] = {}
         self.classes: dict[str, WordClass] = {}
         self.irregular: dict[str, dict[str, str]] = {}
         self.tables: dict[str, Table] = {}
         self.lines: dict[str, list[tuple[str | None, Line]]] = {}  # rule → (table, line)
+        self.rule_places: dict[str, Place] = {}  # where each is begun first
         self.capitals: set[str] = set()
         self.texts = list(texts)
         for name, text in self.texts:
@@ -80,11 +111,11 @@ class _Reader:
         }
         self._entries: dict[str, Callable[[str], None]] = {
             "weights": self._weights,
-            "words": lambda line: self.blocks.classes[self.head[1]].words.extend(line.split()),
+            "words": lambda line: self._words(self.blocks.classes[self.head[1]], line),
             "irregular": self._form,
             "table": self._row,
             "rule": self._line,
-            "capitals": lambda line: self.blocks.capitals.update(line.split()),
+            "capitals": lambda line: self.blocks.capitals.update(self._lower(line.split())),
         }
 
     def read(self, text: str) -> None:
@@ -120,11 +151,21 @@ class _Reader:
         self._entries[self.head[0]](line)
 
     def _genres(self, names: list[str], _: str) -> bool:
-        self.blocks.genres = names
+        for name in names:
+            if name in self.blocks.genres:
+                raise self.place.error(
+                    f"the genre {name!r} is there already.",
+                    "Write only the new genres: they are added to those that are known.",
+                )
+            self.blocks.genres.append(name)
         return True
 
     def _ratings(self, numbers: list[str], _: str) -> bool:
         weights = self._numbers(numbers)
+        if not sum(weights) > 0:
+            raise self.place.error(
+                "the ratings' frequencies are all zero.", "Give each number of stars its own."
+            )
         self.blocks.ratings = [weight / sum(weights) for weight in weights]
         return True
 
@@ -133,46 +174,77 @@ class _Reader:
             return False
         name, part_of_speech = words[:2]
         self._known(part_of_speech)
-        exponent = self._numbers(words[3:])[0] if len(words) == 4 else 0.0
-        new = WordClass(name, part_of_speech, exponent)
-        self.blocks.classes.setdefault(name, new).words.extend(rest.split())
+        exponent = self._numbers(words[3:])[0] if len(words) == 4 else None
+        known = self.blocks.classes.setdefault(
+            name, WordClass(name, part_of_speech, exponent or 0.0, self.place)
+        )
+        if known.part_of_speech != part_of_speech or exponent not in (None, known.zipf):
+            raise self.place.error(
+                f"the class <{name}> was begun in {known.place.file}, line {known.place.line}, as "
+                f"{known.part_of_speech} with zipf {known.zipf:g}.",
+                "Begin it alike, or give this class a name of its own.",
+            )
+        self._words(known, rest)
         return True
 
     def _table(self, names: list[str], rest: str) -> bool:
         if len(names) != 1:
             return False
         columns: dict[str, str | None] = {}
-        for column in rest.split("|"):
+        for column in rest.split("|") if rest else ():
             name, _, part_of_speech = column.strip().partition("/")
             if part_of_speech:
                 self._known(part_of_speech)
             columns[name] = part_of_speech or None
-        self.blocks.tables.setdefault(names[0], Table(names[0], columns))
+        known = self.blocks.tables.get(names[0])
+        if known is None and columns:
+            self.blocks.tables[names[0]] = Table(names[0], columns, self.place)
+        elif known is None:
+            raise self.place.error(
+                f"the table `{names[0]}` has no columns.", f"Write: table {names[0]} : one | other."
+            )
+        elif columns and (
+            list(columns) != list(known.columns)
+            or any(tag not in (None, known.columns[name]) for name, tag in columns.items())
+        ):
+            raise self.place.error(
+                f"the table `{names[0]}` was begun in {known.place.file}, line "
+                f"{known.place.line}, with other columns.",
+                f"Give its rows these columns, in this order: {' | '.join(known.columns)}.",
+            )
         return True
 
     def _rule(self, names: list[str], _: str) -> bool:
         if len(names) != 1 and (len(names) != 3 or names[1] != "each"):
             return False
         self.blocks.lines.setdefault(names[0], [])
+        self.blocks.rule_places.setdefault(names[0], self.place)
         return True
 
     def _capitals(self, words: list[str], rest: str) -> bool:
-        self.blocks.capitals.update(words, rest.split())
+        self.blocks.capitals.update(self._lower([*words, *rest.split()]))
         return True
 
     def _weights(self, line: str) -> None:
         (kind,), (name, *numbers) = self.head[1:], line.split()
-        wanted = len(self.blocks.genres if kind == "genre" else self.blocks.ratings)
-        if len(numbers) != wanted:
-            raise self.place.error(
-                f"{name} has {len(numbers)} weights.", f"Give {wanted}, one for each {kind}."
-            )
-        self.blocks.weights[name] = (kind, self._numbers(numbers))
+        self.blocks.weights[name] = Weights(
+            kind, self._numbers(numbers), len(self.blocks.genres), self.place
+        )
+
+    def _words(self, each: WordClass, line: str) -> None:
+        each.add(self._lower(line.split()), self.place)
+
+    def _lower(self, words: list[str]) -> list[str]:
+        for word in words:
+            self.place.check_lower(word.partition("/")[0])
+        return words
 
     def _form(self, line: str) -> None:
         words = line.split()
         if len(words) != 2:
             raise self.place.error("this is not a lemma and a form.", "Write two words in a line.")
+        if self.head[1] == "article" and words[1] not in ("a", "an"):
+            raise self.place.error(f"{words[1]!r} is no article.", "Write `a` or `an`.")
         self.blocks.irregular.setdefault(self.head[1], {})[words[0]] = words[1]
 
     def _row(self, line: str) -> None:
@@ -182,7 +254,8 @@ class _Reader:
                 f"this row has {len(cells)} cells.",
                 f"Give {len(table.columns)}: {' | '.join(table.columns)}.",
             )
-        table.rows.append(dict(zip(table.columns, (cell.strip() for cell in cells), strict=True)))
+        stripped = zip(table.columns, (cell.strip() for cell in cells), strict=True)
+        table.rows.append(Row(dict(stripped), self.place))
 
     def _line(self, line: str) -> None:
         table = self.head[3] if len(self.head) == 4 else None

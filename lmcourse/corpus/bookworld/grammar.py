@@ -14,16 +14,17 @@ from pathlib import Path
 
 import numpy as np
 
-from lmcourse.corpus.bookworld.blocks import Blocks, Line, Table
+from lmcourse.corpus.bookworld.blocks import Blocks, Line, Row, Table
+from lmcourse.corpus.bookworld.checks import check_blocks, check_mark, check_reached
 from lmcourse.corpus.bookworld.morphology import FORMS, inflect
 from lmcourse.corpus.bookworld.registers import REGISTERS
-from lmcourse.corpus.bookworld.templates import Nodes, Parser, Place
+from lmcourse.corpus.bookworld.templates import NUMBER, Nodes, Parser, Place
 from lmcourse.errors import CourseError
 
 LANGUAGE = Path(__file__).parent / "language"
 _COLUMN = re.compile(r"\{(\w+)(?:\.(\w+))?\}")
 _WEIGHTS = re.compile(r"\[([^\]()<$@|]*)\]\s*")
-_NUMBER = re.compile(r"(\d+(?:\.\d+)?)\s+")
+_NUMBER = re.compile(rf"({NUMBER})\s+")
 _MARK = re.compile(r"\s+!(\S+)$")
 _LABELS = re.compile(r"/[A-Z]+|#\w+")  # of a table's words, which a mark needs not
 
@@ -34,6 +35,7 @@ class Production:
 
     weight: float | np.ndarray  # for all latent classes, or [genres · ratings]
     nodes: Nodes
+    place: Place
 
 
 class Grammar(Blocks):
@@ -53,18 +55,28 @@ class Grammar(Blocks):
                 "The grammar lacks its genres, its ratings or the rule `review`.",
                 "Add the block that is missing, as in lmcourse/corpus/bookworld/language.",
             )
+        check_blocks(self)
         self._derive_rivals()
 
     @classmethod
     def read(cls, *folders: str | Path) -> "Grammar":
-        """Read every ``*.grammar`` file of some folders, in the order of their names."""
-        paths = [path for folder in folders for path in sorted(Path(folder).glob("*.grammar"))]
-        if not paths:
-            raise CourseError(
-                f"There is no *.grammar file in {', '.join(map(str, folders))}.",
-                "Give the folder that holds the grammar's files.",
-            )
-        return cls((path.name, path.read_text(encoding="utf-8")) for path in paths)
+        """Read every ``*.grammar`` file of some folders, in the order of their names.
+
+        Raises:
+            CourseError: a folder has no such file, a file cannot be read, or a rule is never said.
+        """
+        texts = []
+        for folder in folders:
+            paths = sorted(Path(folder).glob("*.grammar"))
+            if not paths:
+                raise CourseError(
+                    f"There is no *.grammar file in {folder}.",
+                    "Give the folder that holds the grammar's files.",
+                )
+            texts += [(path.name, _text(path)) for path in paths]
+        grammar = cls(texts)
+        check_reached(grammar)
+        return grammar
 
     @cached_property
     def lexicon(self) -> dict[str, set[str]]:
@@ -120,8 +132,11 @@ class Grammar(Blocks):
             while found := _MARK.search(text):
                 marks.insert(0, _LABELS.sub("", found[1]))
                 text = text[: found.start()]
+            for mark in marks:
+                check_mark(mark, line.place)
             weight, text = self._weight(text, line.place)
-            yield Production(weight, parser.template(text, tuple(marks), line.place))
+            nodes = parser.template(text, tuple(marks), line.place)
+            yield Production(weight, nodes, line.place)
 
     def _filled(self, line: Line, table: str | None, row: dict[str, str]) -> str:
         def fill(found: re.Match[str]) -> str:
@@ -159,7 +174,7 @@ class Grammar(Blocks):
             return float(found[1]), text[found.end() :]
         found = _WEIGHTS.match(text)
         for name in found[1].split() if found else ():
-            if re.fullmatch(r"\d+(\.\d+)?", name):
+            if re.fullmatch(NUMBER, name):
                 genres = genres * float(name)
             elif name not in self.weights:
                 raise place.error(
@@ -167,10 +182,10 @@ class Grammar(Blocks):
                     f"Known are: {', '.join(self.weights)}. An optional part at the start of a "
                     "line needs a number before it: `1 [0.3 words]`.",
                 )
-            elif self.weights[name][0] == "genre":
-                genres = genres * np.array(self.weights[name][1])
+            elif self.weights[name].kind == "genre":
+                genres = genres * np.array(self.weights[name].numbers)
             else:
-                ratings = ratings * np.array(self.weights[name][1])
+                ratings = ratings * np.array(self.weights[name].numbers)
         weight = np.outer(genres, ratings).ravel()
         rest = text[found.end() :] if found else text
         return (float(weight[0]) if np.ptp(weight) == 0 else weight), rest
@@ -180,15 +195,45 @@ class Grammar(Blocks):
         if len(found) == 1:
             return next(iter(found))
         if found:
+            where = self._declared(word)
             raise place.error(
-                f"the word {word!r} may be {' or '.join(sorted(found))}.",
-                f"Say which: write {word}/{min(found)}.",
+                f"the word {word!r} may be "
+                f"{' or '.join(f'{each} ({where[each]})' for each in sorted(found))}.",
+                f"Say which in this line: write {word}/{min(found)}. If you have just added the "
+                f"word to a class, you can also take it out there and write {word}/… in your "
+                "rule instead.",
+            )
+        if word[-1] in ".,?!;:" and len(word) > 1:
+            raise place.error(
+                f"the word {word!r} is in no list.",
+                f"Put a space before the mark: {word[:-1]} {word[-1]}",
+            )
+        if not word.isalnum():
+            raise place.error(
+                f"the mark {word!r} is in no list.",
+                f"Write {word}/PUNCT, or add it to a class: `words marks PUNCT : {word}`.",
             )
         raise place.error(
             f"the word {word!r} is in no list.",
             "Add it to a class (`words lexicon_nouns NOUN`), or write its part of speech with it: "
             f"{word}/NOUN.",
         )
+
+    def _declared(self, word: str) -> dict[str, str]:
+        """Where a word is declared first as each of its parts of speech: file and line."""
+        found: dict[str, str] = {}
+        for each in self.classes.values():
+            forms = FORMS.get(each.part_of_speech, ("base",))
+            for lemma, place in zip(each.words, each.places, strict=True):
+                if word in (inflect(lemma, form, self.irregular) for form in forms):
+                    found.setdefault(each.part_of_speech, f"{place.file}, line {place.line}")
+        for table in self.tables.values():
+            for column, part_of_speech in table.columns.items():
+                for row in table.rows if part_of_speech else ():
+                    if part_of_speech and word in map(_plain, row[column].split()):
+                        place = table.place_of(row)
+                        found.setdefault(part_of_speech, f"{place.file}, line {place.line}")
+        return found
 
     def _slot(self, words: str, form: str, place: Place) -> str:
         if words not in self.classes:
@@ -208,14 +253,28 @@ class Grammar(Blocks):
         senses = self.tables.get("senses")
         if senses is None:
             return
-        rows = [
-            {**row, "rival": other["acts"], "rival_sense": other["sense"]}
-            for row in senses.rows
-            for other in senses.rows
-            if row["word"] == other["word"] and row["sense"] != other["sense"]
-        ]
         columns = {**senses.columns, "rival": None, "rival_sense": None}
-        self.tables["rivals"] = Table("rivals", columns, rows)
+        self.tables["rivals"] = rivals = Table("rivals", columns, senses.place)
+        for row in senses.rows:
+            for other in senses.rows:
+                if row["word"] == other["word"] and row["sense"] != other["sense"]:
+                    pair = {"rival": other["acts"], "rival_sense": other["sense"]}
+                    rivals.rows.append(Row({**row, **pair}, senses.place_of(row)))
+
+
+def _text(path: Path) -> str:
+    """A file's text, without the byte-order mark that some editors put before it."""
+    try:
+        return path.read_text(encoding="utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = error.object[: error.start].count(b"\n") + 1
+        raise Place(path.name, line).error(
+            "a character is not written as UTF-8.", "Save the file as UTF-8 text."
+        ) from None
+    except OSError as error:
+        raise CourseError(
+            f"The file {path} cannot be read: {error.strerror}.", "Make it a readable text file."
+        ) from error
 
 
 def _plain(word: str) -> str:

@@ -11,8 +11,10 @@ FORMS: dict[str, tuple[str, ...]] = {
 }
 _VOWELS = "aeiou"
 # What is said otherwise than it is written: "an hour", "a useful map".
-_AN = ("heir", "honest", "hono", "hour")
-_A = ("eu", "one", "uni", "use", "usu", "ute")
+_AN = re.compile(r"heir|hono|honest|hour")
+_A = re.compile(
+    r"eu|ewe|once|one(?!r)|u(?:biq|fo|ku|nanim|ni(?!m|n|d(?!i)|ron)|ra|ri|ro|sa[bg]|se|su|te|ti|to)"
+)
 
 
 def inflect(lemma: str, form: str, irregular: Mapping[str, Mapping[str, str]]) -> str:
@@ -31,11 +33,17 @@ def inflect(lemma: str, form: str, irregular: Mapping[str, Mapping[str, str]]) -
     return _RULES[form](lemma)
 
 
-def article(word: str) -> str:
-    """``a`` or ``an``, by the sound with which the word begins."""
-    if word.startswith(_AN):
-        return "an"
-    return "an" if word[0] in _VOWELS and not word.startswith(_A) else "a"
+def article(word: str, irregular: Mapping[str, str] | None = None) -> str:
+    """``a`` or ``an``, by the sound with which the word begins.
+
+    Args:
+        irregular: the words that do not follow the rule, and their articles.
+    """
+    if irregular and word in irregular:
+        return irregular[word]
+    if word[0] in _VOWELS:
+        return "a" if _A.match(word) else "an"
+    return "an" if _AN.match(word) else "a"
 
 
 def _plural(word: str) -> str:

@@ -8,9 +8,7 @@ import numpy as np
 from lmcourse.corpus.bookworld.automaton import END, Automaton, Words, compile_grammar
 from lmcourse.corpus.bookworld.grammar import Grammar
 from lmcourse.corpus.bookworld.registers import Register, registers
-from lmcourse.corpus.bookworld.templates import Tag
-
-SENTENCE_ENDS = (".", "?", "!")
+from lmcourse.corpus.bookworld.templates import SENTENCE_ENDS, Tag
 
 
 @dataclass(frozen=True)

@@ -98,6 +98,8 @@ def registers(grammar: "Grammar") -> tuple[Register, Register]:
                 "column.",
                 f"Give it two rows or more of: {' | '.join(columns)}.",
             )
+    for table, columns in _TABLES.items():
+        _check_tokens(grammar, table, columns)
     cities = [row["city"] for row in grammar.tables["cities"].rows]
     _check(grammar, "people", "gender", list(_PRONOUNS["he"]))
     _check(grammar, "books", "city", cities)
@@ -106,13 +108,27 @@ def registers(grammar: "Grammar") -> tuple[Register, Register]:
 
 
 def _check(grammar: "Grammar", table: str, column: str, allowed: Sequence[str]) -> None:
-    for row in grammar.tables[table].rows:
+    found = grammar.tables[table]
+    for row in found.rows:
         if row[column] not in allowed:
-            raise CourseError(
-                f"In the table `{table}`, the row `{' | '.join(row.values())}` has the {column} "
+            raise found.place_of(row).error(
+                f"in the table `{table}`, the row `{' | '.join(row.values())}` has the {column} "
                 f"{row[column]!r}, which is not known.",
                 f"Known are: {', '.join(allowed)}.",
             )
+
+
+def _check_tokens(grammar: "Grammar", table: str, columns: Sequence[str]) -> None:
+    """A register holds one token of each column that it reads."""
+    found = grammar.tables[table]
+    for row in found.rows:
+        for column in columns:
+            found.place_of(row).check_lower(row[column])
+            if len(row[column].split()) != 1:
+                raise found.place_of(row).error(
+                    f"in the table `{table}`, the {column} {row[column]!r} is not one token.",
+                    "Write one word: a register holds one token of each column.",
+                )
 
 
 def _cast(grammar: "Grammar") -> Register:

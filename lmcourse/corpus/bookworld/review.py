@@ -4,9 +4,9 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, NamedTuple
 
-from lmcourse.corpus.bookworld.network import SENTENCE_ENDS, Network
+from lmcourse.corpus.bookworld.network import Network
 from lmcourse.corpus.bookworld.registers import CHARACTERS
-from lmcourse.corpus.bookworld.templates import Tag
+from lmcourse.corpus.bookworld.templates import SENTENCE_ENDS, Tag
 
 _TIGHT = {".", ",", "?", "!", ";", ":"}  # no space before them
 

@@ -21,6 +21,15 @@ class Place(NamedTuple):
         """The error that something in this line is wrong."""
         return CourseError(f"{self.file}, line {self.line}: {cause}", remedy)
 
+    def check_lower(self, word: str) -> None:
+        """Check that a word of this line is written in lower case."""
+        if word != word.lower():
+            raise self.error(
+                f"{word!r} has a capital letter.",
+                f"Write {word.lower()!r}; if it is printed with a capital, add it to a block "
+                "`capitals`.",
+            )
+
 
 class Tag(NamedTuple):
     """What a token is, beside its word: its labels."""
@@ -82,8 +91,10 @@ PARTS_OF_SPEECH = (
     *("ADJ", "ADP", "ADV", "AUX", "CCONJ", "DET", "INTJ", "NOUN", "NUM", "PART", "PRON", "PROPN"),
     *("PUNCT", "SCONJ", "VERB"),
 )
+SENTENCE_ENDS = (".", "?", "!")
 _PIECES = re.compile(r"[()\[\]|]|[^\s()\[\]|]+")
-_NUMBER = re.compile(r"\d+(\.\d+)?|\.\d+")
+NUMBER = r"(?:\d+(?:\.\d+)?|\.\d+)"
+_NUMBER = re.compile(NUMBER)
 _ELEMENT = re.compile(
     r"(?P<core>[^/#^]+)(/(?P<pos>[A-Z]+))?(#(?P<sense>\w+))?"
     r"(\^(?P<role>subject|verb)\.(?P<number>\w+))?"
@@ -124,7 +135,16 @@ class Parser:
         nodes, rest = self._sequence(pieces, place)
         if rest:
             raise place.error(f"there is a {rest[0]!r} too many.", "Remove it, or open it before.")
-        return self._marked(nodes, marks, place) if marks else nodes
+        if not marks:
+            return nodes
+        marked = self._marked(nodes, marks, place)
+        if not _ends_sentence(nodes):
+            raise place.error(
+                f"the line has the marks {_listed(marks)} but does not end its sentence.",
+                "End it with ` .`, ` ?` or ` !` before its marks: they are the labels of a "
+                "sentence, and would go to the one that follows.",
+            )
+        return marked
 
     def _marked(self, nodes: Nodes, marks: tuple[str, ...], place: Place) -> Nodes:
         for index in reversed(range(len(nodes))):
@@ -133,7 +153,7 @@ class Parser:
                 tagged = node._replace(tag=node.tag._replace(marks=marks))
                 return (*nodes[:index], tagged, *nodes[index + 1 :])
         raise place.error(
-            f"the marks {' '.join('!' + mark for mark in marks)} find no token of this line.",
+            f"the marks {_listed(marks)} find no token of this line.",
             "End the line with a token that is always said, such as a full stop.",
         )
 
@@ -204,8 +224,20 @@ class Parser:
             words, _, form = core[1:-1].partition(".")
             tag = Tag(found["pos"] or self.slot(words, form, place), sense, None, agreement)
             return Slot(words, form, tag)
+        place.check_lower(core)
         if core == "a":
             return Article(Tag("DET"))
         return Word(
             core, Tag(found["pos"] or self.part_of_speech(core, place), sense, None, agreement)
         )
+
+
+def _ends_sentence(nodes: Nodes) -> bool:
+    last = nodes[-1] if nodes else None
+    if isinstance(last, Choice):
+        return all(_ends_sentence(option) for _, option in last.options)
+    return isinstance(last, Word) and last.text in SENTENCE_ENDS
+
+
+def _listed(marks: tuple[str, ...]) -> str:
+    return " ".join(f"!{mark}" for mark in marks)

@@ -71,10 +71,33 @@ def test_an_unknown_form_is_an_error():
         ("uncle", "an"),
         ("european", "a"),
         ("ugly", "an"),
+        ("unimportant", "an"),
+        ("uninvited", "an"),
+        ("unidentified", "an"),
+        ("unidirectional", "a"),
+        ("unicorn", "a"),
+        ("onerous", "an"),
+        ("one", "a"),
+        ("once", "a"),
+        ("utopia", "a"),
+        ("utter", "an"),
+        ("ukulele", "a"),
+        ("umbrella", "an"),
+        ("ewe", "a"),
+        ("usher", "an"),
+        ("usual", "a"),
+        ("urgent", "an"),
+        ("honey", "a"),
     ],
 )
 def test_articles_follow_the_sound(word, expected):
     assert article(word) == expected
+
+
+def test_a_teacher_s_article_is_said():
+    assert article("unimodal", {"unimodal": "a"}) == "a" and article("hour", {"x": "a"}) == "an"
+    world = world_of(body_text("  a (canoe | star) .\n") + "irregular article\n  canoe an\n")
+    assert {review.text for review in world.sample(20)} == {"An canoe.", "A star."}
 
 
 # ------------------------------------------------------------------------------- lines are added
@@ -102,6 +125,67 @@ def test_a_teacher_adds_lines_in_a_folder_of_their_own(tmp_path):
     assert own.digest != world.digest
 
 
+def test_the_recipe_for_a_genre_works_as_the_readme_says(tmp_path, world):
+    recipe = (LANGUAGE / "README.md").read_text(encoding="utf-8").split("```text\n")[1]
+    text = recipe.split("```")[0]
+    assert text.startswith("genres horror")
+    (tmp_path / "horror.grammar").write_text(text, encoding="utf-8")
+    own = BookWorld(Grammar.read(LANGUAGE, tmp_path))
+    assert own.genres == [*world.genres, "horror"]
+    weights = own.grammar.weights
+    assert weights["mystery"].numbers == [0.990, *[0.002] * 6]
+    assert weights["likes_mystery"].numbers == [4, *[1] * 6]
+    assert weights["horror"].numbers == [*[0.002] * 6, 0.990]
+    reviews = own.sample(600, seed=2)
+    frights = [review for review in reviews if review.genre == "horror"]
+    assert 0.05 < len(frights) / len(reviews) < 0.25  # a seventh
+    mine = ("vampire", "werewolf", "skeleton", "mummy")
+    for stage, share in (("meeting", 0.9), ("problem", 0.9)):
+        said = [
+            own_words(review, stage, mine)
+            for review in frights
+            if any(each.stage == stage for each in review.sentences)
+        ]
+        assert abs(sum(said) / len(said) - share) < 0.1
+    books = sum(review.title.split()[-1] in ("vampire", "skeleton") for review in frights)
+    assert books / len(frights) > 0.7
+    others = [review for review in reviews if review.genre != "horror"]
+    assert sum(own_words(review, "meeting", mine) for review in others) / len(others) < 0.02
+
+
+def own_words(review, stage: str, words: tuple[str, ...]) -> bool:
+    """Whether a sentence of a stage has one of some words."""
+    return any(
+        word in review.tokens[each.start : each.end]
+        for each in review.sentences
+        if each.stage == stage
+        for word in words
+    )
+
+
+def test_a_block_begun_again_needs_no_columns_and_no_zipf():
+    text = SMALL + "table cities\n  oslo | norway\nwords praise ADJ : fine\n"
+    grammar = world_of(text).grammar
+    assert grammar.tables["cities"].rows[-1] == {"city": "oslo", "country": "norway"}
+    assert grammar.classes["praise"].zipf == 1 and grammar.classes["praise"].words[-1] == "fine"
+    same = SMALL + "table cities : city | country\n  oslo | norway\nwords praise ADJ zipf 1 : fine"
+    assert world_of(same).vocabulary == world_of(text).vocabulary
+
+
+def test_weights_before_a_line_and_in_a_choice_are_written_alike():
+    for half in (".5", "0.5"):
+        world = body_of(
+            f"  {half} the bank .\n  [{half}] the canoe .\n  ({half} star | 1.5 stars) .\n"
+        )
+        assert math.isclose(math.exp(world.log_prob(["the"])), 0.5)
+        assert math.isclose(math.exp(world.log_prob(["star"])), 0.5 * 0.25)
+
+
+def test_a_byte_order_mark_is_left_out(tmp_path):
+    (tmp_path / "small.grammar").write_text(SMALL, encoding="utf-8-sig")
+    assert Grammar.read(tmp_path).genres == ["mystery", "romance"]
+
+
 def test_a_block_can_be_begun_again_and_comments_are_left_out():
     head, _, tail = SMALL.partition("words blame ADJ : awful dull")
     text = (
@@ -116,10 +200,15 @@ def test_a_block_can_be_begun_again_and_comments_are_left_out():
 # ----------------------------------------------------------------------------------- compilation
 
 
+def body_text(lines: str) -> str:
+    """The small grammar with reviews that are these lines."""
+    start, end = SMALL.index("rule review"), SMALL.index("rule opening")
+    return f"{SMALL[:start]}rule review\n{lines}{SMALL[end:]}"
+
+
 def body_of(lines: str) -> BookWorld:
     """A world whose reviews are these lines."""
-    start, end = SMALL.index("rule review"), SMALL.index("rule opening")
-    return world_of(f"{SMALL[:start]}rule review\n{lines}{SMALL[end:]}")
+    return world_of(body_text(lines))
 
 
 def test_lines_that_begin_or_end_alike_share_states():

@@ -2,7 +2,7 @@
 
 import pytest
 
-from lmcourse.corpus.bookworld import Grammar
+from lmcourse.corpus.bookworld import LANGUAGE, BookWorld, Grammar
 from lmcourse.errors import CourseError
 from tests.corpus.bookworld.grammars import SMALL, world_of
 
@@ -18,7 +18,7 @@ MISTAKES = {
     "ambiguous word": (
         "words things NOUN : bank",
         "words things NOUN : love bank",
-        "NOUN or VERB",
+        "NOUN (test.grammar, line 22) or VERB (test.grammar, line 21)",
         "love/NOUN",
     ),
     "unknown class": ("<head> of @book.last", "<heads> of @book.last", "no class <heads>", "words"),
@@ -57,7 +57,12 @@ MISTAKES = {
     "unknown register": ("@second in {city}", "@third in {city}", "no register @third", "@second"),
     "unknown weights": ("[mystery] @hero", "[horror] @hero", "named 'horror'", "mystery, romance"),
     "number of cells": ("  rome | italy", "  rome | italy | pasta", "3 cells", "city | country"),
-    "number of weights": ("  good 0.1 0.5 0.9", "  good 0.1 0.5", "good has 2 weights", "Give 3"),
+    "number of weights": (
+        "  good 0.1 0.5 0.9",
+        "  good 0.1 0.5",
+        "`good` have 2 numbers",
+        "Give 3",
+    ),
     "kind of weights": (
         "weights rating",
         "weights stars",
@@ -98,6 +103,18 @@ MISTAKES = {
         "$body, it calls itself before",
         "at the end",
     ),
+    "calls itself in a choice": (
+        "  $sense\n",
+        "  2 ( $body | star )\n",
+        "$body, it calls itself before",
+        "at the end",
+    ),
+    "calls itself after nothing": (
+        "  $sense\n",
+        "  2 [0.5 star] $body\n",
+        "$body, it calls itself before",
+        "at the end",
+    ),
     "recursion inside": (
         "  $sense\n",
         "  the $body star\n",
@@ -113,7 +130,7 @@ MISTAKES = {
     "nothing to say": (
         "  [not3] star .",
         "  [stars3] star .",
-        "$closing, nothing can be said",
+        "$closing, nothing can be said at 1 star or at 2 stars.",
         "above zero",
     ),
 }
@@ -129,9 +146,8 @@ def test_a_mistake_is_reported_with_file_line_and_remedy(mistake):
     file, _, place = caught.value.cause.partition(", line ")
     line = text.splitlines()[int(place.split(":")[0]) - 1]
     assert file == "test.grammar"
-    if "in the rule $" in caught.value.cause:  # what was compiled is told with its first line
-        line = SMALL.splitlines()[SMALL.splitlines().index(line) - 1]
-        assert line.startswith(f"rule {caught.value.cause.split('$')[1].split(',')[0]}")
+    if mistake == "nothing to say":  # no line is wrong alone: the rule's first is named
+        assert line == "  [stars3] three stars . !closing"
     elif mistake == "ambiguous word":
         assert "love" in line
     elif mistake in ("rule without lines", "unknown table"):  # where it is used
@@ -159,9 +175,10 @@ def test_what_is_missing_is_named(what):
     assert cause in caught.value.cause and remedy in caught.value.remedy
 
 
-def test_a_folder_without_grammars_is_an_error(tmp_path):
-    with pytest.raises(CourseError, match=r"no \*\.grammar file"):
-        Grammar.read(tmp_path)
+@pytest.mark.parametrize("before", [[], [LANGUAGE]])
+def test_a_folder_without_grammars_is_an_error(tmp_path, before):
+    with pytest.raises(CourseError, match=r"no \*\.grammar file in .*no-such-folder"):
+        Grammar.read(*before, tmp_path / "no-such-folder")
 
 
 @pytest.mark.parametrize(
@@ -183,3 +200,245 @@ def test_a_header_with_a_slip_is_not_taken_silently(line, cause):
 def test_a_part_of_speech_with_a_slip_is_not_taken_silently():
     with pytest.raises(CourseError, match="'great/ADJS' names no part of speech"):
         world_of(SMALL.replace("a [0.4 great]", "a [0.4 great/ADJS]"))
+
+
+# What a teacher's file adds to the small grammar; the line that the message names; cause, remedy.
+ADDED = {
+    "shorter weights": (
+        "genres horror\nweights genre\n  dark 1 1",
+        "  dark 1 1",
+        "`dark` have 2 numbers, there are 3 genres",
+        "mystery, romance, horror",
+    ),
+    "genre again": ("genres mystery", "genres mystery", "'mystery' is there already", "only"),
+    "no ratings": ("ratings 0 0 0", "ratings 0 0 0", "frequencies are all zero", "its own"),
+    "other columns": (
+        "table cities : country/PROPN | city/PROPN",
+        "table cities : country/PROPN | city/PROPN",
+        "begun in small.grammar, line 31, with other columns",
+        "in this order: city | country",
+    ),
+    "other part of speech of a column": (
+        "table cities : city/NOUN | country/PROPN",
+        "table cities : city/NOUN | country/PROPN",
+        "with other columns",
+        "city | country",
+    ),
+    "no columns": ("table rivers", "table rivers", "`rivers` has no columns", "table rivers : one"),
+    "other part of speech": (
+        "words praise NOUN : merit",
+        "words praise NOUN : merit",
+        "<praise> was begun in small.grammar, line 17, as ADJ with zipf 1",
+        "name of its own",
+    ),
+    "other zipf": (
+        "words praise ADJ zipf 0.5 : fine",
+        "words praise ADJ zipf 0.5 : fine",
+        "as ADJ with zipf 1",
+        "alike",
+    ),
+    "stage in mid-sentence": (
+        "rule closing\n  the star !closing",
+        "  the star !closing",
+        "!closing but does not end its sentence",
+        "` .`",
+    ),
+    "sentence that may not end": (
+        "rule closing\n  the star ( . | , ) !closing",
+        "  the star ( . | , ) !closing",
+        "does not end its sentence",
+        "` .`",
+    ),
+    "glued mark": ("rule closing\n  star. !end", "  star. !end", "'star.' is in", "space before"),
+    "unknown mark": ("rule closing\n  star ; .", "  star ; .", "mark ';' is in no list", ";/PUNCT"),
+    "fact of two parts": (
+        "rule closing\n  star . !fact:diamond:stolen",
+        "  star . !fact:diamond:stolen",
+        "no fact of three parts",
+        "!fact:subject:relation:object",
+    ),
+    "fact without an object": (
+        "rule closing\n  star . !fact:diamond:is:",
+        "  star . !fact:diamond:is:",
+        "no fact of three parts",
+        "!fact:subject:relation:object",
+    ),
+    "mistyped fact": (
+        "rule closing\n  star . !facts:a:b:c",
+        "  star . !facts:a:b:c",
+        "no fact of three parts",
+        "!fact:",
+    ),
+    "fact of an unknown register": (
+        "rule closing\n  star . !fact:@hro:stole:@book",
+        "  star . !fact:@hro:stole:@book",
+        "reads @hro",
+        "@book, @other, @hero",
+    ),
+    "empty class": (
+        "words gems NOUN\nrule closing\n  <gems> .",
+        "words gems NOUN",
+        "<gems> has no words",
+        "colon",
+    ),
+    "two words in a cell": (
+        "table cities\n  new york | usa",
+        "  new york | usa",
+        "the city 'new york' is not one token",
+        "one word",
+    ),
+    "no word in a cell": (
+        "table people\n   | male",
+        "   | male",
+        "the name '' is not one token",
+        "one word",
+    ),
+    "capital in a class": (
+        "words gems NOUN : Ruby",
+        "words gems NOUN : Ruby",
+        "'Ruby' has",
+        "'ruby'",
+    ),
+    "capital in a line": ("rule closing\n  Star .", "  Star .", "'Star' has a capital", "capitals"),
+    "capital in a cell": (
+        "table people\n  Eve | female",
+        "  Eve | female",
+        "'Eve' has a capital",
+        "'eve'",
+    ),
+    "capital among capitals": ("capitals\n  French", "  French", "'French' has", "'french'"),
+    "choice of nothing": (
+        "rule closing\n  ( 0 star | 0 three ) .",
+        "  ( 0 star | 0 three ) .",
+        "$closing, nothing can be said in any genre.",
+        "above zero",
+    ),
+    "no article": ("irregular article\n  ufo the", "  ufo the", "'the' is no article", "`an`"),
+    "missing column of senses": (
+        "",
+        "table senses : word | sense | acts",
+        "lacks the column where",
+        "word, sense",
+    ),
+    "place without a sense": (
+        "table senses\n  star | sky | near the star | moor the star",
+        "  star | sky | near the star | moor the star",
+        "does not end with the word and its sense",
+        "star#sky",
+    ),
+    "place of another sense": (
+        "table senses\n  bank | seat | at the bank#money | meet three",
+        "  bank | seat | at the bank#money | meet three",
+        "does not end with the word",
+        "bank#seat",
+    ),
+    "place that tells": (
+        "table senses\n  bank | seat | near the bank#seat | meet three",
+        "  bank | seat | near the bank#seat | meet three",
+        "the place tells the sense of bank (seat, and river in small.grammar, line 42)",
+        "at the bank",
+    ),
+    "acts that share a word": (
+        "table senses\n  bank | seat | at the bank#seat | meet three ; moor the star",
+        "  bank | seat | at the bank#seat | meet three ; moor the star",
+        "share the words moor",
+        "their own",
+    ),
+}
+
+
+@pytest.mark.parametrize("mistake", ADDED)
+def test_a_mistake_in_a_teacher_s_file_is_reported_there(mistake):
+    added, line, cause, remedy = ADDED[mistake]
+    small = SMALL
+    if mistake == "missing column of senses":
+        small = SMALL[: SMALL.index("table senses")] + SMALL[SMALL.index("rule review") :]
+        added = f"{line}\n  bank | river | moor the canoe"
+    texts = [("small.grammar", small), ("mine.grammar", added)]
+    with pytest.raises(CourseError) as caught:
+        BookWorld(Grammar(texts))
+    assert cause in caught.value.cause and remedy in caught.value.remedy
+    number = added.splitlines().index(line) + 1
+    assert caught.value.cause.startswith(f"mine.grammar, line {number}: ")
+
+
+# What stands in the course's file although the teacher's made it wrong.
+ELSEWHERE = {
+    "more ratings": ("ratings 1 1 1 1", "  good", "`good` have 3 numbers, there are 4 ratings"),
+    "ambiguous word": (
+        "words loves NOUN : star love",
+        "  1 [0.4 i love this .]",
+        "'love' may be NOUN (mine.grammar, line 1) or VERB (small.grammar, line 21)",
+    ),
+    "ambiguous word of a course's class": (
+        "words things NOUN : love",
+        "  1 [0.4 i love this .]",
+        "'love' may be NOUN (mine.grammar, line 1) or VERB (small.grammar, line 21)",
+    ),
+    "ambiguous cell": (
+        "table ways : way/NOUN\n  star\n  love",
+        "  1 [0.4 i love this .]",
+        "'love' may be NOUN (mine.grammar, line 3) or VERB (small.grammar, line 21)",
+    ),
+    "genre of which nothing is said": (
+        "genres horror\nweights genre\n  mystery 1 1 0\n  romance 1 1 0",
+        "  [mystery] @hero met",
+        "$meeting, nothing can be said in the genre horror.",
+    ),
+    "stars in a genre at which nothing is said": (
+        "weights genre\n  mystery 1 0\n  romance 1 0\nrule meeting\n  [not3] star .",
+        "  [mystery] @hero met",
+        "$meeting, nothing can be said in the genre romance at 3 stars.",
+    ),
+    "rule of which nothing is said": (
+        "weights genre\n  mystery 0 0\n  romance 0 0",
+        "  [mystery] @hero met",
+        "$meeting, nothing can be said in any genre.",
+    ),
+}
+
+
+@pytest.mark.parametrize("mistake", ELSEWHERE)
+def test_what_a_teacher_s_file_breaks_in_another_is_told(mistake):
+    added, begins, cause = ELSEWHERE[mistake]
+    with pytest.raises(CourseError) as caught:
+        BookWorld(Grammar([("small.grammar", SMALL), ("mine.grammar", added)]))
+    assert cause in caught.value.cause
+    number = int(caught.value.cause.removeprefix("small.grammar, line ").split(":")[0])
+    assert SMALL.splitlines()[number - 1].startswith(begins)
+
+
+@pytest.mark.parametrize(
+    ("name", "lines"),
+    [("closng", "three stars ."), ("clsing", "()\nrule other\n  $clsing"), ("lost", "$lost")],
+)
+def test_a_rule_that_nobody_calls_is_reported(tmp_path, name, lines):
+    (tmp_path / "small.grammar").write_text(SMALL, encoding="utf-8")
+    mine = tmp_path / "zmine.grammar"
+    mine.write_text(f"\nrule _{name}\n  {lines}\n".replace(f"${name}", f"$_{name}"), "utf-8")
+    lost = "other" if "other" in lines else name
+    if lost == name:
+        Grammar.read(tmp_path)  # a name that begins with _ may stay unused
+    mine.write_text(f"\nrule {name}\n  {lines}\n", encoding="utf-8")
+    with pytest.raises(
+        CourseError, match=f"zmine.grammar, line .*`{lost}` is never said"
+    ) as caught:
+        Grammar.read(tmp_path)
+    assert ("`closing`?" in caught.value.remedy) == (name == "closng")
+
+
+def test_a_file_that_is_no_utf8_is_named(tmp_path):
+    (tmp_path / "mine.grammar").write_bytes("\nwords names NOUN : café\n".encode("latin-1"))
+    with pytest.raises(CourseError, match=r"mine\.grammar, line 2: .* UTF-8"):
+        Grammar.read(tmp_path)
+    (tmp_path / "mine.grammar").unlink()
+    (tmp_path / "folder.grammar").mkdir()
+    with pytest.raises(CourseError, match=r"folder\.grammar cannot be read"):
+        Grammar.read(tmp_path)
+
+
+def test_rules_that_only_call_each_other_are_reported(tmp_path):
+    text = f"{SMALL}\nrule tick\n  star $tock\nrule tock\n  three $tick\n  ()\n"
+    (tmp_path / "small.grammar").write_text(text, encoding="utf-8")
+    with pytest.raises(CourseError, match="`tick` is never said"):
+        Grammar.read(tmp_path)
