@@ -7,8 +7,7 @@ from random import Random
 import numpy as np
 
 from lmcourse.corpus.bookworld import BookWorld, Review
-from lmcourse.corpus.bookworld.network import SENTENCE_ENDS
-from lmcourse.corpus.bookworld.templates import Tag
+from lmcourse.corpus.bookworld.templates import SENTENCE_ENDS, Tag
 from lmcourse.corpus.tasks.drawing import Pool, in_turn
 from lmcourse.corpus.tasks.passages import expected, passage, posterior
 from lmcourse.corpus.tasks.task import Example, Task, checked_count
