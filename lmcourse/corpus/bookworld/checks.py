@@ -33,7 +33,7 @@ def check_blocks(blocks: Blocks) -> None:
     """Check what only shows when every file is read.
 
     Raises:
-        CourseError: weights of a wrong length, an empty class, or senses that give themselves away.
+        CourseError: weights of a wrong length, an empty class, or a sense that is not labeled.
     """
     _check_weights(blocks)
     for each in blocks.classes.values():
@@ -44,6 +44,21 @@ def check_blocks(blocks: Blocks) -> None:
             )
     if "senses" in blocks.tables:
         _check_senses(blocks.tables["senses"])
+
+
+def check_rivals(blocks: Blocks) -> None:
+    """Check that only what is done tells the sense of a word: else counting words would do.
+
+    Raises:
+        CourseError: two senses of a word have different places, or acts that share a word.
+    """
+    if "senses" not in blocks.tables:
+        return
+    table = blocks.tables["senses"]
+    for index, row in enumerate(table.rows):
+        for other in table.rows[:index]:
+            if row["word"] == other["word"] and row["sense"] != other["sense"]:
+                _check_two_senses(table, row, other)
 
 
 def check_reached(blocks: Blocks) -> None:
@@ -143,26 +158,22 @@ def _check_weights(blocks: Blocks) -> None:
 
 
 def _check_senses(table: Table) -> None:
-    """Only the acts may tell a sense: else counting words would do."""
     missing = [column for column in _SENSES if column not in table.columns]
     if missing:
         raise table.place.error(
             f"the table `senses` lacks the column {missing[0]}.",
             f"Give it the columns {', '.join(_SENSES)}.",
         )
-    for index, row in enumerate(table.rows):
+    for row in table.rows:
         word, sense = row["word"], row["sense"]
         if row["where"].split()[-1:] != [f"{word}#{sense}"]:
             raise table.place_of(row).error(
                 f"the place {row['where']!r} does not end with the word and its sense.",
                 f"End it with {word}#{sense}.",
             )
-        for other in table.rows[:index]:
-            if word == other["word"] and sense != other["sense"]:
-                _check_rivals(table, row, other)
 
 
-def _check_rivals(table: Table, row: dict[str, str], other: dict[str, str]) -> None:
+def _check_two_senses(table: Table, row: dict[str, str], other: dict[str, str]) -> None:
     place, before = table.place_of(row), table.place_of(other)
     both = f"{row['word']} ({row['sense']}, and {other['sense']} in {before.file}, "
     both += f"line {before.line})"

@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 
 from lmcourse.corpus.bookworld.blocks import Blocks, Line, Row, Table
-from lmcourse.corpus.bookworld.checks import check_blocks, check_mark, check_reached
+from lmcourse.corpus.bookworld.checks import check_blocks, check_mark, check_reached, check_rivals
 from lmcourse.corpus.bookworld.morphology import FORMS, inflect
 from lmcourse.corpus.bookworld.registers import REGISTERS
 from lmcourse.corpus.bookworld.templates import NUMBER, Nodes, Parser, Place
@@ -63,7 +63,8 @@ class Grammar(Blocks):
         """Read every ``*.grammar`` file of some folders, in the order of their names.
 
         Raises:
-            CourseError: a folder has no such file, a file cannot be read, or a rule is never said.
+            CourseError: a folder has no such file, a file cannot be read, a rule is never said, or
+                the senses of a word can be told by counting.
         """
         texts = []
         for folder in folders:
@@ -76,6 +77,7 @@ class Grammar(Blocks):
             texts += [(path.name, _text(path)) for path in paths]
         grammar = cls(texts)
         check_reached(grammar)
+        check_rivals(grammar)
         return grammar
 
     @cached_property

@@ -3,6 +3,7 @@
 import pytest
 
 from lmcourse.corpus.bookworld import LANGUAGE, BookWorld, Grammar
+from lmcourse.corpus.bookworld.checks import check_rivals
 from lmcourse.errors import CourseError
 from tests.corpus.bookworld.grammars import SMALL, world_of
 
@@ -356,7 +357,9 @@ def test_a_mistake_in_a_teacher_s_file_is_reported_there(mistake):
         added = f"{line}\n  bank | river | moor the canoe"
     texts = [("small.grammar", small), ("mine.grammar", added)]
     with pytest.raises(CourseError) as caught:
-        BookWorld(Grammar(texts))
+        grammar = Grammar(texts)
+        check_rivals(grammar)
+        BookWorld(grammar)
     assert cause in caught.value.cause and remedy in caught.value.remedy
     number = added.splitlines().index(line) + 1
     assert caught.value.cause.startswith(f"mine.grammar, line {number}: ")
