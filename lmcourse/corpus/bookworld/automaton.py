@@ -84,6 +84,7 @@ class _Compiler:
         self.classes = len(grammar.genres) * len(grammar.ratings)
         self.contents: list[Arcs | None] = [[]]  # None: not yet known
         self.final = 0
+        self.emissions: list[Emission] = []
         self.emission_ids: dict[Emission, int] = {}
         self.tag_ids: dict[Tag, int] = {}
         self.slots: dict[tuple[str, str], Words] = {}  # (class, form) → what it may say
@@ -117,8 +118,8 @@ class _Compiler:
             [each._replace(target=numbers[each.target]) for each in self.contents[state] or ()]
             for state in order
         ]
-        emissions, tags = list(self.emission_ids), list(self.tag_ids)
-        return Automaton(states, emissions, tags, 0, numbers[self.final], self.classes)
+        tags = list(self.tag_ids)
+        return Automaton(states, self.emissions, tags, 0, numbers[self.final], self.classes)
 
     def _rule(self, rule: Rule, then: int) -> int:
         """The state of a rule before ``then``; known before its arcs, which may lead to it."""
@@ -200,7 +201,7 @@ class _Compiler:
                     "the article `a` stands before a rule that is about to repeat.",
                     "Put another word between them.",
                 )
-            emission = self._emission(arc.emission)
+            emission = self.emissions[arc.emission]
             if isinstance(emission, str):
                 raise Wrong(
                     f"the article `a` stands before the register @{emission}.",
@@ -219,7 +220,7 @@ class _Compiler:
                         tuple(word for word, _ in chosen),
                         tuple(round(probability / share, 14) for _, probability in chosen),
                     )
-                    id_ = self.emission_ids.setdefault(words, len(self.emission_ids))
+                    id_ = self._emission_id(words)
                     sounds[sound].append(arc._replace(emission=id_, weight=arc.weight * share))
         found = []
         for sound, arcs in sounds.items():
@@ -231,16 +232,14 @@ class _Compiler:
         return found
 
     def _arc(self, emission: Emission, tag: Tag, target: int) -> Arc:
-        emissions, tags = self.emission_ids, self.tag_ids
-        id_ = emissions.setdefault(emission, len(emissions))
-        return Arc(id_, tags.setdefault(tag, len(tags)), target, 1.0)
+        tag_id = self.tag_ids.setdefault(tag, len(self.tag_ids))
+        return Arc(self._emission_id(emission), tag_id, target, 1.0)
 
-    def _emission(self, id_: int) -> Emission:
-        if len(self._emissions) != len(self.emission_ids):
-            self._emissions = list(self.emission_ids)
-        return self._emissions[id_]
-
-    _emissions: Sequence[Emission] = ()
+    def _emission_id(self, emission: Emission) -> int:
+        id_ = self.emission_ids.setdefault(emission, len(self.emissions))
+        if id_ == len(self.emissions):
+            self.emissions.append(emission)
+        return id_
 
     def _content(self, state: int) -> Arcs:
         """The arcs of a state; of one that is being built, a silent arc to it."""

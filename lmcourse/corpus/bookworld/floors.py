@@ -7,7 +7,6 @@ Both are exact for each token; a standard error is left because a split is a sam
 
 import contextlib
 import json
-import os
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -19,6 +18,7 @@ import numpy as np
 from lmcourse import files
 from lmcourse.corpus.bookworld.automaton import END
 from lmcourse.corpus.bookworld.review import Review
+from lmcourse.corpus.download import cache_folder
 from lmcourse.errors import CourseError
 
 if TYPE_CHECKING:
@@ -137,10 +137,7 @@ def _write(content: dict[str, dict[str, Any]], path: Path) -> None:
 
 
 def _cache() -> Path:
-    from platformdirs import user_cache_path
-
-    named = os.environ.get("LMCOURSE_CACHE")
-    return (Path(named) if named else user_cache_path("lmcourse")) / "bookworld-floors.json"
+    return cache_folder() / "bookworld-floors.json"
 
 
 def _read(path: Path) -> dict[str, dict[str, Any]]:
@@ -160,14 +157,26 @@ def _scores(probabilities: np.ndarray, ids: np.ndarray) -> np.ndarray:
 
 def _floor(scores: Sequence[np.ndarray]) -> Floor:
     nats, hits, counts = np.array(scores).T
-    mean = nats.sum() / counts.sum()
-    # The mean is a ratio of two sums over reviews; its error by linearization (the delta method).
-    residuals = (nats - mean * counts) / counts.mean()
-    error = residuals.std(ddof=1) / np.sqrt(len(scores)) if len(scores) > 1 else float("nan")
-    return Floor(
-        float(mean),
-        float(error),
-        float(hits.sum() / counts.sum()),
-        int(counts.sum()),
-        len(scores),
-    )
+    mean, error = ratio(nats, counts)
+    accuracy, _ = ratio(hits, counts)
+    return Floor(mean, error, accuracy, int(counts.sum()), len(scores))
+
+
+def ratio(sums: Sequence[float], counts: Sequence[float]) -> tuple[float, float]:
+    """The ratio of two sums over independent units, and its standard error (delta method).
+
+    Args:
+        sums: of each unit, such as the nats of a review.
+        counts: of each unit, such as its tokens.
+
+    Returns:
+        Both nan if there is nothing to count; the error is nan for one unit alone.
+    """
+    above, below = np.asarray(sums, float), np.asarray(counts, float)
+    if not below.sum():
+        return float("nan"), float("nan")
+    mean = above.sum() / below.sum()
+    # By linearization: what each unit adds to the sum beyond the mean's share.
+    residuals = (above - mean * below) / below.mean()
+    error = residuals.std(ddof=1) / np.sqrt(len(below)) if len(below) > 1 else float("nan")
+    return float(mean), float(error)

@@ -18,7 +18,7 @@ from lmcourse.corpus.bookworld.blocks import Blocks, Line, Row, Table
 from lmcourse.corpus.bookworld.checks import check_blocks, check_mark, check_reached, check_rivals
 from lmcourse.corpus.bookworld.morphology import FORMS, inflect
 from lmcourse.corpus.bookworld.registers import REGISTERS
-from lmcourse.corpus.bookworld.templates import NUMBER, Nodes, Parser, Place
+from lmcourse.corpus.bookworld.templates import NUMBER, Nodes, Parser, Place, plain
 from lmcourse.errors import CourseError
 
 LANGUAGE = Path(__file__).parent / "language"
@@ -94,7 +94,7 @@ class Grammar(Blocks):
                 for row in table.rows if part_of_speech else ():
                     for word in row[column].split():
                         if word != ";":
-                            found.setdefault(_plain(word), set()).add(part_of_speech or "")
+                            found.setdefault(plain(word), set()).add(part_of_speech or "")
         return found
 
     @cached_property
@@ -118,7 +118,7 @@ class Grammar(Blocks):
         total = math.fsum(raw)
         found: dict[str, float] = {}
         for lemma, weight in zip(each.words, raw, strict=True):
-            word = inflect(_plain(lemma), form or "base", self.irregular)
+            word = inflect(plain(lemma), form or "base", self.irregular)
             # Rounded, so that the last digit of a platform's pow() changes no sampled review.
             found[word] = found.get(word, 0.0) + round(weight / total, 14)
         return found
@@ -165,7 +165,7 @@ class Grammar(Blocks):
                     raise place.error(
                         f"a phrase has no form {form!r}.", f"Choose {', '.join(FORMS['VERB'])}."
                     )
-                words[0] = inflect(_plain(words[0]), form, self.irregular) + "/VERB"
+                words[0] = inflect(plain(words[0]), form, self.irregular) + "/VERB"
             options.append(" ".join(words))
         return options[0] if len(options) == 1 else f"( {' | '.join(options)} )"
 
@@ -232,7 +232,7 @@ class Grammar(Blocks):
         for table in self.tables.values():
             for column, part_of_speech in table.columns.items():
                 for row in table.rows if part_of_speech else ():
-                    if part_of_speech and word in map(_plain, row[column].split()):
+                    if part_of_speech and word in map(plain, row[column].split()):
                         place = table.place_of(row)
                         found.setdefault(part_of_speech, f"{place.file}, line {place.line}")
         return found
@@ -277,10 +277,6 @@ def _text(path: Path) -> str:
         raise CourseError(
             f"The file {path} cannot be read: {error.strerror}.", "Make it a readable text file."
         ) from error
-
-
-def _plain(word: str) -> str:
-    return re.split(r"[/#^]", word)[0]
 
 
 def _tagged(word: str, part_of_speech: str) -> str:

@@ -73,11 +73,6 @@ class Register:
     prior: np.ndarray
 
     @cached_property
-    def column(self) -> dict[str, int]:
-        """Where each attribute stands."""
-        return {name: index for index, name in enumerate(self.attributes)}
-
-    @cached_property
     def cumulative(self) -> list[list[float]]:
         """For sampling: the running sum of each genre's prior."""
         return [np.cumsum(row).tolist() for row in self.prior]

@@ -1,5 +1,6 @@
 """One generated review: its tokens, what is known of each, and its text as one would print it."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -8,6 +9,10 @@ from lmcourse.corpus.bookworld.network import Network
 from lmcourse.corpus.bookworld.registers import CHARACTERS
 from lmcourse.corpus.bookworld.templates import SENTENCE_ENDS, Tag
 
+_TITLES = {
+    "@book": ("book.adjective", "book.noun"),
+    "@other": ("book.other_adjective", "book.other_noun"),
+}
 _TIGHT = {".", ",", "?", "!", ";", ":"}  # no space before them
 
 
@@ -109,7 +114,9 @@ class Review:
             if token in SENTENCE_ENDS:
                 marks = [mark for tag in self.tags[start : position + 1] for mark in tag.marks]
                 plain = [mark for mark in marks if ":" not in mark and mark != "spoiler"]
-                facts = tuple(self._fact(mark) for mark in marks if mark.startswith("fact:"))
+                facts = tuple(
+                    fact_of(mark, self.held_value) for mark in marks if mark.startswith("fact:")
+                )
                 stage = plain[0] if plain else None
                 found.append(Sentence(start, position + 1, stage, "spoiler" in marks, facts))
                 start = position + 1
@@ -193,20 +200,6 @@ class Review:
             "review_id": f"bookworld-{self.seed}-{self.index}",
         }
 
-    def _fact(self, mark: str) -> Fact:
-        parts = [
-            self._entity(part[1:]) if part.startswith("@") else part for part in mark.split(":")[1:]
-        ]
-        return Fact(*parts)
-
-    def _entity(self, name: str) -> str:
-        if name == "book":
-            return self.title
-        if name == "other":
-            words = (self.held_value(f"book.other_{part}") for part in ("adjective", "noun"))
-            return f"the {' '.join(words)}"
-        return self.held_value(name)
-
     def _printed(self, start: int, end: int) -> str:
         capitals = self.network.grammar.capitals
         text = ""
@@ -233,3 +226,20 @@ class Review:
 def _is_pronoun(tag: Tag) -> bool:
     name, _, form = (tag.register or "").partition(".")
     return name in CHARACTERS and form in ("he", "him", "his")
+
+
+def fact_of(mark: str, held: Callable[[str], str]) -> Fact:
+    """The fact that a mark such as ``fact:@book.last:wrote:@book`` stands for.
+
+    Args:
+        held: what a register holds: ``held("book.last")``.
+    """
+
+    def entity(part: str) -> str:
+        if not part.startswith("@"):
+            return part
+        if part in _TITLES:
+            return " ".join(["the", *(held(name) for name in _TITLES[part])])
+        return held(part[1:])
+
+    return Fact(*(entity(part) for part in mark.split(":")[1:]))

@@ -241,3 +241,8 @@ def _ends_sentence(nodes: Nodes) -> bool:
 
 def _listed(marks: tuple[str, ...]) -> str:
     return " ".join(f"!{mark}" for mark in marks)
+
+
+def plain(text: str) -> str:
+    """The words of a template without their labels: ``at the bank#river`` → ``at the bank``."""
+    return " ".join(re.split(r"[/#^]", word)[0] for word in text.split())

@@ -3,9 +3,10 @@
 import gc
 import hashlib
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cached_property
+from typing import TypeVar
 
 import numpy as np
 
@@ -16,7 +17,10 @@ from lmcourse.corpus.bookworld.inference import MASKED, Inference
 from lmcourse.corpus.bookworld.network import Network
 from lmcourse.corpus.bookworld.review import Review
 from lmcourse.corpus.bookworld.sampling import Sampler
+from lmcourse.corpus.bookworld.templates import Tag
 from lmcourse.errors import CourseError
+
+L = TypeVar("L")
 
 
 class BookWorld:
@@ -219,12 +223,7 @@ class BookWorld:
         Raises:
             CourseError: as ``masked_posterior``.
         """
-        inference = self._inference(tokens, at=position)
-        found: dict[str | None, float] = {}
-        for tag, row in inference.tags(position).items():
-            sense = self.network.tags[tag].sense
-            found[sense] = found.get(sense, 0.0) + float(row.sum())
-        return found
+        return self._label_posterior(tokens, position, lambda tag: tag.sense)
 
     def part_of_speech_posterior(self, tokens: Sequence[str], position: int) -> dict[str, float]:
         """P(part of speech of the token at a position | the text).
@@ -232,10 +231,14 @@ class BookWorld:
         Raises:
             CourseError: as ``masked_posterior``.
         """
-        inference = self._inference(tokens, at=position)
-        found: dict[str, float] = {}
-        for tag, row in inference.tags(position).items():
-            name = self.network.tags[tag].part_of_speech
+        return self._label_posterior(tokens, position, lambda tag: tag.part_of_speech)
+
+    def _label_posterior(
+        self, tokens: Sequence[str], position: int, label: Callable[[Tag], L]
+    ) -> dict[L, float]:
+        found: dict[L, float] = {}
+        for tag, row in self._inference(tokens, at=position).tags(position).items():
+            name = label(self.network.tags[tag])
             found[name] = found.get(name, 0.0) + float(row.sum())
         return found
 

@@ -9,8 +9,8 @@ from random import Random
 
 from lmcourse.corpus.bookworld import BookWorld, Review
 from lmcourse.corpus.bookworld.morphology import FORMS, inflect
+from lmcourse.corpus.bookworld.templates import plain
 from lmcourse.corpus.tasks.drawing import Pool, in_turn
-from lmcourse.corpus.tasks.material import plain
 from lmcourse.corpus.tasks.task import Example, Task, certain, checked_count
 
 LABELS = ("acceptable", "unacceptable")

@@ -8,7 +8,7 @@ import numpy as np
 
 from lmcourse.corpus.bookworld import BookWorld, Review
 from lmcourse.corpus.bookworld.morphology import inflect
-from lmcourse.corpus.tasks.material import plain
+from lmcourse.corpus.bookworld.templates import plain
 from lmcourse.errors import CourseError
 
 if TYPE_CHECKING:

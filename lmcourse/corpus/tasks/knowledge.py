@@ -7,8 +7,10 @@ from functools import partial
 from random import Random
 
 from lmcourse.corpus.bookworld import BookWorld, Fact, Review
+from lmcourse.corpus.bookworld.floors import ratio
+from lmcourse.corpus.bookworld.review import fact_of
 from lmcourse.corpus.tasks.drawing import Pool, in_turn
-from lmcourse.corpus.tasks.material import plain, table
+from lmcourse.corpus.tasks.material import table
 from lmcourse.corpus.tasks.task import (
     Best,
     Example,
@@ -16,7 +18,6 @@ from lmcourse.corpus.tasks.task import (
     certain,
     checked_count,
     checked_option,
-    ratio,
 )
 
 # The columns of the table `books` that no line of the grammar reads.
@@ -75,11 +76,9 @@ def stated(world: BookWorld) -> list[Fact]:
     marks = {mark for tag in used for mark in tag.marks if mark.startswith("fact:")}
     found = set()
     for mark in marks:
-        parts = [plain(part) for part in mark.split(":")[1:]]
         for value in book.values if "@" in mark else book.values[:1]:
             held = dict(zip(book.attributes, value, strict=True))
-            held["book"] = f"the {held['book.adjective']} {held['book.noun']}"
-            found.add(Fact(*(held.get(part.removeprefix("@"), part) for part in parts)))
+            found.add(fact_of(mark, held.__getitem__))
     return [fact for fact in graph(world) if fact in found]
 
 
@@ -152,9 +151,9 @@ def best_without_graph(world: BookWorld, task: Task[KnowledgeQuestion]) -> Best:
         for relation, column in UNSTATED.items():
             seen.setdefault((relation, row["genre"]), Counter())[row[column]] += 1
     shares = {key: max(each.values()) / each.total() for key, each in seen.items()}
-    sums = [(shares[example.relation, example.genre], 1.0) for example in task.examples]
+    found = [shares[example.relation, example.genre] for example in task.examples]
     how = "The most frequent answer's share among the authors of the genre, for each relation."
-    return Best(*ratio(sums), exact=True, how=how)
+    return Best(*ratio(found, [1.0] * len(found)), exact=True, how=how)
 
 
 def _mentions(

@@ -1,6 +1,5 @@
 """What sentences are made of when a task writes its own: events, people, cities, books."""
 
-import re
 from collections.abc import Callable, Sequence
 from functools import cached_property
 from random import Random
@@ -8,6 +7,7 @@ from typing import NamedTuple, TypeVar
 
 from lmcourse.corpus.bookworld import BookWorld
 from lmcourse.corpus.bookworld.morphology import inflect
+from lmcourse.corpus.bookworld.templates import plain
 from lmcourse.errors import CourseError
 
 R = TypeVar("R")
@@ -176,11 +176,6 @@ def table(world: BookWorld, name: str) -> list[dict[str, str]]:
             "Use the course's own grammar, or add the table to yours.",
         )
     return found.rows
-
-
-def plain(text: str) -> str:
-    """The words of a template without their labels: ``at the bank#river`` → ``at the bank``."""
-    return " ".join(re.split(r"[/#^]", word)[0] for word in text.split())
 
 
 def past(world: BookWorld, act: str) -> str:

@@ -9,8 +9,9 @@ from random import Random
 import numpy as np
 
 from lmcourse.corpus.bookworld import END, BookWorld, Review
+from lmcourse.corpus.bookworld.templates import plain
 from lmcourse.corpus.tasks.drawing import Pool, in_turn
-from lmcourse.corpus.tasks.material import past, plain, table
+from lmcourse.corpus.tasks.material import past, table
 from lmcourse.corpus.tasks.task import Example, Task, checked_count
 from lmcourse.errors import CourseError
 

@@ -67,8 +67,7 @@ def sentiment(
 def _without_closing(
     review: Review, random: Random, names: dict[str, str]
 ) -> Iterator[tuple[str, tuple[str, ...]]]:
-    closings = [each.start for each in review.sentences if each.stage == "closing"]
-    shown = review.tokens[: closings[0]] if closings else review.tokens
+    shown = review.before_closing
     if shown and str(review.rating) in names:
         yield names[str(review.rating)], tuple(shown)
 

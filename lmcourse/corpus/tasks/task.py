@@ -8,6 +8,7 @@ from typing import Generic, TypeVar
 
 import numpy as np
 
+from lmcourse.corpus.bookworld.floors import ratio
 from lmcourse.errors import CourseError
 
 
@@ -121,8 +122,9 @@ class Task(Generic[E]):
         """
         if self.bound is not None:
             return self.bound
-        sums = [(rows.max(1).sum(), len(rows)) for rows in self.posteriors]
-        return Best(*ratio(sums), exact=True, how=self.how)
+        right = [rows.max(1).sum() for rows in self.posteriors]
+        decisions = [len(rows) for rows in self.posteriors]
+        return Best(*ratio(right, decisions), exact=True, how=self.how)
 
     def score(self, answers: Sequence[str | Sequence[str]]) -> float:
         """The share of right answers, [examples] in their order.
@@ -151,19 +153,6 @@ def _listed(label: str | Sequence[str]) -> list[str]:
 def certain(how: str) -> Best:
     """The best score of a task whose label is a function of the text."""
     return Best(1.0, 0.0, exact=True, how=how)
-
-
-def ratio(sums: Sequence[tuple[float, float]]) -> tuple[float, float]:
-    """The ratio of two sums over examples, and its standard error (by the delta method)."""
-    if not sums:
-        return float("nan"), float("nan")
-    hits, counts = np.array(sums, float).T
-    if not counts.sum():
-        return float("nan"), float("nan")
-    score = hits.sum() / counts.sum()
-    residuals = (hits - score * counts) / counts.mean()
-    error = residuals.std(ddof=1) / np.sqrt(len(sums)) if len(sums) > 1 else float("nan")
-    return float(score), float(error)
 
 
 def checked_count(n: int) -> int:
