@@ -17,6 +17,7 @@ _SUBMODULES = (
     "models",
     "notebooks",
     "show",
+    "tokenizers",
     "training",
     "widgets",
 )

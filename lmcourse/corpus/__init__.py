@@ -1,4 +1,4 @@
-"""Text, and tasks made of it: BookWorld, readers, vocabulary, windows."""
+"""Text, and tasks made of it: BookWorld, readers, windows."""
 
 from lmcourse.corpus.bookworld import END, SPLITS, BookWorld, Grammar, Review
 from lmcourse.corpus.datasets import DATASETS
@@ -9,7 +9,6 @@ from lmcourse.corpus.goodreads import read_reviews, split_of, write_reviews
 from lmcourse.corpus.recall import RecallTask
 from lmcourse.corpus.records import ReviewRecord
 from lmcourse.corpus.vectors import WordVectors, read_vectors, write_vectors
-from lmcourse.corpus.vocabulary import Vocabulary
 from lmcourse.corpus.windows import windows
 
 __all__ = [
@@ -22,7 +21,6 @@ __all__ = [
     "RecallTask",
     "Review",
     "ReviewRecord",
-    "Vocabulary",
     "WordVectors",
     "fetch",
     "python_documentation",

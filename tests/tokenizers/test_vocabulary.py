@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from lmcourse.corpus import Vocabulary
+from lmcourse.tokenizers import Vocabulary
 from lmcourse.errors import CourseError
 
 
