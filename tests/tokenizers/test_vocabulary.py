@@ -3,8 +3,8 @@
 import pytest
 import torch
 
-from lmcourse.tokenizers import Vocabulary
 from lmcourse.errors import CourseError
+from lmcourse.tokenizers import Vocabulary
 
 
 def test_ids_follow_frequency_then_the_alphabet():

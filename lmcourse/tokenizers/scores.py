@@ -1,0 +1,65 @@
+"""What a pair of pieces is worth to the one who learns merges: three answers.
+
+BPE takes how often the pair occurs. WordPiece takes "the one that increases the likelihood on the
+training data the most" (Schuster & Nakajima 2012, section 3) and its authors give no formula:
+``likelihood`` computes just that. Often the pointwise mutual information is taught in its place,
+``pmi``: the same gain, but of one occurrence instead of all. It prefers rare pairs whose pieces are
+never apart, and so spends the vocabulary on what the text hardly needs.
+"""
+
+from collections.abc import Callable
+from math import log, log1p
+from typing import NamedTuple
+
+
+class Counts(NamedTuple):
+    """What there is to know of a pair: how often it and its pieces occur."""
+
+    pair: int
+    left: int
+    right: int
+    total: int  # pieces in the whole text
+    alike: bool  # the two pieces are the same one
+
+
+Score = Callable[[Counts], float]
+
+
+def frequency(counts: Counts) -> float:
+    """BPE's score: how often the pair occurs."""
+    return counts.pair
+
+
+def pmi(counts: Counts) -> float:
+    """count(ab) / (count(a) · count(b)): e to the power of the pair's pointwise mutual information.
+
+    (Up to the number of pieces in the text, which is the same for all pairs.) Python rounds the
+    quotient of two integers correctly, so equal ratios are equal floats on every machine.
+    """
+    return counts.pair / (counts.left * counts.right)
+
+
+def likelihood(counts: Counts) -> float:
+    """By how much a merge raises the log-likelihood of the text, nats.
+
+    A text of N pieces, of which piece t occurs c_t times, has under the best unigram model the
+    log-likelihood Σ_t c_t log(c_t / N) = Σ_t c_t log c_t - N log N. A merge of a and b that meet n
+    times takes n from c_a, c_b and N, and adds a piece that occurs n times.
+
+    "aaa" has two pairs of a, but only one can be merged; of equal pieces n is therefore taken as
+    half their number if it is larger, which for runs of three or more is an estimate.
+    """
+    pair, left, right, total, alike = counts
+    if alike:
+        merged = min(pair, left // 2)
+        pieces = _loss(left, 2 * merged)
+    else:
+        merged = pair
+        pieces = _loss(left, merged) + _loss(right, merged)
+    return merged * log(merged) - pieces + _loss(total, merged)
+
+
+def _loss(count: int, taken: int) -> float:
+    """c log c - (c - n) log(c - n), without the difference of two large numbers."""
+    rest = count - taken
+    return taken * log(count) - (rest * log1p(-taken / count) if rest else 0.0)

@@ -1,0 +1,280 @@
+"""Training a unigram vocabulary: start with too many pieces, and prune until enough are left.
+
+(Kudo 2018, section 3.2.) Where byte-pair encoding grows its vocabulary, this shrinks it:
+
+1. Seeds: all characters and many frequent substrings (``unigram_seeds``).
+2. EM: a few times, count how often each piece is expected and score it anew (``unigram_em``).
+3. Prune: remove the pieces whose loss the likelihood feels least, and repeat from 2 until the
+   vocabulary is 1.1 times as large as wanted.
+4. Finish: the characters of the corpus always stay; the pieces with the smallest loss go.
+
+It follows the ``tokenizers`` library's trainer, which follows SentencePiece. The library keeps
+words in an unordered table; here they are sorted, so that the same words give the same vocabulary.
+"""
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from lmcourse.errors import CourseError
+from lmcourse.tokenizers.lattice_batch import FastCorpus
+from lmcourse.tokenizers.text import checked_text
+from lmcourse.tokenizers.unigram import Unigram
+from lmcourse.tokenizers.unigram_em import Corpus, MStep, loss, maximize
+from lmcourse.tokenizers.unigram_seeds import seed_scores
+
+if TYPE_CHECKING:
+    from tokenizers import trainers
+
+MARGIN = 11  # tenths of the wanted size at which pruning stops
+ADDED_STEP = 0.0001  # nats between characters that EM has lost and that are put back
+
+Scores = dict[str, float]
+Pieces = tuple[tuple[str, float], ...]
+
+
+@dataclass(frozen=True)
+class SeedStep:
+    """The first vocabulary: every piece and its score, nats."""
+
+    pieces: Pieces
+    kind: str = "seed"
+
+
+@dataclass(frozen=True)
+class EMStep:
+    """One E step and one M step."""
+
+    size: int  # pieces before
+    log_likelihood: float  # of a word, on average, under the scores before; nats
+    tokens: float  # expected in the whole corpus
+    removed: Pieces  # those that the M step dropped, and their expected counts
+    kind: str = "em"
+
+
+@dataclass(frozen=True)
+class PruneStep:
+    """One round of pruning."""
+
+    size: int  # pieces before
+    removed: Pieces  # and their losses, nats a word, the smallest first
+    spared: tuple[str, float] | None  # the piece with the smallest loss that was kept
+    kind: str = "prune"
+
+
+@dataclass(frozen=True)
+class FinishStep:
+    """The vocabulary is brought to its size."""
+
+    size: int  # pieces before
+    removed: Pieces  # and their scores
+    added: Pieces  # characters that had been lost, and their scores
+    kind: str = "finish"
+
+
+UnigramStep = SeedStep | EMStep | PruneStep | FinishStep
+
+
+@dataclass(frozen=True)
+class UnigramTraining:
+    """A trained model and how it came about (``dataclasses.asdict`` makes the steps JSON)."""
+
+    model: Unigram
+    steps: tuple[UnigramStep, ...]
+
+
+@dataclass(frozen=True)
+class UnigramTrainer:
+    """Learns a unigram vocabulary; the options are the library's, with its defaults.
+
+    Args:
+        vocab_size: the pieces of the vocabulary, special tokens included. There may be fewer if
+            the corpus has fewer frequent substrings.
+        special_tokens: come first, with score 0.
+        initial_alphabet: characters to be kept even where the corpus lacks them (of each string
+            the first).
+        unk_token: the unknown token; it becomes the first piece unless it is a special token.
+            None: there is none.
+        max_piece_length: characters.
+        shrinking_factor: the part of the pieces that a round of pruning leaves.
+        n_sub_iterations: EM steps before each round.
+        seed_size: about so many seed pieces at most.
+        m_step: ``"bayesian"`` as in the library, or ``"plain"`` EM (see ``unigram_em.maximize``).
+        corrected_loss: prune by the loss that is meant, not by the library's (``unigram_em.loss``).
+    """
+
+    vocab_size: int = 8000
+    special_tokens: Sequence[str] = ()
+    initial_alphabet: Collection[str] = ()
+    unk_token: str | None = None
+    max_piece_length: int = 16
+    shrinking_factor: float = 0.75
+    n_sub_iterations: int = 2
+    seed_size: int = 1_000_000
+    m_step: MStep = "bayesian"
+    corrected_loss: bool = False
+
+    def __post_init__(self) -> None:
+        if not 0 < self.shrinking_factor < 1:
+            raise CourseError(
+                f"The shrinking factor is {self.shrinking_factor}.",
+                "Give a number between 0 and 1: the part of the pieces that pruning leaves.",
+            )
+        for name in ("vocab_size", "max_piece_length", "seed_size"):
+            if getattr(self, name) < 1:
+                raise CourseError(f"{name} is {getattr(self, name)}.", "Give a positive integer.")
+        if self.n_sub_iterations < 0:
+            raise CourseError(
+                f"n_sub_iterations is {self.n_sub_iterations}.", "Give 0 or a positive integer."
+            )
+
+    def train(self, word_counts: Mapping[str, int], readable: bool = False) -> UnigramTraining:
+        """Learns a vocabulary from words.
+
+        Args:
+            word_counts: how often each word (what the pre-tokenizer makes) occurs.
+            readable: use the readable form of each step, which is slower and gives the same.
+
+        Raises:
+            CourseError: there are no words, a count is no positive integer, a word is no text, or
+                the vocabulary has no room for the special tokens and all characters.
+        """
+        words = _checked(word_counts)
+        required = self._required(words)
+        scores = seed_scores(words, self.max_piece_length, self.seed_size)
+        corpus = (Corpus if readable else FastCorpus)(words, scores)
+        steps: list[UnigramStep] = [SeedStep(tuple(scores.items()))]
+        wanted = self.vocab_size * MARGIN // 10 - 1  # the library counts its unknown piece
+        while True:
+            for _ in range(self.n_sub_iterations):
+                scores, em_step = self._em(corpus, scores, sum(words.values()))
+                steps.append(em_step)
+            if len(scores) <= wanted:
+                break
+            scores, prune_step = self._prune(corpus, scores, sum(words.values()))
+            steps.append(prune_step)
+            if not prune_step.removed:
+                break  # only characters are left, and pieces that are no better than theirs
+        model, finish_step = self._finish(scores, required)
+        return UnigramTraining(model, (*steps, finish_step))
+
+    def to_library(self) -> "trainers.UnigramTrainer":
+        """The same trainer of the ``tokenizers`` library.
+
+        Raises:
+            CourseError: ``m_step`` or ``corrected_loss`` is one that the library does not have.
+        """
+        from tokenizers import trainers
+
+        if self.m_step != "bayesian" or self.corrected_loss:
+            raise CourseError(
+                f"The tokenizers library has no m_step={self.m_step!r} with "
+                f"corrected_loss={self.corrected_loss}.",
+                "Leave both at their defaults, or train with this class.",
+            )
+        return trainers.UnigramTrainer(
+            vocab_size=self.vocab_size,
+            show_progress=False,
+            special_tokens=[*self.special_tokens],
+            initial_alphabet=[*self.initial_alphabet],
+            shrinking_factor=self.shrinking_factor,
+            unk_token=self.unk_token,
+            max_piece_length=self.max_piece_length,
+            n_sub_iterations=self.n_sub_iterations,
+            seed_size=self.seed_size,  # type: ignore[call-arg]  # not in its stubs
+        )
+
+    @property
+    def _first(self) -> list[str]:
+        """The special tokens, the unknown one among them."""
+        if self.unk_token is None or self.unk_token in self.special_tokens:
+            return [*self.special_tokens]
+        return [self.unk_token, *self.special_tokens]
+
+    def _required(self, words: Mapping[str, int]) -> list[str]:
+        """The characters that must be kept."""
+        alphabet = {text[0] for text in self.initial_alphabet if text}
+        required = sorted(alphabet.union(*words) - set(self._first))
+        if len(required) + len(self._first) > self.vocab_size:
+            raise CourseError(
+                f"A vocabulary of {self.vocab_size} pieces has no room for the "
+                f"{len(self._first)} special tokens and the {len(required)} characters of the "
+                "corpus and the initial alphabet.",
+                f"Set vocab_size to {len(required) + len(self._first)} or more, or replace rare "
+                "characters before training.",
+            )
+        return required
+
+    def _em(self, corpus: Corpus | FastCorpus, scores: Scores, words: int) -> tuple[Scores, EMStep]:
+        """New scores; the pieces keep their order."""
+        likelihood, expected = corpus.expected_counts(scores)
+        counts = {piece: expected.get(piece, 0.0) for piece in scores}
+        updated = maximize(counts, self.m_step)
+        removed = tuple((piece, counts[piece]) for piece in scores if piece not in updated)
+        tokens = sum(expected.values())
+        return updated, EMStep(len(scores), likelihood / words, tokens, removed)
+
+    def _prune(
+        self, corpus: Corpus | FastCorpus, scores: Scores, words: int
+    ) -> tuple[Scores, PruneStep]:
+        """The pieces that stay: first those that must, then the others by falling loss."""
+        counts = corpus.best_counts(scores)
+        total = sum(counts.values())
+        used = [piece for piece in scores if len(piece) > 1 and counts.get(piece, 0.0) > 0]
+        alternatives = corpus.alternatives(scores, used)
+        # A piece that occurs though it is no better than its parts (a tie) is kept.
+        losses = {
+            piece: loss(
+                counts[piece],
+                parts := [counts.get(part, 0.0) for part in alternatives[piece].pieces],
+                total,
+                words,
+                growth=len(parts) - 1 if self.corrected_loss else len(scores),
+            )
+            for piece in used
+            if scores[piece] > alternatives[piece].score
+        }
+        unused = {piece for piece in scores if len(piece) > 1} - set(used)
+        kept = [piece for piece in scores if piece not in losses and piece not in unused]
+        ranked = sorted(losses.items(), key=lambda item: -item[1])
+        # The library counts its unknown piece: + 1, and - 1 below.
+        size = max(self.vocab_size * MARGIN // 10, int((len(scores) + 1) * self.shrinking_factor))
+        room = max(size - 1 - len(kept), 0)
+        spared, pruned = ranked[:room], ranked[room:][::-1]
+        removed = [*((piece, 0.0) for piece in scores if piece in unused), *pruned]
+        kept += [piece for piece, _ in spared]
+        step = PruneStep(len(scores), tuple(removed), spared[-1] if spared else None)
+        return {piece: scores[piece] for piece in kept}, step
+
+    def _finish(self, scores: Scores, required: list[str]) -> tuple[Unigram, FinishStep]:
+        """The model: special tokens, then pieces by falling score."""
+        lowest = min(scores.values(), default=0.0)
+        lost = [character for character in required if character not in scores]
+        added = {piece: lowest + ADDED_STEP * number for number, piece in enumerate(lost)}
+        pieces = {piece: scores.get(piece, added.get(piece, 0.0)) for piece in required}
+        others = [piece for piece in scores if piece not in pieces and piece not in self._first]
+        room = self.vocab_size - len(self._first) - len(pieces)
+        pieces |= {piece: scores[piece] for piece in others[:room]}
+        ranked = sorted(pieces.items(), key=lambda item: -item[1])
+        vocab = (*((token, 0.0) for token in self._first), *ranked)
+        unk_id = None if self.unk_token is None else self._first.index(self.unk_token)
+        removed = tuple((piece, scores[piece]) for piece in others[room:])
+        step = FinishStep(len(scores), removed, tuple(added.items()))
+        return Unigram(unk_id, vocab), step
+
+
+def _checked(word_counts: Mapping[str, int]) -> dict[str, int]:
+    """The words in a fixed order, without the empty one."""
+    for word, count in word_counts.items():
+        checked_text(word)
+        if isinstance(count, bool) or not isinstance(count, int) or count < 1:
+            raise CourseError(
+                f"The word {word!r} is counted {count!r} times.",
+                "Give each word a positive integer: how often it occurs.",
+            )
+    words = {word: word_counts[word] for word in sorted(word_counts) if word}
+    if not words:
+        raise CourseError(
+            "The corpus has no words.", "Give at least one text that the pre-tokenizer leaves."
+        )
+    return words

@@ -1,0 +1,362 @@
+"""Merges, learned: 001's dictionary, the library, the readable form and the faster one."""
+
+from collections import Counter
+from functools import cache
+from math import log
+from random import Random
+
+import pytest
+from tokenizers import Tokenizer, models, pre_tokenizers
+
+from lmcourse.corpus import BookWorld, python_documentation
+from lmcourse.errors import CourseError
+from lmcourse.tokenizers.bpe import BPE
+from lmcourse.tokenizers.merging import (
+    MergeStep,
+    Words,
+    count_pairs,
+    count_pieces,
+    joined,
+    learn_merges,
+    merge_everywhere,
+    merge_pair,
+    replay,
+)
+from lmcourse.tokenizers.merging_fast import learn_merges_fast
+from lmcourse.tokenizers.scores import Counts, frequency, likelihood, pmi
+from lmcourse.tokenizers.trainers import BpeTrainer, WordPieceTrainer
+from tests.tokenizers.corpora import Merges, library_bpe, library_model, random_counts
+
+DICTIONARY = {"low": 5, "lower": 2, "newest": 6, "widest": 3}
+PRE_TOKENIZERS = {
+    "words": pre_tokenizers.Whitespace(),
+    "bytes": pre_tokenizers.ByteLevel(add_prefix_space=False),
+    "metaspace": pre_tokenizers.Metaspace(),
+}
+
+
+@cache
+def texts(corpus: str) -> list[str]:
+    if corpus == "documentation":
+        return python_documentation()
+    return [review.text for review in BookWorld().split("train", at_most=1500)]
+
+
+@cache
+def corpus_counts(corpus: str, kind: str) -> dict[str, int]:
+    return Counter(
+        word for text in texts(corpus) for word, _ in PRE_TOKENIZERS[kind].pre_tokenize_str(text)
+    )
+
+
+def last_of_each(merges: Merges) -> Merges:
+    """A pair that is listed twice only where it stands last, as the library keeps it."""
+    return [pair for place, pair in enumerate(merges) if pair not in merges[place + 1 :]]
+
+
+def learned(
+    trainer: BpeTrainer | WordPieceTrainer, counts: dict[str, int], library_vocab: dict[str, int]
+) -> tuple[list[MergeStep], list[str]]:
+    """Our merges and tokens, from the library's own order of the first tokens.
+
+    With a prefix or suffix, the library numbers the first pieces in an order that differs from run
+    to run; which tokens these are does not.
+    """
+    prefix = trainer.continuing_subword_prefix or ""
+    suffix = trainer.end_of_word_suffix or ""
+    words = trainer.words(counts, prefix, suffix)
+    ours = trainer.first_tokens(counts, prefix, suffix)
+    first = sorted(library_vocab, key=library_vocab.__getitem__)[: len(ours)]
+    assert sorted(first) == sorted(ours)
+    steps = list(
+        learn_merges_fast(
+            words, first, trainer.vocab_size, trainer.min_frequency, frequency, prefix
+        )
+    )
+    return steps, list(dict.fromkeys([*first, *(step.token for step in steps)]))
+
+
+def test_the_dictionary_step_for_step() -> None:
+    steps = [
+        ("e", "s", 9, 1),  # s t has 9 too
+        ("es", "t", 9, 0),
+        ("l", "o", 7, 1),  # o w
+        ("lo", "w", 7, 0),
+        ("e", "w", 6, 2),  # n e, w est
+        ("n", "ew", 6, 1),
+        ("new", "est", 6, 0),
+        ("d", "est", 3, 2),  # i d, w i
+        ("i", "dest", 3, 1),
+        ("w", "idest", 3, 0),
+        ("e", "r", 2, 1),  # low e
+        ("low", "er", 2, 0),
+    ]
+    training = BpeTrainer().train(DICTIONARY)
+    expected = [MergeStep((a, b), a + b, count, count, tied) for a, b, count, tied in steps]
+    assert training.steps == expected
+    assert library_bpe(DICTIONARY, BpeTrainer().to_library()) == (
+        list(training.model.merges),
+        training.model.vocab,
+    )
+
+
+def test_the_dictionary_with_the_paper_s_end_of_word() -> None:
+    training = BpeTrainer(end_of_word_suffix="</w>").train(DICTIONARY)
+    assert [(*step.pair, step.count) for step in training.steps[:5]] == [
+        ("e", "s", 9),
+        ("es", "t</w>", 9),
+        ("l", "o", 7),
+        ("e", "w", 6),
+        ("n", "ew", 6),
+    ]
+    assert {"low</w>", "lower</w>", "newest</w>", "widest</w>"} < set(training.model.vocab)
+
+
+def test_overlapping_pairs_count_and_merge_from_the_left() -> None:
+    assert count_pairs({("a", "a", "a"): 2}) == {("a", "a"): 4}
+    assert count_pieces({("a", "b", "a"): 2}) == {"a": 4, "b": 2}
+    assert merge_pair(("a", "a", "a", "b"), ("a", "a"), "aa") == ("aa", "a", "b")
+    assert joined(("##e", "##s"), "##") == "##es"
+
+
+@pytest.mark.parametrize("score", [frequency, likelihood, pmi])
+def test_the_faster_form_gives_the_same_steps(score) -> None:
+    random = Random(1)
+    for trial in range(150):
+        prefix, suffix = random.choice(["", "##", "a"]), random.choice(["", "</w>", "b"])
+        counts = random_counts(random, "abcdef"[: random.randint(2, 6)], random.randint(1, 25), 9)
+        trainer = BpeTrainer(min_frequency=random.choice([0, 0, 3]))
+        size = random.choice([40, 1000])
+        words = trainer.words(counts, prefix, suffix)
+        tokens = trainer.first_tokens(counts, prefix, suffix)
+        rest = (words, tokens, size, trainer.min_frequency, score, prefix)
+        assert list(learn_merges_fast(*rest)) == list(learn_merges(*rest)), trial
+
+
+@pytest.mark.parametrize("score", [frequency, likelihood, pmi])
+@pytest.mark.parametrize("corpus", ["BookWorld", "documentation"])
+def test_the_faster_form_gives_the_same_steps_on_a_corpus(corpus: str, score) -> None:
+    counts = corpus_counts(corpus, "words")
+    words, tokens = BpeTrainer().words(counts), BpeTrainer().first_tokens(counts)
+    size = len(tokens) + 30
+    assert list(learn_merges_fast(words, tokens, size, 2, score)) == list(
+        learn_merges(words, tokens, size, 2, score)
+    )
+
+
+def test_a_long_training_keeps_the_heap_of_the_faster_form_small() -> None:
+    """Scores that change all the time leave old keys behind, which are dropped now and then."""
+    counts = random_counts(Random(2), "abcdefghijkl", 300, 12)
+    words, tokens = BpeTrainer().words(counts), BpeTrainer().first_tokens(counts)
+    rest = (words, tokens, 400, 0, likelihood)
+    assert list(learn_merges_fast(*rest)) == list(learn_merges(*rest))
+
+
+def test_random_corpora_give_the_library_s_merges() -> None:
+    random = Random(3)
+    compared = 0
+    for trial in range(400):
+        counts = random_counts(random, "abcdef"[: random.randint(2, 6)], random.randint(1, 20), 9)
+        trainer = BpeTrainer(
+            vocab_size=random.choice([20, 30, 60, 1000]),
+            min_frequency=random.choice([0, 0, 2, 5]),
+            special_tokens=random.choice([(), ("[UNK]", "[PAD]"), ("a", "ab")]),
+            initial_alphabet=random.choice(["", "abx"]),
+            continuing_subword_prefix=random.choice([None, None, "##", "@"]),
+            end_of_word_suffix=random.choice([None, None, "</w>", "$"]),
+        )
+        try:
+            training = trainer.train(counts)
+        except CourseError as error:
+            assert "too small" in error.cause
+            continue
+        compared += 1
+        merges, vocab = library_bpe(counts, trainer.to_library())
+        steps, tokens = learned(trainer, counts, vocab)
+        assert [step.pair for step in steps] == merges, trial
+        assert {token: id_ for id_, token in enumerate(tokens)} == vocab, trial
+        if not trainer.continuing_subword_prefix and not trainer.end_of_word_suffix:
+            assert (list(training.model.merges), training.model.vocab) == (merges, vocab), trial
+    assert compared > 300
+
+
+@pytest.mark.parametrize("kind", PRE_TOKENIZERS)
+@pytest.mark.parametrize("corpus", ["BookWorld", "documentation"])
+def test_a_corpus_gives_the_library_s_merges(corpus: str, kind: str) -> None:
+    trainer = BpeTrainer(vocab_size=2000, special_tokens=["[UNK]"])
+    tokenizer = Tokenizer(models.BPE())
+    tokenizer.pre_tokenizer = PRE_TOKENIZERS[kind]
+    tokenizer.train_from_iterator(texts(corpus), trainer.to_library())
+    model = library_model(tokenizer)
+    training = trainer.train(corpus_counts(corpus, kind))
+    assert [list(pair) for pair in training.model.merges] == model["merges"]
+    assert training.model.vocab == model["vocab"]
+    assert any(step.tied for step in training.steps)  # so the rule for ties was needed
+
+
+def test_no_token_is_built_in_two_ways() -> None:
+    """Which is why the library's way of counting makes no difference."""
+    random = Random(4)
+    for _ in range(200):
+        counts = random_counts(random, "ab", random.randint(5, 40), 12)
+        tokens = [step.token for step in BpeTrainer().train(counts).steps]
+        assert len(tokens) == len(set(tokens))
+
+
+def test_a_suffix_in_the_words_themselves_parts_us_from_the_library() -> None:
+    """The smallest case: "a$$" is "a", "$" and the end, or it is "a", "$" and "$"."""
+    counts = {"a$": 1, "a$$b": 2}
+    trainer = BpeTrainer(end_of_word_suffix="$")
+    merges, vocab = library_bpe(counts, trainer.to_library())
+    steps, _ = learned(trainer, counts, vocab)
+    pairs = [step.pair for step in steps]
+    assert pairs == [("$", "$"), ("a", "$$"), ("a$$", "b$")]
+    assert [step.count for step in steps] == [2, 3, 2]
+    assert merges == [("$", "$"), ("a$$", "b$"), ("a", "$$")]
+
+
+def test_a_pair_that_is_merged_twice_keeps_its_last_rank() -> None:
+    counts = {"####": 1, "aa": 1}
+    training = BpeTrainer(continuing_subword_prefix="##").train(counts)
+    pairs = [step.pair for step in training.steps]
+    assert pairs.count(("###", "###")) == 2
+    assert list(training.model.merges) == last_of_each(pairs)
+
+
+def test_the_least_frequent_characters_are_left_out() -> None:
+    counts = {"abcd": 4, "abc": 2, "ab": 1, "xy": 1}
+    for limit in (3, 4):
+        trainer = BpeTrainer(limit_alphabet=limit, special_tokens=["y"], initial_alphabet="x")
+        model = trainer.train(counts).model
+        assert (list(model.merges), model.vocab) == library_bpe(counts, trainer.to_library())
+    assert BpeTrainer(limit_alphabet=1).alphabet({"ba": 1, "c": 1}) == ["a"]  # a tie
+
+
+def test_the_last_words_of_a_replay_are_the_model_s_tokens() -> None:
+    random = Random(5)
+    for suffix in ("", "</w>"):
+        counts = random_counts(random, "abcd", 30, 9)
+        trainer = BpeTrainer(vocab_size=40, end_of_word_suffix=suffix or None)
+        training = trainer.train(counts)
+        states = list(replay(trainer.words(counts, suffix=suffix), training.steps))
+        assert len(states) == len(training.steps) + 1
+        assert all(sum(state.values()) == sum(counts.values()) for state in states)
+        expected: Counter[tuple[str, ...]] = Counter()
+        for word, count in counts.items():
+            expected[tuple(token.value for token in training.model.tokenize(word))] += count
+        assert states[-1] == expected
+
+
+def test_the_three_scores_by_hand() -> None:
+    """In "ab" × 3, "ac" × 9, "db" × 1: a has 12, b 4, c 9, d 1."""
+    counts = {"ab": 3, "ac": 9, "db": 1}
+
+    def steps(score: str) -> list[MergeStep]:
+        return WordPieceTrainer(special_tokens=["[UNK]"], score=score).train(counts).steps
+
+    first, second, third = steps("pmi")
+    assert first == MergeStep(("d", "##b"), "db", 1, 1 / (1 * 4), 0)
+    # The tie goes to the more frequent pair: ab has 3 / (12 · 3), now that b has lost one.
+    assert second == MergeStep(("a", "##c"), "ac", 9, 9 / (12 * 9), 1)
+    assert third == MergeStep(("a", "##b"), "ab", 3, 3 / (3 * 3), 0)
+    assert [step.pair for step in steps("frequency")] == [("a", "##c"), ("a", "##b"), ("d", "##b")]
+    before = 12 * log(12) + 4 * log(4) + 9 * log(9) - 26 * log(26)
+    after = 3 * log(3) + 4 * log(4) + 9 * log(9) - 17 * log(17)
+    assert steps("likelihood")[0].pair == ("a", "##c")
+    assert steps("likelihood")[0].score == pytest.approx(after - before, abs=1e-12)
+
+
+def log_likelihood(words: Words) -> float:
+    """Of a text under its best unigram model, nats."""
+    counts = count_pieces(words)
+    return sum(count * log(count / counts.total()) for count in counts.values())
+
+
+def test_the_likelihood_score_is_what_a_merge_gains() -> None:
+    """For every pair of random words, also of equal pieces that do not stand in threes."""
+    random = Random(6)
+    equal = 0
+    for _ in range(20):
+        words = BpeTrainer().words(random_counts(random, "abcdef", 30, 8))
+        words = {pieces: n for pieces, n in words.items() if not has_three_alike(pieces)}
+        pieces = count_pieces(words)
+        for (left, right), count in count_pairs(words).items():
+            counts = Counts(count, pieces[left], pieces[right], pieces.total(), left == right)
+            merged = merge_everywhere(words, (left, right), left + right)
+            gain = log_likelihood(merged) - log_likelihood(words)
+            assert likelihood(counts) == pytest.approx(gain, abs=1e-9)
+            equal += left == right
+    assert equal > 50
+
+
+def has_three_alike(pieces: tuple[str, ...]) -> bool:
+    return any(pieces[i] == pieces[i + 1] == pieces[i + 2] for i in range(len(pieces) - 2))
+
+
+def test_merging_ends_where_it_would_lower_the_likelihood() -> None:
+    """Each of a and b is followed by either as often as chance would have it."""
+    words = {tuple(pair): 1 for pair in ("aa", "ab", "ba", "bb")}
+    assert list(learn_merges(words, ["a", "b"], 9, 0, likelihood)) == []
+    assert len(list(learn_merges(words, ["a", "b"], 9, 0, frequency))) == 4
+
+
+def test_pmi_is_the_gain_per_occurrence() -> None:
+    """Of one occurrence, in nats: log p(ab) - log p(a) - log p(b), which orders pairs alike."""
+    words = BpeTrainer().words(random_counts(Random(6), "abcdef", 40, 8))
+    pieces, total = count_pieces(words), count_pieces(words).total()
+    for (left, right), count in count_pairs(words).items():
+        gain = log(count / total) - log(pieces[left] / total) - log(pieces[right] / total)
+        score = pmi(Counts(count, pieces[left], pieces[right], total, left == right))
+        assert log(score * total) == pytest.approx(gain, abs=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("counts", "cause"),
+    [
+        ({}, "The corpus is empty: there is no word to learn from."),
+        ({"": 3}, "The corpus is empty: there is no word to learn from."),
+        ({"low": 0}, "The word 'low' has the count 0."),
+        ({"low": 2.0}, "The word 'low' has the count 2.0."),
+        ({"low": True}, "The word 'low' has the count True."),
+        ({b"low": 1}, "A text must be a string, not bytes."),
+    ],
+)
+def test_counts_that_cannot_be_learned_from(counts, cause: str) -> None:
+    for trainer in (BpeTrainer(), WordPieceTrainer(special_tokens=["[UNK]"])):
+        with pytest.raises(CourseError) as caught:
+            trainer.train(counts)
+        assert caught.value.cause == cause
+
+
+@pytest.mark.parametrize(
+    ("options", "cause"),
+    [
+        (
+            {"vocab_size": 10, "special_tokens": ["[UNK]"]},
+            "A vocabulary of 10 tokens is too small: special tokens and alphabet alone are 11.",
+        ),
+        ({"special_tokens": ["a", "b", "a"]}, "The special token 'a' is listed twice."),
+        ({"special_tokens": "[UNK]"}, "The special tokens are one string, '[UNK]'."),
+        (
+            {"initial_alphabet": ["ab"]},
+            "The initial alphabet lists 'ab', which is not one character.",
+        ),
+        ({"limit_alphabet": 0}, "An alphabet limited to 0 characters leaves no text."),
+    ],
+)
+def test_settings_that_cannot_be(options, cause: str) -> None:
+    with pytest.raises(CourseError) as caught:
+        BpeTrainer(**options).train(DICTIONARY)
+    assert caught.value.cause == cause
+
+
+def test_an_alphabet_that_just_fits_is_no_error() -> None:
+    assert BpeTrainer(vocab_size=10).train(DICTIONARY).steps == []
+
+
+def test_a_model_s_other_options_survive_training() -> None:
+    trainer = BpeTrainer(special_tokens=["<unk>"], end_of_word_suffix="</w>")
+    model = trainer.train(DICTIONARY, BPE(unk_token="<unk>", fuse_unk=True)).model
+    assert (model.unk_token, model.fuse_unk, model.end_of_word_suffix) == ("<unk>", True, "</w>")
+    with pytest.raises(CourseError, match="unknown token '<unk>' is not in BPE's vocabulary"):
+        BpeTrainer().train(DICTIONARY, BPE(unk_token="<unk>"))

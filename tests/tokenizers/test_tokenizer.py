@@ -1,0 +1,365 @@
+"""The whole tokenizer against the library: random parts, random texts, every field."""
+
+import random
+import subprocess
+import sys
+from typing import Any
+
+import pytest
+import torch
+
+from lmcourse.errors import CourseError
+from lmcourse.tokenizers import decoders, pre_tokenizers
+from lmcourse.tokenizers.bpe import BPE
+from lmcourse.tokenizers.padding import Truncation
+from lmcourse.tokenizers.processors import BertProcessing
+from lmcourse.tokenizers.tokenizer import Tokenizer
+from lmcourse.tokenizers.trainers import BpeTrainer, WordPieceTrainer
+from lmcourse.tokenizers.unigram import Unigram
+from lmcourse.tokenizers.unigram_training import UnigramTrainer
+from lmcourse.tokenizers.word_level import WordLevel
+from lmcourse.tokenizers.wordpiece import WordPiece
+from tests.tokenizers.random_text import random_texts
+from tests.tokenizers.random_tokenizer import both, columns, random_tokenizer, text_with_tokens
+
+CORPUS = ["low lower newest widest", "low, low: the newest!", "wide new est"]
+WORDS = {token: id_ for id_, token in enumerate(["[PAD]", "[UNK]", "[CLS]", "[SEP]", "a", "b"])}
+REFUSED = {  # what the library does where ours says what is wrong
+    "Only the second text may be truncated": "Second sequence not provided",
+    "would have to go: none would be left": "too short to respect",
+    "The stride is": "must be strictly less",
+}
+
+
+def words(processor: bool = True) -> Tokenizer:
+    """Words a and b, as BERT reads them."""
+    bert = BertProcessing(("[SEP]", 3), ("[CLS]", 2)) if processor else None
+    split = pre_tokenizers.WhitespaceSplit()
+    return Tokenizer(WordLevel(WORDS, "[UNK]"), pre_tokenizer=split, post_processor=bert)
+
+
+def expect_refusal(error: CourseError, library: Any, texts: list[str], special: bool) -> None:
+    """The library must refuse too, or (special tokens beyond max_length) leave the text uncut."""
+    for cause, message in REFUSED.items():
+        if cause in error.cause:
+            with pytest.raises(BaseException, match=message):
+                library.encode(*texts, add_special_tokens=special)
+            return
+    assert "The post-processor adds" in error.cause
+    longest = library.truncation["max_length"]
+    assert len(library.encode(*texts, add_special_tokens=special)) > longest
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_encode_and_decode_equal_the_library(seed: int) -> None:
+    """Every field, every overflowing part, and the text that comes back."""
+    rng = random.Random(seed)
+    compared = 0
+    for _ in range(10):
+        ours, library = both(random_tokenizer(rng))
+        for _ in range(10):
+            texts = [text_with_tokens(rng) for _ in range(rng.randrange(1, 3))]
+            special = rng.random() < 0.8
+            try:
+                found = ours.encode(*texts, add_special_tokens=special)
+            except CourseError as error:
+                expect_refusal(error, library, texts, special)
+                continue
+            assert columns(found) == columns(library.encode(*texts, add_special_tokens=special))
+            for skip in (True, False):
+                text = library.decode(found.ids, skip_special_tokens=skip)
+                assert ours.decode(found.ids, skip_special_tokens=skip) == text
+            compared += 1
+    assert compared > 60
+
+
+def test_batches_equal_the_library() -> None:
+    """Texts and pairs of texts together, padded to one length."""
+    rng = random.Random(11)
+    for _ in range(60):
+        value = random_tokenizer(rng) | {"truncation": None}
+        ours, library = both(value)
+        batch = [text_with_tokens(rng) for _ in range(rng.randrange(6))]
+        pairs: list[Any] = [(text, rng.choice(batch)) for text in batch if rng.random() < 0.5]
+        found = ours.encode_batch(batch + pairs)
+        expected = library.encode_batch(batch + pairs)
+        assert [columns(each) for each in found] == [columns(each) for each in expected]
+        ids = [each.ids for each in found]
+        assert ours.decode_batch(ids) == library.decode_batch(ids)
+
+
+def test_words_equal_the_library() -> None:
+    """Texts that are already cut into words, in pairs and in batches."""
+    rng = random.Random(12)
+    for _ in range(60):
+        ours, library = both(random_tokenizer(rng) | {"truncation": None})
+        first, second = [text_with_tokens(rng).split() for _ in range(2)]
+        for texts in ([first], [first, second]):
+            found = ours.encode(*texts, is_pretokenized=True)
+            assert columns(found) == columns(library.encode(*texts, is_pretokenized=True))
+        batch: list[Any] = [first, (first, second)]
+        found_batch = ours.encode_batch(batch, is_pretokenized=True)
+        expected = library.encode_batch(batch, is_pretokenized=True)
+        assert [columns(each) for each in found_batch] == [columns(each) for each in expected]
+
+
+@pytest.mark.parametrize("direction", ["left", "right"])
+def test_truncation_by_hand(direction: str) -> None:
+    """Parts of four tokens, two of them special, that share one with the part before."""
+    tokenizer = words()
+    tokenizer.enable_truncation(5, stride=1, direction=direction)
+    encoding = tokenizer.encode("a b a a b b b")
+    parts = [part.tokens[1:-1] for part in (encoding, *encoding.overflowing)]
+    right = [["a", "b", "a"], ["a", "a", "b"], ["b", "b", "b"]]
+    left = [["b", "b", "b"], ["a", "a", "b"], ["a", "b", "a"]]
+    assert parts == (right if direction == "right" else left)
+
+
+def test_longest_first_by_hand() -> None:
+    """The longer text is cut to the shorter one, then both."""
+    tokenizer = words(processor=False)
+    for length, kept in ((9, (6, 3)), (7, (4, 3)), (6, (3, 3)), (5, (3, 2)), (3, (2, 1))):
+        tokenizer.enable_truncation(length)
+        types = tokenizer.encode("a b a b a b", "b b b").type_ids
+        assert (types.count(0), types.count(1)) == kept
+
+
+def test_settings_are_those_of_the_library() -> None:
+    """What is enabled can be read back, and goes."""
+    ours = words()
+    library = ours.to_library()
+    assert ours.truncation is library.truncation is None
+    assert ours.padding is library.padding is None
+    for tokenizer in (ours, library):
+        tokenizer.enable_truncation(9, stride=2, strategy="only_first", direction="left")
+        tokenizer.enable_padding("left", 0, 1, "[PAD]", 12, 4) if tokenizer is ours else (
+            tokenizer.enable_padding(
+                direction="left", pad_type_id=1, length=12, pad_to_multiple_of=4
+            )
+        )
+    assert ours.truncation == library.truncation
+    assert ours.padding == library.padding
+    assert Tokenizer.from_library(library).to_str() == ours.to_str()
+    ours.no_truncation()
+    ours.no_padding()
+    assert ours.to_str() == words().to_str()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "cause"),
+    [
+        ({"max_length": -1}, "max_length is -1."),
+        ({"max_length": "9"}, "max_length is '9'."),
+        ({"max_length": 9, "stride": True}, "stride is True."),
+        ({"max_length": 9, "strategy": "first"}, "There is no strategy 'first'."),
+        ({"max_length": 9, "direction": "Left"}, "There is no direction 'Left'."),
+        ({"max_length": 1}, "The post-processor adds 2 special tokens, but max_length is 1."),
+        ({"max_length": 9, "stride": 7}, "The stride is 7, but a part has room for only 7 tokens"),
+    ],
+)
+def test_bad_truncation(arguments: dict[str, Any], cause: str) -> None:
+    """It says what is wrong when it is enabled, not at the first long text."""
+    tokenizer = words()
+    with pytest.raises(CourseError) as error:
+        tokenizer.enable_truncation(**arguments)
+    assert error.value.cause.startswith(cause)
+    assert tokenizer.truncation is None
+
+
+def test_truncation_that_leaves_nothing() -> None:
+    """A pair has more special tokens than a text; and the one text that may be cut is too short."""
+    tokenizer = words()
+    tokenizer.enable_truncation(2)
+    assert tokenizer.encode("a b").tokens == ["[CLS]", "[SEP]"]
+    with pytest.raises(CourseError, match="adds 3 special tokens, but max_length is 2"):
+        tokenizer.encode("a", "b")
+    tokenizer.enable_truncation(5, strategy="only_second")
+    with pytest.raises(CourseError, match="there is no second text, and the first is 1 tokens too"):
+        tokenizer.encode("a b a b")
+    with pytest.raises(CourseError, match="The second text has 1 tokens, of which 2 would have to"):
+        tokenizer.encode("a b a", "b")
+    assert Truncation.of(5, 0, "only_second", "right").strategy == "OnlySecond"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "cause"),
+    [
+        ({"pad_id": -1}, "pad_id is -1."),
+        ({"length": 1.5}, "length is 1.5."),
+        ({"pad_to_multiple_of": -8}, "pad_to_multiple_of is -8."),
+        ({"direction": "up"}, "There is no direction 'up'."),
+        ({"pad_token": b"[PAD]"}, "A text must be a string, not bytes."),
+    ],
+)
+def test_bad_padding(arguments: dict[str, Any], cause: str) -> None:
+    """It says what is wrong when it is enabled."""
+    tokenizer = words()
+    with pytest.raises(CourseError) as error:
+        tokenizer.enable_padding(**arguments)
+    assert error.value.cause == cause
+    assert tokenizer.padding is None
+
+
+def test_tensors() -> None:
+    """A batch as a model of transformers takes it."""
+    tokenizer = words()
+    tokenizer.enable_padding()
+    batch = tokenizer(["a b b", "b"], ["b", "a"])
+    assert batch["input_ids"].tolist() == [[2, 4, 5, 5, 3, 5, 3], [2, 5, 3, 4, 3, 0, 0]]
+    assert batch["token_type_ids"].tolist() == [[0, 0, 0, 0, 0, 1, 1], [0, 0, 0, 1, 1, 0, 0]]
+    assert batch["attention_mask"].tolist() == [[1] * 7, [1, 1, 1, 1, 1, 0, 0]]
+    assert all(column.dtype == torch.int64 for column in batch.values())
+    assert tokenizer("a")["input_ids"].tolist() == [[2, 4, 3]]
+    assert tokenizer("a", "b")["input_ids"].tolist() == [[2, 4, 3, 5, 3]]
+    assert tokenizer([("a", "b")])["input_ids"].tolist() == [[2, 4, 3, 5, 3]]
+    assert tokenizer([])["input_ids"].shape == (0, 0)
+    assert tokenizer([""], add_special_tokens=False)["input_ids"].shape == (1, 0)
+
+
+def test_tensors_that_are_no_rectangle() -> None:
+    """Other lengths without padding, or other numbers of texts."""
+    tokenizer = words()
+    with pytest.raises(
+        CourseError, match="have from 3 to 4 tokens, which is no rectangle"
+    ) as error:
+        tokenizer(["a", "a b"])
+    assert "enable_padding" in error.value.remedy
+    with pytest.raises(CourseError, match="There are 2 texts, but 1 texts to pair them with"):
+        tokenizer(["a", "b"], ["a"])
+
+
+@pytest.mark.parametrize(
+    ("text", "cause"),
+    [
+        (b"a", "A text must be a string, not bytes."),
+        (None, "A text must be a string, not NoneType."),
+        (["a"], "A text must be a string, not list."),
+        ("ab\ud83d", "Character 2 of the text is a lone surrogate, U+D83D"),
+    ],
+)
+def test_text_that_is_none(text: Any, cause: str) -> None:
+    """Wherever texts go in: alone, as a pair, in a batch, in training."""
+    tokenizer = words()
+    bpe = Tokenizer(BPE())
+    for call in (
+        lambda: tokenizer.encode(text),
+        lambda: tokenizer.encode("a", 5 if text is None else text),
+        lambda: tokenizer.encode_batch([("a", text)]),
+        lambda: tokenizer.encode(["a", text], is_pretokenized=True),
+        lambda: bpe.train_from_iterator(["a", text], BpeTrainer()),
+        lambda: bpe.train_from_iterator(["a", text], BpeTrainer(), backend="tokenizers"),
+    ):
+        with pytest.raises(CourseError) as error:
+            call()
+        assert error.value.cause.startswith(cause.replace("NoneType", type(text).__name__)[:23])
+    with pytest.raises(CourseError) as error:
+        tokenizer.encode(text)
+    assert error.value.cause.startswith(cause)
+
+
+def test_batch_that_is_none() -> None:
+    """One text, a number, or an entry of three texts."""
+    tokenizer = words()
+    for batch in ("a b", b"a", 3):
+        with pytest.raises(CourseError, match="A batch is a list of texts, not"):
+            tokenizer.encode_batch(batch)  # type: ignore[arg-type]
+    with pytest.raises(CourseError, match="An entry of the batch has 3 texts"):
+        tokenizer.encode_batch([["a", "b", "a"]])
+    with pytest.raises(CourseError, match="a text is the list of its words, not a string"):
+        tokenizer.encode("a b", is_pretokenized=True)
+
+
+def test_decode() -> None:
+    """Ids as a list or a tensor; unknown ones are left out, others are no ids."""
+    tokenizer = words()
+    ids = tokenizer.encode("a b").ids
+    assert tokenizer.decode(ids) == "[CLS] a b [SEP]"  # not added as special tokens
+    tokenizer.add_special_tokens(["[CLS]", "[SEP]"])
+    assert tokenizer.decode(ids) == "a b"
+    assert tokenizer.decode(torch.tensor(ids), skip_special_tokens=False) == "[CLS] a b [SEP]"  # type: ignore[arg-type]
+    assert tokenizer.decode_batch(torch.tensor([[4, 5], [5, 9]])) == ["a b", "b"]  # type: ignore[arg-type]
+    for bad in ([-1], ["a"], [[4]], [1.0]):
+        with pytest.raises(CourseError, match=r"is no token's id"):
+            tokenizer.decode(bad)  # type: ignore[arg-type]
+
+
+TRAINERS = (
+    (BPE(unk_token="[UNK]"), BpeTrainer(vocab_size=40, special_tokens=("[UNK]", "<s>"))),
+    (WordPiece(), WordPieceTrainer(60, special_tokens=("[UNK]",), score="frequency")),
+    (Unigram(), UnigramTrainer(vocab_size=40, special_tokens=("<s>",), unk_token="<unk>")),
+)
+
+
+@pytest.mark.parametrize(("model", "trainer"), TRAINERS, ids=lambda part: type(part).__name__)
+def test_train(model: Any, trainer: Any) -> None:
+    """Here and in the library: the same tokens; only here with the steps."""
+    course, library = (Tokenizer(model, pre_tokenizer=pre_tokenizers.Metaspace()) for _ in range(2))
+    training = course.train_from_iterator(CORPUS * 5, trainer)
+    record = library.train_from_iterator(CORPUS * 5, trainer, backend="tokenizers")
+    assert len(training.steps) > 0
+    assert len(record.steps) == 0
+    assert training.model is course.model
+    assert set(course.get_vocab()) == set(library.get_vocab())
+    for special in trainer.special_tokens:
+        assert course.encode(f"low{special}est").ids.count(course.token_to_id(special) or 0) == 1
+    text = "lower newest"
+    assert course.encode(text).tokens == library.encode(text).tokens
+
+
+def test_added_tokens_survive_training() -> None:
+    """They get new ids behind the trained vocabulary, so that no two tokens share one."""
+    tokenizer = Tokenizer(BPE(unk_token=None), pre_tokenizer=pre_tokenizers.WhitespaceSplit())
+    tokenizer.add_tokens(["<x>"])
+    assert tokenizer.token_to_id("<x>") == 0
+    tokenizer.train_from_iterator(["low lower <x>"], BpeTrainer(vocab_size=12))
+    vocabulary = tokenizer.get_vocab()
+    assert len(set(vocabulary.values())) == len(vocabulary)
+    assert tokenizer.encode("low<x>").tokens == ["low", "<x>"]
+    assert Tokenizer.from_str(tokenizer.to_str()).get_vocab() == vocabulary
+
+
+def test_bad_training() -> None:
+    """A trainer of another model, another backend, an empty corpus, too small a vocabulary."""
+    with pytest.raises(CourseError, match=r"BpeTrainer cannot train .* WordPiece") as error:
+        Tokenizer(WordPiece()).train_from_iterator(CORPUS, BpeTrainer())
+    assert error.value.remedy == "Use WordPieceTrainer."
+    with pytest.raises(CourseError, match="list cannot train"):
+        words().train_from_iterator(CORPUS, [])  # type: ignore[arg-type]
+    with pytest.raises(CourseError, match="There is no backend 'rust'"):
+        Tokenizer(BPE()).train_from_iterator(CORPUS, BpeTrainer(), backend="rust")  # type: ignore[arg-type]
+    for model, trainer in TRAINERS:
+        for backend in ("course", "tokenizers"):
+            tokenizer = Tokenizer(model)
+            for texts in ([], ["", " "] if backend == "tokenizers" else [""]):
+                with pytest.raises(CourseError, match=r"The corpus (is empty|has no words)"):
+                    tokenizer.train_from_iterator(texts, trainer, backend)  # type: ignore[arg-type]
+            small = type(trainer)(vocab_size=2, special_tokens=trainer.special_tokens)
+            if isinstance(trainer, WordPieceTrainer):
+                small = WordPieceTrainer(2, special_tokens=("[UNK]",), score="frequency")
+            with pytest.raises(CourseError, match=r"too small|no room|not large enough"):
+                tokenizer.train_from_iterator(CORPUS, small, backend)  # type: ignore[arg-type]
+
+
+def test_byte_level_round_trip() -> None:
+    """Byte-level BPE gives every text back."""
+    tokenizer = Tokenizer(
+        BPE(),
+        pre_tokenizer=pre_tokenizers.ByteLevel(add_prefix_space=False),
+        decoder=decoders.ByteLevel(),
+    )
+    alphabet = list(pre_tokenizers.CHARACTER_TO_BYTE)
+    trainer = BpeTrainer(vocab_size=400, initial_alphabet=alphabet)
+    tokenizer.train_from_iterator(random_texts(4, 200), trainer)
+    for text in random_texts(5, 2000):
+        assert tokenizer.decode(tokenizer.encode(text).ids) == text
+
+
+def test_no_torch_until_a_batch_is_made() -> None:
+    """Tokenizers are usable, and quick to import, without torch."""
+    code = (
+        "import sys\n"
+        "from lmcourse.tokenizers.published_files import from_vocab_txt\n"
+        "from lmcourse.tokenizers.tokenizer import Tokenizer\n"
+        "sys.exit('torch' in sys.modules or 'tokenizers' in sys.modules)"
+    )
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

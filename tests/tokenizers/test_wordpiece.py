@@ -1,0 +1,151 @@
+"""WordPiece: longest match first against the library, its candidates, and its training."""
+
+import json
+from collections import Counter
+from random import Random
+
+import msgspec
+import pytest
+from tokenizers import Tokenizer, models, pre_tokenizers
+
+from lmcourse.corpus import python_documentation
+from lmcourse.errors import CourseError
+from lmcourse.tokenizers.merging import learn_merges
+from lmcourse.tokenizers.scores import frequency
+from lmcourse.tokenizers.trainers import WordPieceTrainer
+from lmcourse.tokenizers.wordpiece import Candidate, WordPiece
+from tests.tokenizers.corpora import (
+    library_model,
+    library_of,
+    library_tokens,
+    random_counts,
+    random_word,
+)
+
+LETTERS = "abcé한👍"
+
+
+def random_wordpiece(random: Random) -> WordPiece:
+    prefix = random.choice(["##", "##", "", "@@"])
+    tokens = dict.fromkeys(["[UNK]", *random.sample(LETTERS, random.randint(2, 6))])
+    for _ in range(random.randint(3, 40)):
+        tokens[random.choice(["", prefix]) + random_word(random, LETTERS, 4)] = None
+    vocab = {token: id_ for id_, token in enumerate(random.sample(list(tokens), len(tokens)))}
+    limit = random.choice([100, 100, 6])
+    return WordPiece(continuing_subword_prefix=prefix, max_input_chars_per_word=limit, vocab=vocab)
+
+
+def test_random_vocabularies_cut_words_as_the_library_does() -> None:
+    random = Random(1)
+    cut = 0
+    for _ in range(200):
+        model = random_wordpiece(random)
+        library = library_of(model)
+        for _ in range(25):
+            word = random_word(random, LETTERS)
+            tokens = model.tokenize(word)
+            assert tokens == library_tokens(library, word)
+            if tokens[0].value != "[UNK]":
+                cut += 1
+                hits = [candidate for candidate in model.steps(word) if candidate.found]
+                found = [(token.value, token.offsets) for token in tokens]
+                assert [(hit.piece, hit.offsets) for hit in hits] == found
+    assert cut > 300
+
+
+def test_a_trained_vocabulary_cuts_a_corpus_as_the_library_does() -> None:
+    counts = Counter(" ".join(python_documentation()[:20]).split())
+    model = WordPieceTrainer(vocab_size=1500, special_tokens=["[UNK]"]).train(counts).model
+    library = library_of(model)
+    for word in counts:
+        assert model.tokenize(word) == library_tokens(library, word)
+
+
+def test_steps_try_the_longest_piece_first() -> None:
+    vocab = {token: id_ for id_, token in enumerate(["[UNK]", "un", "una", "##able", "##ff"])}
+    model = WordPiece(vocab=vocab)
+    assert [token.value for token in model.tokenize("unaffably")] == ["[UNK]"]
+    tried = list(model.steps("unaff"))
+    assert tried == [
+        Candidate("unaff", (0, 5), False),
+        Candidate("unaf", (0, 4), False),
+        Candidate("una", (0, 3), True),
+        Candidate("##ff", (3, 5), True),
+    ]
+    *_, last = model.steps("unaffably")
+    assert last == Candidate("##a", (5, 6), False)  # no piece starts here, so all is unknown
+    assert msgspec.to_builtins(tried[2]) == {"piece": "una", "offsets": (0, 3), "found": True}
+
+
+def test_the_longest_token_of_all_is_found() -> None:
+    model = WordPiece(vocab={"[UNK]": 0, "newest": 1, "##s": 2})
+    assert [token.value for token in model.tokenize("newests")] == ["newest", "##s"]
+
+
+def test_the_file_s_fields_come_back() -> None:
+    model = random_wordpiece(Random(2))
+    written = json.loads(library_of(model).to_str())["model"]
+    ours = msgspec.to_builtins(model)
+    assert (written, list(written)) == (ours, list(ours))
+    assert msgspec.json.decode(msgspec.json.encode(model), type=WordPiece) == model
+
+
+def test_a_model_without_its_unknown_token_is_an_error() -> None:
+    with pytest.raises(CourseError, match=r"unknown token '\[UNK\]' is not in WordPiece's vocab"):
+        WordPiece(vocab={"a": 0})
+    with pytest.raises(CourseError, match=r"unknown token '\[UNK\]' is not in WordPiece's vocab"):
+        WordPieceTrainer().train({"low": 5})
+    with pytest.raises(CourseError, match="the id 0 to both"):
+        WordPiece(vocab={"[UNK]": 0, "a": 0})
+    with pytest.raises(CourseError, match="no vocabulary yet"):
+        WordPiece().tokenize("a")
+
+
+def test_training_by_frequency_is_the_library_s() -> None:
+    random = Random(3)
+    for trial in range(100):
+        counts = random_counts(random, "abcde"[: random.randint(2, 5)], random.randint(1, 20), 9)
+        prefix, suffix = random.choice(["##", "@"]), random.choice([None, "</w>"])
+        trainer = WordPieceTrainer(
+            vocab_size=60,
+            special_tokens=["[UNK]"],
+            continuing_subword_prefix=prefix,
+            end_of_word_suffix=suffix,
+            min_frequency=random.choice([0, 3]),
+            score="frequency",
+        )
+        tokenizer = Tokenizer(models.WordPiece(unk_token="[UNK]"))
+        tokenizer.pre_tokenizer = pre_tokenizers.Split("\n", "removed")
+        text = "\n".join(word for word, count in counts.items() for _ in range(count))
+        tokenizer.train_from_iterator([text], trainer.to_library())
+        model = library_model(tokenizer)
+        assert model["continuing_subword_prefix"] == prefix
+        # The library numbers the first pieces in an order that differs from run to run.
+        vocab = model["vocab"]
+        ours = trainer.first_tokens(counts, prefix, suffix or "")
+        first = sorted(vocab, key=vocab.__getitem__)[: len(ours)]
+        assert sorted(first) == sorted(ours)
+        words = trainer.words(counts, prefix, suffix or "")
+        steps = learn_merges(words, first, 60, trainer.min_frequency, frequency, prefix)
+        tokens = dict.fromkeys([*first, *(step.token for step in steps)])
+        assert {token: id_ for id_, token in enumerate(tokens)} == vocab, trial
+        trained = trainer.train(counts)
+        tokens = [*ours, *dict.fromkeys(step.token for step in trained.steps)]
+        assert list(trained.model.vocab) == tokens, trial
+
+
+def test_training_by_likelihood_is_not_the_library_s() -> None:
+    trainer = WordPieceTrainer(special_tokens=["[UNK]"])
+    with pytest.raises(CourseError, match="cannot train WordPiece by likelihood"):
+        trainer.to_library()
+    with pytest.raises(CourseError, match="cannot be trained by the score 'gain'"):
+        WordPieceTrainer(score="gain").train({"low": 5})
+
+
+def test_training_by_pmi_joins_what_is_seldom_apart() -> None:
+    training = WordPieceTrainer(special_tokens=["[UNK]"], score="pmi").train(
+        {"low": 5, "lower": 2, "newest": 6, "widest": 3}
+    )
+    assert [step.token for step in training.steps[:4]] == ["wi", "wid", "lo", "##st"]
+    assert [step.score for step in training.steps[:4]] == [1 / 3, 1 / 3, 1 / 7, 1 / 9]
+    assert training.model.tokenize("lowest")[0].value == "low"
