@@ -31,6 +31,7 @@ from lmcourse.tokenizers.processors import Processor, check_named, process
 from lmcourse.tokenizers.text import checked_text
 from lmcourse.tokenizers.trainers import Training
 from lmcourse.tokenizers.training import Trainer, check_trainer, train, train_library
+from lmcourse.tokenizers.unigram import Unigram
 
 if TYPE_CHECKING:
     import tokenizers
@@ -292,6 +293,9 @@ class Tokenizer(Pipeline):
         import tokenizers
 
         other = tokenizers.Tokenizer.from_str(self.to_str())
+        if isinstance(self.model, Unigram):  # it reads some scores wrong in the last bit
+            pieces, unk_id = list(self.model.vocab), self.model.unk_id
+            other.model = tokenizers.models.Unigram(pieces, unk_id, self.model.byte_fallback)
         other.encode_special_tokens = self.encode_special_tokens
         return other
 

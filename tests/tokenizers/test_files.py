@@ -50,6 +50,18 @@ def test_same_json_as_the_library() -> None:
         assert json.loads(ours.to_library().to_str()) == written
 
 
+def test_scores_keep_every_bit() -> None:
+    """The library misreads the last bit of some scores in a file, so they do not go by a file."""
+    rng = random.Random(22)
+    vocab = [[f"piece{number}", -10 * rng.random()] for number in range(500)]
+    unigram = {"type": "Unigram", "unk_id": 0, "vocab": vocab, "byte_fallback": True}
+    ours, library = both(SMALL | {"model": unigram, "added_tokens": [added("x", 500)]})
+    assert json.loads(library.to_str())["model"] != unigram  # else there is no need any more
+    assert json.loads(ours.to_library().to_str())["model"] == unigram
+    assert json.loads(Tokenizer.from_library(ours.to_library()).to_str())["model"] == unigram
+    assert ours.to_library().encode("xpiece7").ids == ours.encode("xpiece7").ids
+
+
 @pytest.mark.parametrize("name", ["normalizer", "pre_tokenizer", "decoder"])
 def test_every_part_within_a_sequence(name: str) -> None:
     """Sequences of all parts, also within each other."""
