@@ -1,4 +1,4 @@
-"""Write `lmcourse/tokenizers/unicode_tables.json` anew: `make tables`.
+"""Write `lmcourse/tokenizers/text/unicode_tables.json` anew: `make tables`.
 
 The installed `tokenizers` library is asked about each of the 1,112,064 characters. A probe gets a
 list of characters and returns those that have its property; it asks about many in one call, each
@@ -8,7 +8,7 @@ beside a neighbor that changes nothing.
 import json
 from collections.abc import Callable, Iterable
 
-from lmcourse.tokenizers.unicode import TABLES, CharacterSet
+from lmcourse.tokenizers.text.unicode import TABLES, CharacterSet
 
 BLOCK = 1 << 15  # as many characters in one call: more are slower
 Probe = Callable[[list[str]], set[str]]

@@ -13,9 +13,9 @@ from typing import NamedTuple
 import msgspec
 
 from lmcourse.errors import CourseError
-from lmcourse.tokenizers.normalizers import Normalizer
-from lmcourse.tokenizers.text import NormalizedString, checked_text
-from lmcourse.tokenizers.unicode import characters
+from lmcourse.tokenizers.text.normalized_string import NormalizedString, checked_text
+from lmcourse.tokenizers.text.normalizers import Normalizer
+from lmcourse.tokenizers.text.unicode import characters
 
 
 class AddedToken(msgspec.Struct, frozen=True):

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from lmcourse.errors import CourseError
 from lmcourse.tokenizers.encoding import Encoding
-from lmcourse.tokenizers.text import checked_text
+from lmcourse.tokenizers.text.normalized_string import checked_text
 
 if TYPE_CHECKING:
     from torch import Tensor

@@ -9,9 +9,9 @@ import re
 from typing import Literal
 
 from lmcourse.errors import CourseError
-from lmcourse.tokenizers.byte_characters import CHARACTER_TO_BYTE
 from lmcourse.tokenizers.component import Component
-from lmcourse.tokenizers.pattern import Pattern
+from lmcourse.tokenizers.text.byte_characters import CHARACTER_TO_BYTE
+from lmcourse.tokenizers.text.pattern import Pattern
 
 REPLACEMENT = "\ufffd"  # what stands for bytes that are no UTF-8
 BYTE_TOKEN = re.compile("<0x([0-9A-Fa-f]{2})>")

@@ -10,7 +10,7 @@ from functools import reduce
 from typing import Self
 
 from lmcourse.tokenizers.component import Token
-from lmcourse.tokenizers.text import NormalizedString, Span
+from lmcourse.tokenizers.text.normalized_string import NormalizedString, Span
 
 COLUMNS = (  # one entry a token
     "ids",

@@ -15,16 +15,16 @@ import msgspec
 
 from lmcourse.errors import CourseError
 from lmcourse.tokenizers.added_tokens import AddedToken
-from lmcourse.tokenizers.bpe import BPE
 from lmcourse.tokenizers.decoders import Decoder
-from lmcourse.tokenizers.normalizers import Normalizer
+from lmcourse.tokenizers.models.bpe import BPE
+from lmcourse.tokenizers.models.unigram import Unigram
+from lmcourse.tokenizers.models.word_level import WordLevel
+from lmcourse.tokenizers.models.wordpiece import WordPiece
 from lmcourse.tokenizers.older_files import RIGHT_FILE, upgraded_metaspace, upgraded_model
 from lmcourse.tokenizers.padding import Padding, Truncation
-from lmcourse.tokenizers.pre_tokenizers import PreTokenizer
 from lmcourse.tokenizers.processors import Processor, check_named
-from lmcourse.tokenizers.unigram import Unigram
-from lmcourse.tokenizers.word_level import WordLevel
-from lmcourse.tokenizers.wordpiece import WordPiece
+from lmcourse.tokenizers.text.normalizers import Normalizer
+from lmcourse.tokenizers.text.pre_tokenizers import PreTokenizer
 
 VERSION = "1.0"
 AnyModel = BPE | WordPiece | WordLevel | Unigram

@@ -14,7 +14,7 @@ import msgspec
 
 from lmcourse.errors import CourseError
 from lmcourse.tokenizers.encoding import COLUMNS, Encoding
-from lmcourse.tokenizers.text import checked_text
+from lmcourse.tokenizers.text.normalized_string import checked_text
 
 Direction = Literal["Left", "Right"]
 Strategy = Literal["LongestFirst", "OnlyFirst", "OnlySecond"]

@@ -15,10 +15,10 @@ from lmcourse.tokenizers.component import Token
 from lmcourse.tokenizers.decoders import Decoder
 from lmcourse.tokenizers.encoding import Encoding
 from lmcourse.tokenizers.files import AnyModel
-from lmcourse.tokenizers.normalizers import Normalizer
-from lmcourse.tokenizers.pre_tokenizers import PreTokenizer
 from lmcourse.tokenizers.processors import Processor
-from lmcourse.tokenizers.text import NormalizedString, checked_text
+from lmcourse.tokenizers.text.normalized_string import NormalizedString, checked_text
+from lmcourse.tokenizers.text.normalizers import Normalizer
+from lmcourse.tokenizers.text.pre_tokenizers import PreTokenizer
 
 
 class Pipeline:

@@ -10,11 +10,11 @@ from dataclasses import replace
 
 from lmcourse.errors import CourseError
 from lmcourse.tokenizers.added_tokens import white_space
-from lmcourse.tokenizers.byte_characters import BYTE_TO_CHARACTER
 from lmcourse.tokenizers.component import Component
 from lmcourse.tokenizers.encoding import Encoding
 from lmcourse.tokenizers.template import SpecialPair, TemplateProcessing
-from lmcourse.tokenizers.text import Span
+from lmcourse.tokenizers.text.byte_characters import BYTE_TO_CHARACTER
+from lmcourse.tokenizers.text.normalized_string import Span
 
 
 def process(

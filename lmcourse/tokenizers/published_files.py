@@ -7,14 +7,15 @@ the code beside them, and is set here as that code did it.
 from pathlib import Path
 
 from lmcourse.errors import CourseError
-from lmcourse.tokenizers import decoders, normalizers, pre_tokenizers, processors
+from lmcourse.tokenizers import decoders, processors
 from lmcourse.tokenizers.added_tokens import AddedToken
-from lmcourse.tokenizers.bpe import BPE
 from lmcourse.tokenizers.files import read_json, read_text
+from lmcourse.tokenizers.models.bpe import BPE
+from lmcourse.tokenizers.models.wordpiece import WordPiece
 from lmcourse.tokenizers.older_files import split_merges
 from lmcourse.tokenizers.template import TemplateProcessing
+from lmcourse.tokenizers.text import normalizers, pre_tokenizers
 from lmcourse.tokenizers.tokenizer import Tokenizer
-from lmcourse.tokenizers.wordpiece import WordPiece
 
 BERT_TOKENS = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
 ROBERTA_TOKENS = ("<s>", "<pad>", "</s>", "<unk>")

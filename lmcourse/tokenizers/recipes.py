@@ -8,16 +8,18 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from lmcourse.errors import CourseError
-from lmcourse.tokenizers import decoders, normalizers, pre_tokenizers, processors
-from lmcourse.tokenizers.bpe import BPE
-from lmcourse.tokenizers.byte_characters import CHARACTER_TO_BYTE
+from lmcourse.tokenizers import decoders, processors
+from lmcourse.tokenizers.models.bpe import BPE
+from lmcourse.tokenizers.models.trainers import BpeTrainer, WordPieceTrainer
+from lmcourse.tokenizers.models.training import Training
+from lmcourse.tokenizers.models.unigram import Unigram
+from lmcourse.tokenizers.models.unigram_training import UnigramTrainer
+from lmcourse.tokenizers.models.word_level import WordLevel
+from lmcourse.tokenizers.models.wordpiece import WordPiece
 from lmcourse.tokenizers.template import TemplateProcessing
+from lmcourse.tokenizers.text import normalizers, pre_tokenizers
+from lmcourse.tokenizers.text.byte_characters import CHARACTER_TO_BYTE
 from lmcourse.tokenizers.tokenizer import Tokenizer
-from lmcourse.tokenizers.trainers import BpeTrainer, Training, WordPieceTrainer
-from lmcourse.tokenizers.unigram import Unigram
-from lmcourse.tokenizers.unigram_training import UnigramTrainer
-from lmcourse.tokenizers.word_level import WordLevel
-from lmcourse.tokenizers.wordpiece import WordPiece
 
 if TYPE_CHECKING:
     from lmcourse.tokenizers.vocabulary import Vocabulary

@@ -13,10 +13,12 @@ import msgspec
 from lmcourse.files import replacing, trouble
 from lmcourse.tokenizers import files
 from lmcourse.tokenizers.added_tokens import AddedVocabulary
+from lmcourse.tokenizers.backends import Trainer, check_trainer, train, train_library
 from lmcourse.tokenizers.batch import Text, Texts, as_pairs, as_tensors, zipped
 from lmcourse.tokenizers.decoders import Decoder
 from lmcourse.tokenizers.encoding import Encoding
-from lmcourse.tokenizers.normalizers import Normalizer
+from lmcourse.tokenizers.models.training import Training
+from lmcourse.tokenizers.models.unigram import Unigram
 from lmcourse.tokenizers.padding import (
     Padding,
     Truncation,
@@ -26,12 +28,10 @@ from lmcourse.tokenizers.padding import (
     truncate_all,
 )
 from lmcourse.tokenizers.pipeline import Pipeline
-from lmcourse.tokenizers.pre_tokenizers import PreTokenizer
 from lmcourse.tokenizers.processors import Processor, check_named, process
-from lmcourse.tokenizers.text import checked_text
-from lmcourse.tokenizers.trainers import Training
-from lmcourse.tokenizers.training import Trainer, check_trainer, train, train_library
-from lmcourse.tokenizers.unigram import Unigram
+from lmcourse.tokenizers.text.normalized_string import checked_text
+from lmcourse.tokenizers.text.normalizers import Normalizer
+from lmcourse.tokenizers.text.pre_tokenizers import PreTokenizer
 
 if TYPE_CHECKING:
     import tokenizers

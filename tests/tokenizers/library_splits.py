@@ -5,7 +5,7 @@ from typing import Any
 from tokenizers import PreTokenizedString, Regex
 from tokenizers.pre_tokenizers import Split
 
-from lmcourse.tokenizers.text import NormalizedString, Span
+from lmcourse.tokenizers.text.normalized_string import NormalizedString, Span
 
 Pieces = list[tuple[str, Span]]
 EACH_CHARACTER = Split(Regex(r"[\s\S]"), "isolated")

@@ -8,10 +8,10 @@ import tokenizers
 
 from lmcourse.errors import CourseError
 from lmcourse.tokenizers.added_tokens import AddedToken
-from lmcourse.tokenizers.normalizers import Lowercase, Strip
-from lmcourse.tokenizers.pre_tokenizers import WhitespaceSplit
+from lmcourse.tokenizers.models.word_level import WordLevel
+from lmcourse.tokenizers.text.normalizers import Lowercase, Strip
+from lmcourse.tokenizers.text.pre_tokenizers import WhitespaceSplit
 from lmcourse.tokenizers.tokenizer import Tokenizer
-from lmcourse.tokenizers.word_level import WordLevel
 
 WORDS = ("[UNK]", "a", "b", "ab")
 OPTIONS = ("single_word", "lstrip", "rstrip")

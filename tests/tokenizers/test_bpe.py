@@ -11,11 +11,11 @@ from scipy.stats import chisquare
 
 from lmcourse.corpus import python_documentation
 from lmcourse.errors import CourseError
-from lmcourse.tokenizers.bpe import BPE, BpeStep
-from lmcourse.tokenizers.merging import Pair, joined
-from lmcourse.tokenizers.trainers import BpeTrainer
-from lmcourse.tokenizers.word_level import CACHED_LENGTH, CACHED_WORDS, WordLevel
-from lmcourse.tokenizers.wordpiece import WordPiece
+from lmcourse.tokenizers.models.bpe import BPE, BpeStep
+from lmcourse.tokenizers.models.merging import Pair, joined
+from lmcourse.tokenizers.models.trainers import BpeTrainer
+from lmcourse.tokenizers.models.word_level import CACHED_LENGTH, CACHED_WORDS, WordLevel
+from lmcourse.tokenizers.models.wordpiece import WordPiece
 from tests.tokenizers.corpora import library_of, library_tokens, random_word
 
 LETTERS = "abcdé한👍"

@@ -10,7 +10,7 @@ from tokenizers import Tokenizer, models
 
 from lmcourse.errors import CourseError
 from lmcourse.tokenizers import decoders
-from lmcourse.tokenizers.byte_characters import BYTE_TO_CHARACTER
+from lmcourse.tokenizers.text.byte_characters import BYTE_TO_CHARACTER
 from tests.tokenizers.random_text import random_text
 
 PIECES = ("##a", "▁", "▁▁b", "</w>", "a</w>", "<0xE2>", "<0x82>", "<0xac>", "<0xFF>", "<0x4>", " ",

@@ -10,8 +10,8 @@ from tokenizers import Tokenizer, models, pre_tokenizers
 
 from lmcourse.corpus import BookWorld, python_documentation
 from lmcourse.errors import CourseError
-from lmcourse.tokenizers.bpe import BPE
-from lmcourse.tokenizers.merging import (
+from lmcourse.tokenizers.models.bpe import BPE
+from lmcourse.tokenizers.models.merging import (
     MergeStep,
     Words,
     count_pairs,
@@ -22,9 +22,9 @@ from lmcourse.tokenizers.merging import (
     merge_pair,
     replay,
 )
-from lmcourse.tokenizers.merging_fast import learn_merges_fast
-from lmcourse.tokenizers.scores import Counts, frequency, likelihood, pmi
-from lmcourse.tokenizers.trainers import BpeTrainer, WordPieceTrainer
+from lmcourse.tokenizers.models.merging_fast import learn_merges_fast
+from lmcourse.tokenizers.models.scores import Counts, frequency, likelihood, pmi
+from lmcourse.tokenizers.models.trainers import BpeTrainer, WordPieceTrainer
 from tests.tokenizers.corpora import Merges, library_bpe, library_model, random_counts
 
 DICTIONARY = {"low": 5, "lower": 2, "newest": 6, "widest": 3}

@@ -10,12 +10,12 @@ import pytest
 from tokenizers import Regex
 from tokenizers import normalizers as library
 
+from data.unicode_tables import every_character
 from lmcourse.errors import CourseError
-from lmcourse.tokenizers import normalizers as ours
-from lmcourse.tokenizers.normalizers import Normalizer
-from lmcourse.tokenizers.pattern import Pattern
-from lmcourse.tokenizers.text import NormalizedString
-from lmcourse.tokenizers.unicode import every_character
+from lmcourse.tokenizers.text import normalizers as ours
+from lmcourse.tokenizers.text.normalized_string import NormalizedString
+from lmcourse.tokenizers.text.normalizers import Normalizer
+from lmcourse.tokenizers.text.pattern import Pattern
 from tests.tokenizers.library_splits import library_characters, our_characters
 from tests.tokenizers.random_text import random_texts
 

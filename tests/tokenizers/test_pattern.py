@@ -6,9 +6,10 @@ import pytest
 from tokenizers import Regex
 from tokenizers.pre_tokenizers import Split
 
+from data.unicode_tables import every_character
 from lmcourse.errors import CourseError
-from lmcourse.tokenizers.pattern import Pattern
-from lmcourse.tokenizers.unicode import characters, every_character
+from lmcourse.tokenizers.text.pattern import Pattern
+from lmcourse.tokenizers.text.unicode import characters
 from tests.tokenizers.random_text import random_texts
 
 EVERYTHING = "".join(every_character())

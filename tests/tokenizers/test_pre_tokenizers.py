@@ -10,13 +10,13 @@ from tokenizers import normalizers as library_normalizers
 from tokenizers import pre_tokenizers as library
 
 from lmcourse.errors import CourseError
-from lmcourse.tokenizers import normalizers
-from lmcourse.tokenizers import pre_tokenizers as ours
-from lmcourse.tokenizers.pattern import Pattern
-from lmcourse.tokenizers.pre_tokenizers import Behavior, PreTokenizer
-from lmcourse.tokenizers.splitting import split
-from lmcourse.tokenizers.text import NormalizedString
-from lmcourse.tokenizers.unicode import characters
+from lmcourse.tokenizers.text import normalizers
+from lmcourse.tokenizers.text import pre_tokenizers as ours
+from lmcourse.tokenizers.text.normalized_string import NormalizedString
+from lmcourse.tokenizers.text.pattern import Pattern
+from lmcourse.tokenizers.text.pre_tokenizers import Behavior, PreTokenizer
+from lmcourse.tokenizers.text.splitting import split
+from lmcourse.tokenizers.text.unicode import characters
 from tests.tokenizers.library_splits import Pieces, library_pieces
 from tests.tokenizers.random_text import random_texts
 

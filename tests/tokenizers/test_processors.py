@@ -8,8 +8,7 @@ import tokenizers
 from tokenizers import processors as theirs
 
 from lmcourse.errors import CourseError
-from lmcourse.tokenizers.pre_tokenizers import ByteLevel as ByteLevelPreTokenizer
-from lmcourse.tokenizers.pre_tokenizers import WhitespaceSplit
+from lmcourse.tokenizers.models.word_level import WordLevel
 from lmcourse.tokenizers.processors import (
     BertProcessing,
     ByteLevel,
@@ -18,8 +17,9 @@ from lmcourse.tokenizers.processors import (
     Sequence,
 )
 from lmcourse.tokenizers.template import SpecialToken, TemplateProcessing
+from lmcourse.tokenizers.text.pre_tokenizers import ByteLevel as ByteLevelPreTokenizer
+from lmcourse.tokenizers.text.pre_tokenizers import WhitespaceSplit
 from lmcourse.tokenizers.tokenizer import Tokenizer
-from lmcourse.tokenizers.word_level import WordLevel
 
 VOCAB = {token: id_ for id_, token in enumerate(["[UNK]", "[CLS]", "[SEP]", "low", "Ġlow", "new"])}
 SEP, CLS = ("[SEP]", 2), ("[CLS]", 1)

@@ -9,16 +9,17 @@ import pytest
 import torch
 
 from lmcourse.errors import CourseError
-from lmcourse.tokenizers import decoders, pre_tokenizers
-from lmcourse.tokenizers.bpe import BPE
+from lmcourse.tokenizers import decoders
+from lmcourse.tokenizers.models.bpe import BPE
+from lmcourse.tokenizers.models.trainers import BpeTrainer, WordPieceTrainer
+from lmcourse.tokenizers.models.unigram import Unigram
+from lmcourse.tokenizers.models.unigram_training import UnigramTrainer
+from lmcourse.tokenizers.models.word_level import WordLevel
+from lmcourse.tokenizers.models.wordpiece import WordPiece
 from lmcourse.tokenizers.padding import Truncation
 from lmcourse.tokenizers.processors import BertProcessing
+from lmcourse.tokenizers.text import pre_tokenizers
 from lmcourse.tokenizers.tokenizer import Tokenizer
-from lmcourse.tokenizers.trainers import BpeTrainer, WordPieceTrainer
-from lmcourse.tokenizers.unigram import Unigram
-from lmcourse.tokenizers.unigram_training import UnigramTrainer
-from lmcourse.tokenizers.word_level import WordLevel
-from lmcourse.tokenizers.wordpiece import WordPiece
 from tests.tokenizers.random_text import random_texts
 from tests.tokenizers.random_tokenizer import both, columns, random_tokenizer, text_with_tokens
 

@@ -8,9 +8,9 @@ import pytest
 from tokenizers import normalizers
 
 from data import unicode_tables
-from lmcourse.tokenizers import unicode
-from lmcourse.tokenizers.unicode import characters, lowercase_forms, tables
-from lmcourse.tokenizers.unicode_forms import composed, composition, decomposed, normalizable
+from lmcourse.tokenizers.text import unicode
+from lmcourse.tokenizers.text.unicode import characters, lowercase_forms, tables
+from lmcourse.tokenizers.text.unicode_forms import composed, composition, decomposed, normalizable
 
 PROPERTIES = [name for name in tables() if name not in ("library", "lowercase")]
 

@@ -13,8 +13,8 @@ from scipy.stats import chisquare
 from tokenizers import models
 
 from lmcourse.errors import CourseError
-from lmcourse.tokenizers import unigram
-from lmcourse.tokenizers.lattice import (
+from lmcourse.tokenizers.models import unigram
+from lmcourse.tokenizers.models.lattice import (
     UNKNOWN,
     Lattice,
     backward,
@@ -22,7 +22,7 @@ from lmcourse.tokenizers.lattice import (
     forward,
     log_likelihood,
 )
-from lmcourse.tokenizers.unigram import Unigram
+from lmcourse.tokenizers.models.unigram import Unigram
 from tests.tokenizers.random_text import random_texts
 
 Vocab = tuple[tuple[str, float], ...]

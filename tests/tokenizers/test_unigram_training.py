@@ -12,12 +12,12 @@ from tokenizers import Tokenizer, models, pre_tokenizers
 
 from lmcourse.corpus import BookWorld, python_documentation
 from lmcourse.errors import CourseError
-from lmcourse.tokenizers.lattice import UNKNOWN, Lattice, n_best
-from lmcourse.tokenizers.lattice_batch import FastCorpus
-from lmcourse.tokenizers.unigram import Unigram
-from lmcourse.tokenizers.unigram_em import Corpus, digamma, loss, maximize, unknown_score
-from lmcourse.tokenizers.unigram_seeds import branching_substrings, seed_scores
-from lmcourse.tokenizers.unigram_training import UnigramTrainer
+from lmcourse.tokenizers.models.lattice import UNKNOWN, Lattice, n_best
+from lmcourse.tokenizers.models.lattice_batch import FastCorpus
+from lmcourse.tokenizers.models.unigram import Unigram
+from lmcourse.tokenizers.models.unigram_em import Corpus, digamma, loss, maximize, unknown_score
+from lmcourse.tokenizers.models.unigram_seeds import branching_substrings, seed_scores
+from lmcourse.tokenizers.models.unigram_training import UnigramTrainer
 
 ALPHABETS = ("ab", "abcd", "aé▁🙂xyz", "abcdefgh")
 
@@ -433,9 +433,9 @@ def test_what_the_library_cannot_do_is_refused(options):
 @pytest.mark.parametrize(
     ("words", "cause"),
     [
-        ({}, "no words"),
-        ({"": 3}, "no words"),
-        ({"a": 0}, "'a' is counted 0 times"),
+        ({}, "no word to learn from"),
+        ({"": 3}, "no word to learn from"),
+        ({"a": 0}, "'a' has the count 0"),
         ({"a": -1}, "-1"),
         ({"a": 1.5}, "1.5"),
         ({"a": True}, "True"),

@@ -10,10 +10,10 @@ from tokenizers import Tokenizer, models, pre_tokenizers
 
 from lmcourse.corpus import python_documentation
 from lmcourse.errors import CourseError
-from lmcourse.tokenizers.merging import learn_merges
-from lmcourse.tokenizers.scores import frequency
-from lmcourse.tokenizers.trainers import WordPieceTrainer
-from lmcourse.tokenizers.wordpiece import Candidate, WordPiece
+from lmcourse.tokenizers.models.merging import learn_merges
+from lmcourse.tokenizers.models.scores import frequency
+from lmcourse.tokenizers.models.trainers import WordPieceTrainer
+from lmcourse.tokenizers.models.wordpiece import Candidate, WordPiece
 from tests.tokenizers.corpora import (
     library_model,
     library_of,

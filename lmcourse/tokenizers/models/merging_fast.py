@@ -13,8 +13,8 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
 
-from lmcourse.tokenizers.merging import Key, MergeStep, Words, joined
-from lmcourse.tokenizers.scores import Counts, Score, frequency
+from lmcourse.tokenizers.models.merging import Key, MergeStep, Words, joined
+from lmcourse.tokenizers.models.scores import Counts, Score, frequency
 
 IdPair = tuple[int, int]
 

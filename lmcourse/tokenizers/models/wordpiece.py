@@ -12,7 +12,7 @@ from msgspec import field
 
 from lmcourse.errors import CourseError
 from lmcourse.tokenizers.component import Component, Token
-from lmcourse.tokenizers.word_level import CACHED_LENGTH, CACHED_WORDS, tokens_by_id
+from lmcourse.tokenizers.models.word_level import CACHED_LENGTH, CACHED_WORDS, tokens_by_id
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from lmcourse.tokenizers.scores import Counts, Score, frequency
+from lmcourse.tokenizers.models.scores import Counts, Score, frequency
 
 Pair = tuple[str, str]
 Pieces = tuple[str, ...]  # a word, cut: ("l", "o", "w</w>")

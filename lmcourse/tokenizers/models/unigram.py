@@ -19,7 +19,7 @@ from typing import NamedTuple
 
 from lmcourse.errors import CourseError
 from lmcourse.tokenizers.component import Component, Token
-from lmcourse.tokenizers.lattice import (
+from lmcourse.tokenizers.models.lattice import (
     UNKNOWN_PENALTY,
     Lattice,
     Node,
@@ -30,7 +30,7 @@ from lmcourse.tokenizers.lattice import (
     viterbi,
     viterbi_steps,
 )
-from lmcourse.tokenizers.text import Span
+from lmcourse.tokenizers.text.normalized_string import Span
 
 CACHED_WORDS = 10_000  # tokens of so many words are kept, as in the library
 

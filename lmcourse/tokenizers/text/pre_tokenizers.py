@@ -9,15 +9,15 @@ from collections.abc import Iterator
 from typing import Literal
 
 from lmcourse.errors import CourseError
-from lmcourse.tokenizers.byte_characters import (
+from lmcourse.tokenizers.component import Component
+from lmcourse.tokenizers.text.byte_characters import (
     BYTE_TO_CHARACTER,
     CHARACTER_TO_BYTE,
     byte_characters,
 )
-from lmcourse.tokenizers.component import Component
-from lmcourse.tokenizers.pattern import Pattern
-from lmcourse.tokenizers.splitting import Behavior, Finder, split
-from lmcourse.tokenizers.text import NormalizedString, Span, checked_text
+from lmcourse.tokenizers.text.normalized_string import NormalizedString, Span, checked_text
+from lmcourse.tokenizers.text.pattern import Pattern
+from lmcourse.tokenizers.text.splitting import Behavior, Finder, split
 
 __all__ = [
     "BYTE_TO_CHARACTER",

@@ -8,13 +8,13 @@ in ``unicode_forms.py``, the tables of characters in ``unicode.py``.
 from functools import cached_property
 from typing import Literal
 
-from lmcourse.tokenizers.byte_characters import byte_characters
-from lmcourse.tokenizers.charsmap import Charsmap
 from lmcourse.tokenizers.component import Component
-from lmcourse.tokenizers.pattern import Pattern
-from lmcourse.tokenizers.text import NormalizedString, checked_text
-from lmcourse.tokenizers.unicode import CharacterSet, characters, lowercase_forms
-from lmcourse.tokenizers.unicode_forms import composed, decomposed, normalizable
+from lmcourse.tokenizers.text.byte_characters import byte_characters
+from lmcourse.tokenizers.text.charsmap import Charsmap
+from lmcourse.tokenizers.text.normalized_string import NormalizedString, checked_text
+from lmcourse.tokenizers.text.pattern import Pattern
+from lmcourse.tokenizers.text.unicode import CharacterSet, characters, lowercase_forms
+from lmcourse.tokenizers.text.unicode_forms import composed, decomposed, normalizable
 
 # The blocks of CJK ideographs, as BERT's authors listed them, in rising order. (They end one
 # block at 2CEAF, but begin it at 2B820; the library begins at 2B920, and so must we.)

@@ -14,8 +14,8 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import cached_property
 from typing import Literal
 
-from lmcourse.tokenizers.text import NormalizedString, Span
-from lmcourse.tokenizers.unicode import characters
+from lmcourse.tokenizers.text.normalized_string import NormalizedString, Span
+from lmcourse.tokenizers.text.unicode import characters
 
 Behavior = Literal["Removed", "Isolated", "MergedWithPrevious", "MergedWithNext", "Contiguous"]
 Piece = tuple[int, int, bool]  # from … to, and whether it is a match

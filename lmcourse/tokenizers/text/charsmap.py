@@ -18,7 +18,7 @@ from itertools import takewhile
 import regex  # type: ignore[import-untyped]
 
 from lmcourse.errors import CourseError
-from lmcourse.tokenizers.text import NormalizedString
+from lmcourse.tokenizers.text.normalized_string import NormalizedString
 
 LONGEST = 5  # bytes; a longer cluster is looked up character by character
 CLUSTER = regex.compile(r"\X")  # what a reader sees as one character

@@ -14,8 +14,8 @@ import msgspec
 import regex  # type: ignore[import-untyped]
 
 from lmcourse.errors import CourseError
-from lmcourse.tokenizers.text import Span
-from lmcourse.tokenizers.unicode import CharacterSet, characters
+from lmcourse.tokenizers.text.normalized_string import Span
+from lmcourse.tokenizers.text.unicode import CharacterSet, characters
 
 
 class Pattern(msgspec.Struct, frozen=True, omit_defaults=True, rename="pascal"):

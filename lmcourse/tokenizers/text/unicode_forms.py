@@ -17,7 +17,7 @@ from collections.abc import Iterator
 from functools import cache
 from typing import Literal
 
-from lmcourse.tokenizers.unicode import characters
+from lmcourse.tokenizers.text.unicode import characters
 
 Change = tuple[str, int]
 

@@ -17,11 +17,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from lmcourse.errors import CourseError
-from lmcourse.tokenizers.lattice_batch import FastCorpus
-from lmcourse.tokenizers.text import checked_text
-from lmcourse.tokenizers.unigram import Unigram
-from lmcourse.tokenizers.unigram_em import Corpus, MStep, loss, maximize
-from lmcourse.tokenizers.unigram_seeds import seed_scores
+from lmcourse.tokenizers.models.lattice_batch import FastCorpus
+from lmcourse.tokenizers.models.training import Training, checked_counts, checked_specials
+from lmcourse.tokenizers.models.unigram import Unigram
+from lmcourse.tokenizers.models.unigram_em import Corpus, MStep, loss, maximize
+from lmcourse.tokenizers.models.unigram_seeds import seed_scores
 
 if TYPE_CHECKING:
     from tokenizers import trainers
@@ -76,14 +76,6 @@ UnigramStep = SeedStep | EMStep | PruneStep | FinishStep
 
 
 @dataclass(frozen=True)
-class UnigramTraining:
-    """A trained model and how it came about (``dataclasses.asdict`` makes the steps JSON)."""
-
-    model: Unigram
-    steps: tuple[UnigramStep, ...]
-
-
-@dataclass(frozen=True)
 class UnigramTrainer:
     """Learns a unigram vocabulary; the options are the library's, with its defaults.
 
@@ -128,7 +120,9 @@ class UnigramTrainer:
                 f"n_sub_iterations is {self.n_sub_iterations}.", "Give 0 or a positive integer."
             )
 
-    def train(self, word_counts: Mapping[str, int], readable: bool = False) -> UnigramTraining:
+    def train(
+        self, word_counts: Mapping[str, int], readable: bool = False
+    ) -> Training[Unigram, UnigramStep]:
         """Learns a vocabulary from words.
 
         Args:
@@ -139,7 +133,7 @@ class UnigramTrainer:
             CourseError: there are no words, a count is no positive integer, a word is no text, or
                 the vocabulary has no room for the special tokens and all characters.
         """
-        words = _checked(word_counts)
+        words = dict(sorted(checked_counts(word_counts).items()))
         required = self._required(words)
         scores = seed_scores(words, self.max_piece_length, self.seed_size)
         corpus = (Corpus if readable else FastCorpus)(words, scores)
@@ -156,7 +150,7 @@ class UnigramTrainer:
             if not prune_step.removed:
                 break  # only characters are left, and pieces that are no better than theirs
         model, finish_step = self._finish(scores, required)
-        return UnigramTraining(model, (*steps, finish_step))
+        return Training(model, (*steps, finish_step))
 
     def to_library(self) -> "trainers.UnigramTrainer":
         """The same trainer of the ``tokenizers`` library.
@@ -187,9 +181,10 @@ class UnigramTrainer:
     @property
     def _first(self) -> list[str]:
         """The special tokens, the unknown one among them."""
-        if self.unk_token is None or self.unk_token in self.special_tokens:
-            return [*self.special_tokens]
-        return [self.unk_token, *self.special_tokens]
+        special = checked_specials(self.special_tokens)
+        if self.unk_token is None or self.unk_token in special:
+            return special
+        return [self.unk_token, *special]
 
     def _required(self, words: Mapping[str, int]) -> list[str]:
         """The characters that must be kept."""
@@ -261,20 +256,3 @@ class UnigramTrainer:
         removed = tuple((piece, scores[piece]) for piece in others[room:])
         step = FinishStep(len(scores), removed, tuple(added.items()))
         return Unigram(unk_id, vocab), step
-
-
-def _checked(word_counts: Mapping[str, int]) -> dict[str, int]:
-    """The words in a fixed order, without the empty one."""
-    for word, count in word_counts.items():
-        checked_text(word)
-        if isinstance(count, bool) or not isinstance(count, int) or count < 1:
-            raise CourseError(
-                f"The word {word!r} is counted {count!r} times.",
-                "Give each word a positive integer: how often it occurs.",
-            )
-    words = {word: word_counts[word] for word in sorted(word_counts) if word}
-    if not words:
-        raise CourseError(
-            "The corpus has no words.", "Give at least one text that the pre-tokenizer leaves."
-        )
-    return words

@@ -4,12 +4,13 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from lmcourse.errors import CourseError
-from lmcourse.tokenizers.bpe import BPE
-from lmcourse.tokenizers.text import checked_text
-from lmcourse.tokenizers.trainers import BpeTrainer, Training, WordPieceTrainer
-from lmcourse.tokenizers.unigram import Unigram
-from lmcourse.tokenizers.unigram_training import UnigramTrainer
-from lmcourse.tokenizers.wordpiece import WordPiece
+from lmcourse.tokenizers.models.bpe import BPE
+from lmcourse.tokenizers.models.trainers import BpeTrainer, WordPieceTrainer
+from lmcourse.tokenizers.models.training import Training
+from lmcourse.tokenizers.models.unigram import Unigram
+from lmcourse.tokenizers.models.unigram_training import UnigramTrainer
+from lmcourse.tokenizers.models.wordpiece import WordPiece
+from lmcourse.tokenizers.text.normalized_string import checked_text
 
 if TYPE_CHECKING:
     import tokenizers
@@ -41,8 +42,7 @@ def check_trainer(model: object, trainer: Trainer, backend: str) -> None:
 def train(trainer: Trainer, word_counts: Mapping[str, int], model: Any) -> Training[Any, Any]:
     """A model trained on counted words; BPE and WordPiece keep the options of the old one."""
     if isinstance(trainer, UnigramTrainer):
-        training = trainer.train(word_counts)
-        return Training(training.model, training.steps)
+        return trainer.train(word_counts)
     return trainer.train(word_counts, model)
 
 

@@ -13,7 +13,7 @@ from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from typing import Literal, NamedTuple
 
-from lmcourse.tokenizers.lattice import (
+from lmcourse.tokenizers.models.lattice import (
     UNKNOWN_PENALTY,
     Lattice,
     expected_counts,
@@ -146,9 +146,9 @@ def loss(
         total: how often all pieces do.
         words: how many words there are.
         growth: how many more pieces there are for each occurrence that is replaced. The
-            alternative has ``len(alternatives) - 1`` more. SentencePiece and the library put the
-            size of the whole vocabulary there (a slip: ``alternatives.len()`` of the table of all
-            alternatives), which raises the loss of frequent pieces.
+            alternative has ``len(alternatives) - 1`` more, as SentencePiece reckons. The
+            ``tokenizers`` library takes the size of the whole vocabulary in its place (the length
+            of the table of all alternatives), which raises the loss of frequent pieces.
     """
     log_before = math.log(count) - math.log(total)
     log_total_after = math.log(total + count * growth)

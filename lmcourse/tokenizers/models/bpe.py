@@ -16,8 +16,8 @@ from msgspec import field
 
 from lmcourse.errors import CourseError
 from lmcourse.tokenizers.component import Component, Token
-from lmcourse.tokenizers.merging import Pair, joined, spelled
-from lmcourse.tokenizers.word_level import CACHED_LENGTH, CACHED_WORDS, tokens_by_id
+from lmcourse.tokenizers.models.merging import Pair, joined, spelled
+from lmcourse.tokenizers.models.word_level import CACHED_LENGTH, CACHED_WORDS, tokens_by_id
 
 
 class Symbol(NamedTuple):

@@ -13,8 +13,8 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from lmcourse.tokenizers.lattice import UNKNOWN
-from lmcourse.tokenizers.unigram_em import Alternative, unknown_score
+from lmcourse.tokenizers.models.lattice import UNKNOWN
+from lmcourse.tokenizers.models.unigram_em import Alternative, unknown_score
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]

@@ -1,0 +1,1 @@
+"""The four kinds of model, how they cut a word, and how they are trained."""

@@ -1,0 +1,1 @@
+"""Text before the model: characters, normal forms, normalizers and pre-tokenizers."""
