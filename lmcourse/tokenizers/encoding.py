@@ -7,7 +7,6 @@ them: code that was written for one works with the other.
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import reduce
-from typing import Self
 
 from lmcourse.tokenizers.component import Token
 from lmcourse.tokenizers.text.normalized_string import NormalizedString, Span
@@ -52,7 +51,7 @@ class Encoding:
     sequence_ranges: Mapping[int, Span] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, tokens: Iterable[tuple[NormalizedString, Token, int]], type_id: int) -> Self:
+    def of(cls, tokens: Iterable[tuple[NormalizedString, Token, int]], type_id: int) -> "Encoding":
         """The tokens of a text.
 
         Args:
@@ -72,7 +71,7 @@ class Encoding:
         return encoding
 
     @classmethod
-    def special(cls, tokens: Iterable[tuple[str, int]], type_id: int = 0) -> Self:
+    def special(cls, tokens: Iterable[tuple[str, int]], type_id: int = 0) -> "Encoding":
         """Special tokens, given with their ids: they stand for no part of the text."""
         tokens = list(tokens)
         many = len(tokens)
@@ -105,15 +104,15 @@ class Encoding:
 
     # --- parts and sums, which never change an encoding but make another ---
 
-    def part(self, start: int, end: int) -> Self:
+    def part(self, start: int, end: int) -> "Encoding":
         """Some of its tokens. It no longer tells one text from the other, nor has overflow."""
         return type(self)(**{name: getattr(self, name)[start:end] for name in COLUMNS})
 
-    def with_sequence(self, sequence: int) -> Self:
+    def with_sequence(self, sequence: int) -> "Encoding":
         """The same, all tokens belonging to text ``sequence``."""
         return replace(self, sequence_ranges={**self.sequence_ranges, sequence: (0, len(self))})
 
-    def with_type(self, type_id: int) -> Self:
+    def with_type(self, type_id: int) -> "Encoding":
         """The same, all tokens in segment ``type_id`` (but not those that overflow)."""
         return replace(self, type_ids=[type_id] * len(self))
 

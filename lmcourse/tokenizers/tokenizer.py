@@ -6,7 +6,7 @@ and reads and writes the same files. What happens to a single text is in ``pipel
 
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, Self
+from typing import TYPE_CHECKING, Any, Literal
 
 import msgspec
 
@@ -248,7 +248,7 @@ class Tokenizer(Pipeline):
         return files.write(file, pretty)
 
     @classmethod
-    def from_str(cls, json: str, place: str = "The tokenizer") -> Self:
+    def from_str(cls, json: str, place: str = "The tokenizer") -> "Tokenizer":
         """The tokenizer of a tokenizer.json.
 
         Args:
@@ -280,7 +280,7 @@ class Tokenizer(Pipeline):
             raise trouble(error, Path(path), "Save the tokenizer in a folder of yours.") from error
 
     @classmethod
-    def from_file(cls, path: str | Path) -> Self:
+    def from_file(cls, path: str | Path) -> "Tokenizer":
         """The tokenizer of a tokenizer.json file.
 
         Raises:
@@ -300,7 +300,7 @@ class Tokenizer(Pipeline):
         return other
 
     @classmethod
-    def from_library(cls, tokenizer: "tokenizers.Tokenizer") -> Self:
+    def from_library(cls, tokenizer: "tokenizers.Tokenizer") -> "Tokenizer":
         """The same tokenizer as one of the ``tokenizers`` library."""
         ours = cls.from_str(tokenizer.to_str(), "The library's tokenizer")
         ours.encode_special_tokens = tokenizer.encode_special_tokens

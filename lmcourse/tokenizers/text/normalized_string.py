@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Iterable, Sequence
 from itertools import chain, pairwise, repeat
-from typing import Self
 
 import msgspec
 
@@ -55,27 +54,27 @@ class NormalizedString(msgspec.Struct, frozen=True, gc=False):
     span: Span
 
     @classmethod
-    def of(cls, text: str) -> Self:
+    def of(cls, text: str) -> "NormalizedString":
         """The text itself: each character stands for itself."""
         return cls(text, tuple(pairwise(range(len(text) + 1))), (0, len(text)))
 
     def __len__(self) -> int:
         return len(self.normalized)
 
-    def __getitem__(self, part: slice) -> Self:
+    def __getitem__(self, part: slice) -> "NormalizedString":
         """Some of its characters, which keep their places in the original text."""
         spans = self.spans[part]
         span = (spans[0][0], spans[-1][1]) if spans else (0, 0)
         return type(self)(self.normalized[part], spans, span)
 
-    def filter(self, keep: Callable[[str], bool]) -> Self:
+    def filter(self, keep: Callable[[str], bool]) -> "NormalizedString":
         """The characters for which ``keep`` holds."""
         kept = [
             (char, at) for char, at in zip(self.normalized, self.spans, strict=True) if keep(char)
         ]
         return type(self)("".join(char for char, _ in kept), tuple(at for _, at in kept), self.span)
 
-    def expand(self, parts: Sequence[str]) -> Self:
+    def expand(self, parts: Sequence[str]) -> "NormalizedString":
         """Each character becomes one or several.
 
         Args:
@@ -88,14 +87,14 @@ class NormalizedString(msgspec.Struct, frozen=True, gc=False):
         spans = chain.from_iterable(map(repeat, self.spans, map(len, parts)))
         return type(self)(normalized, tuple(spans), self.span)
 
-    def prepend(self, text: str) -> Self:
+    def prepend(self, text: str) -> "NormalizedString":
         """With ``text`` before it, which shares the first character's place. Empty stays empty."""
         if not self.normalized:
             return self
         spans = self.spans[:1] * len(text) + self.spans
         return type(self)(text + self.normalized, spans, self.span)
 
-    def replace(self, matches: Iterable[Span], content: str) -> Self:
+    def replace(self, matches: Iterable[Span], content: str) -> "NormalizedString":
         """With ``content`` in the place of each match, standing for its last character.
 
         Args:
@@ -114,7 +113,7 @@ class NormalizedString(msgspec.Struct, frozen=True, gc=False):
         spans += self.spans[done:]
         return type(self)("".join(pieces), tuple(spans), self.span)
 
-    def transform(self, changes: Iterable[tuple[str, int]]) -> Self:
+    def transform(self, changes: Iterable[tuple[str, int]]) -> "NormalizedString":
         """A new text, told character by character.
 
         Args:
