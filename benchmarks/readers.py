@@ -10,8 +10,7 @@ import random
 import subprocess
 import sys
 import tempfile
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -66,16 +65,6 @@ def reviews(count: int) -> Iterator[ReviewRecord]:
         )
 
 
-def best(runs: int, work: Callable[[], object]) -> float:
-    """The shortest of several runs, seconds."""
-    times = []
-    for _ in range(runs):
-        start = time.perf_counter()
-        work()
-        times.append(time.perf_counter() - start)
-    return min(times)
-
-
 def drain(path: Path, **filters: object) -> None:
     for _ in read_reviews(path, **filters):  # type: ignore[arg-type]
         pass
@@ -99,9 +88,9 @@ def review_rows(folder: Path, runs: int) -> tuple[list[str], bool]:
     del made  # so many objects would keep the garbage collector busy
     print(f"{sentences:.1f} sentences, {plain.stat().st_size / REVIEWS:.0f} bytes a review")
     rates = [
-        REVIEWS / best(runs, lambda: drain(plain)),
-        REVIEWS / best(runs, lambda: drain(plain, split="train", spoilers=False)),
-        REVIEWS / best(runs, lambda: drain(packed)),
+        REVIEWS / tables.best(runs, lambda: drain(plain)),
+        REVIEWS / tables.best(runs, lambda: drain(plain, split="train", spoilers=False)),
+        REVIEWS / tables.best(runs, lambda: drain(packed)),
     ]
     once, four = peak(packed), peak(long)
     what = ("plain file", "plain file, by split and spoiler", "gzipped file, with decompression")
@@ -127,8 +116,8 @@ def vector_rows(folder: Path, runs: int) -> list[str]:
         path = folder / format
         write_vectors(path, vectors, format)  # type: ignore[arg-type]
         kind = {"binary": format == "word2vec-binary", "no_header": format == "glove"}
-        ours = best(runs, lambda path=path: read_vectors(path))
-        theirs = best(
+        ours = tables.best(runs, lambda path=path: read_vectors(path))
+        theirs = tables.best(
             runs,
             lambda path=path, kind=kind: KeyedVectors.load_word2vec_format(str(path), **kind),
         )

@@ -1,12 +1,23 @@
-"""How the benchmarks write what they measured: a table, and on what it was measured."""
+"""How the benchmarks measure and write: the best of some runs, in a table that names a machine."""
 
 import datetime
 import platform
 import sys
+import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from lmcourse.errors import CourseError
+
+
+def best(runs: int, work: Callable[[], object]) -> float:
+    """The shortest of several runs, seconds."""
+    times = []
+    for _ in range(runs):
+        start = time.perf_counter()
+        work()
+        times.append(time.perf_counter() - start)
+    return min(times)
 
 
 def write(script: str, title: str, facts: str, header: Sequence[str], rows: Sequence[str]) -> None:
