@@ -48,7 +48,7 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    """Import the vocabulary on its first use: it is the only part that needs torch."""
+    """Import the vocabulary on its first use, because it imports torch."""
     if name == "Vocabulary":
         return importlib.import_module("lmcourse.tokenizers.vocabulary").Vocabulary
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

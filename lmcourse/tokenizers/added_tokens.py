@@ -13,6 +13,8 @@ from typing import NamedTuple
 import msgspec
 
 from lmcourse.errors import CourseError
+from lmcourse.tokenizers.batch import several
+from lmcourse.tokenizers.component import Model
 from lmcourse.tokenizers.text.normalized_string import NormalizedString, checked_text
 from lmcourse.tokenizers.text.normalizers import Normalizer
 from lmcourse.tokenizers.text.unicode import characters
@@ -53,48 +55,43 @@ class AddedVocabulary:
         self.ids: dict[str, int] = {}
         self._searches: tuple[Normalizer | None, Search, Search] | None = None
 
-    def add(
-        self, tokens: Iterable[str | AddedToken], special: bool, model_ids: Mapping[str, int]
-    ) -> int:
+    def add(self, tokens: Iterable[str | AddedToken], special: bool, model: Model) -> int:
         """Add tokens, or change how those already there are found.
 
         A token that the model knows keeps its id; a new one gets the next free id.
 
         Args:
             special: they are all special tokens.
-            model_ids: the model's vocabulary.
+            model: knows the other tokens.
 
         Returns:
             How many were new or changed.
 
         Raises:
-            CourseError: a token is no text, or its id is taken, because the model's ids have
-                holes.
+            CourseError: the tokens are no list, one is no text, or its id is taken, because the
+                model's ids have holes.
         """
         changed = 0
-        for token in tokens:
+        free = max(len(model.ids), max(self.tokens, default=-1) + 1)  # the id behind all others
+        for token in several(tokens, "Added tokens are a list of texts", "Write [token]."):
             token = _settled(token, special)
-            known = self.ids.get(token.content, model_ids.get(token.content))
-            if not token.content or (known is not None and self.tokens.get(known) == token):
+            id_ = self.ids.get(token.content, model.ids.get(token.content))
+            if not token.content or (id_ is not None and self.tokens.get(id_) == token):
                 continue
-            id_ = self._free_id(token, model_ids) if known is None else known
+            if id_ is None:
+                _check_free(free, token, model)
+                id_, free = free, free + 1
             self.tokens[id_] = token
             self.ids[token.content] = id_
             changed += 1
         self._searches = None
         return changed
 
-    def _free_id(self, token: AddedToken, model_ids: Mapping[str, int]) -> int:
-        """The id behind all others, if the model's ids run from 0 on without holes."""
-        free = max(len(model_ids), max(self.tokens, default=-1) + 1)
-        taken = next((known for known, id_ in model_ids.items() if id_ == free), None)
-        if taken is not None:
-            raise CourseError(
-                f"The new token {token.content!r} would get the id {free}, which is the number of "
-                f"tokens, but the vocabulary gives that id to {taken!r}: its ids have holes.",
-                "Number the vocabulary from 0 on without holes before you add tokens.",
-            )
-        return free
+    def copy(self) -> "AddedVocabulary":
+        """Another one with the same tokens."""
+        other = AddedVocabulary()
+        other.tokens, other.ids = dict(self.tokens), dict(self.ids)
+        return other
 
     def written(self, id_: int, normalizer: Normalizer | None) -> str | None:
         """An added token as decoders want it: in normalized form if it is looked for so."""
@@ -138,6 +135,17 @@ class AddedVocabulary:
         }
         chosen.pop("", None)  # normalized to nothing: it cannot be found
         return Search(chosen)
+
+
+def _check_free(id_: int, token: AddedToken, model: Model) -> None:
+    """Check that a new token's id is free, as it is if the model's ids have no holes."""
+    if id_ in model.tokens:
+        raise CourseError(
+            f"The new token {token.content!r} would get the id {id_}, which is the number of "
+            f"tokens, but the vocabulary gives that id to {model.tokens[id_]!r}: its ids have "
+            "holes.",
+            "Number the vocabulary from 0 on without holes before you add tokens.",
+        )
 
 
 def _settled(token: str | AddedToken, special: bool) -> AddedToken:

@@ -1,19 +1,20 @@
 """Which trainer goes with which model, and how it is called: here or in the library."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from lmcourse.errors import CourseError
 from lmcourse.tokenizers.models.bpe import BPE
 from lmcourse.tokenizers.models.trainers import BpeTrainer, WordPieceTrainer
-from lmcourse.tokenizers.models.training import Training
+from lmcourse.tokenizers.models.training import Training, empty_corpus, too_small
 from lmcourse.tokenizers.models.unigram import Unigram
 from lmcourse.tokenizers.models.unigram_training import UnigramTrainer
 from lmcourse.tokenizers.models.wordpiece import WordPiece
-from lmcourse.tokenizers.text.normalized_string import checked_text
+from lmcourse.tokenizers.pipeline import corpus
 
 if TYPE_CHECKING:
-    import tokenizers
+    from lmcourse.tokenizers.files import AnyModel
+    from lmcourse.tokenizers.tokenizer import Tokenizer
 
 Trainer = BpeTrainer | WordPieceTrainer | UnigramTrainer
 TRAINED: dict[type, type] = {BpeTrainer: BPE, WordPieceTrainer: WordPiece, UnigramTrainer: Unigram}
@@ -39,44 +40,55 @@ def check_trainer(model: object, trainer: Trainer, backend: str) -> None:
         )
 
 
-def train(trainer: Trainer, word_counts: Mapping[str, int], model: Any) -> Training[Any, Any]:
-    """A model trained on counted words; BPE and WordPiece keep the options of the old one."""
+def train(
+    tokenizer: "Tokenizer", texts: Iterable[str], trainer: Trainer, backend: str
+) -> Training[Any, Any]:
+    """A model for a tokenizer; BPE and WordPiece keep the options of the one that it has.
+
+    Raises:
+        CourseError: see ``Tokenizer.train_from_iterator``.
+    """
+    check_trainer(tokenizer.model, trainer, backend)
+    if backend == "tokenizers":
+        model = _trained_by_library(tokenizer, texts, trainer)
+        return Training[Any, Any](model, (), trainer)
+    word_counts = tokenizer.count_words(texts)
     if isinstance(trainer, UnigramTrainer):
         return trainer.train(word_counts)
-    return trainer.train(word_counts, model)
+    return trainer.train(word_counts, tokenizer.model)
 
 
-def train_library(library: "tokenizers.Tokenizer", texts: Iterable[str], trainer: Trainer) -> None:
-    """Train a tokenizer of the library, which would say nothing of what it cannot do.
+def _trained_by_library(
+    tokenizer: "Tokenizer", texts: Iterable[str], trainer: Trainer
+) -> "AnyModel":
+    """The library's model. The library would say nothing of what it cannot do.
 
     Raises:
         CourseError: the corpus has no words, or ``vocab_size`` is too small for its characters.
     """
-    empty = True
+    library, empty = tokenizer.to_library(), True
 
-    def checked() -> Iterator[str]:
+    def watched(texts: Iterable[str]) -> Iterator[str]:
         nonlocal empty
         for text in texts:
-            empty = not checked_text(text).strip() and empty
+            empty = empty and not tokenizer.count_words([text])
             yield text
 
+    failure = None
     try:
-        library.train_from_iterator(checked(), trainer.to_library())
+        library.train_from_iterator(watched(corpus(texts)), trainer.to_library())
     except CourseError:
         raise
     except Exception as error:  # the library raises nothing more special
-        raise CourseError(
-            f"The tokenizers library cannot train: {error}.",
-            "Raise vocab_size, give more texts, or train with backend='course' to see more.",
-        ) from error
+        failure = error
     if empty:
+        raise empty_corpus()
+    if failure:
         raise CourseError(
-            "The corpus is empty: there is no word to learn from.",
-            "Give at least one text with a character that normalizer and pre-tokenizer keep.",
-        )
-    if library.get_vocab_size(with_added_tokens=False) > trainer.vocab_size:
-        raise CourseError(
-            f"A vocabulary of {trainer.vocab_size} tokens is too small: special tokens and "
-            f"alphabet alone are {library.get_vocab_size(with_added_tokens=False)}.",
-            "Raise vocab_size, or set limit_alphabet to fewer characters than the corpus has.",
-        )
+            f"The tokenizers library cannot train: {failure}.",
+            "Raise vocab_size, give more texts, or train with backend='course' to see more.",
+        ) from failure
+    size = library.get_vocab_size(with_added_tokens=False)
+    if size > trainer.vocab_size:
+        raise too_small(trainer.vocab_size, size)
+    return type(tokenizer).from_library(library).model

@@ -9,7 +9,7 @@ import re
 from typing import Literal
 
 from lmcourse.errors import CourseError
-from lmcourse.tokenizers.component import Component
+from lmcourse.tokenizers.component import Component, Count
 from lmcourse.tokenizers.text.byte_characters import CHARACTER_TO_BYTE
 from lmcourse.tokenizers.text.pattern import Pattern
 
@@ -170,10 +170,11 @@ class Strip(ChainDecoder, frozen=True):
     """
 
     content: str = " "
-    start: int = 0
-    stop: int = 0
+    start: Count = 0
+    stop: Count = 0
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         if len(self.content) != 1:
             raise CourseError(
                 f"The Strip decoder takes away one character, not {self.content!r}.",

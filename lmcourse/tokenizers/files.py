@@ -6,21 +6,23 @@ to read what older versions of the library wrote, and to say clearly why a file 
 """
 
 import json
+import os
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, NoReturn, get_args
+from typing import NoReturn, get_args
 
 import msgspec
 
 from lmcourse.errors import CourseError
 from lmcourse.tokenizers.added_tokens import AddedToken
+from lmcourse.tokenizers.component import Id
 from lmcourse.tokenizers.decoders import Decoder
 from lmcourse.tokenizers.models.bpe import BPE
 from lmcourse.tokenizers.models.unigram import Unigram
 from lmcourse.tokenizers.models.word_level import WordLevel
 from lmcourse.tokenizers.models.wordpiece import WordPiece
-from lmcourse.tokenizers.older_files import RIGHT_FILE, upgraded_metaspace, upgraded_model
+from lmcourse.tokenizers.older_files import RIGHT_FILE, Json, upgraded_metaspace, upgraded_model
 from lmcourse.tokenizers.padding import Padding, Truncation
 from lmcourse.tokenizers.processors import Processor, check_named
 from lmcourse.tokenizers.text.normalizers import Normalizer
@@ -28,7 +30,6 @@ from lmcourse.tokenizers.text.pre_tokenizers import PreTokenizer
 
 VERSION = "1.0"
 AnyModel = BPE | WordPiece | WordLevel | Unigram
-Json = Any  # what json.loads gives
 
 PARTS = {  # the parts of a file, what each may be, and the key under which a Sequence holds others
     "normalizer": (Normalizer, "normalizers"),
@@ -42,7 +43,7 @@ PARTS = {  # the parts of a file, what each may be, and the key under which a Se
 class AddedTokenEntry(msgspec.Struct, frozen=True):
     """An added token with its id, as tokenizer.json writes it."""
 
-    id: int
+    id: Id
     content: str
     single_word: bool
     lstrip: bool
@@ -77,25 +78,41 @@ def write(file: TokenizerFile, pretty: bool = False) -> str:
     return (msgspec.json.format(written, indent=2) if pretty else written).decode()
 
 
-def read_text(path: Path) -> str:
+def checked_path(path: object) -> Path:
+    """The path itself, if it is one.
+
+    Raises:
+        CourseError: it is none, or empty.
+    """
+    if not isinstance(path, str | os.PathLike) or not str(path):
+        raise CourseError(f"{path!r} is no path of a file.", 'Give one, such as "tokenizer.json".')
+    return Path(path)
+
+
+def read_text(path: str | Path, remedy: str = RIGHT_FILE) -> str:
     """The text of a file.
+
+    Args:
+        remedy: which file to give instead, if it is another one.
 
     Raises:
         CourseError: there is no such file, it cannot be read, or it is no text.
     """
+    path = checked_path(path)
     try:
-        return path.read_bytes().decode("utf-8-sig")
+        content = path.read_bytes()
+        return content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         kind = " It may be a SentencePiece model." if path.suffix in (".model", ".spm") else ""
+        if content.startswith((b"\xff\xfe", b"\xfe\xff")):
+            kind = " It seems to be UTF-16, which an editor can save as UTF-8."
         raise CourseError(
-            f"{path} is no text file: byte {error.start} is no UTF-8.{kind}", RIGHT_FILE
+            f"{path} is no text file: byte {error.start} is no UTF-8.{kind}", remedy
         ) from None
-    except FileNotFoundError:
+    except (FileNotFoundError, ValueError):  # a null character is in no name
         raise CourseError(f"There is no file {path}.", "Check its name and folder.") from None
     except IsADirectoryError:
-        raise CourseError(
-            f"{path} is a folder, not a file.", "Give the file in it: tokenizer.json."
-        ) from None
+        raise CourseError(f"{path} is a folder, not a file.", remedy) from None
     except OSError as error:
         raise CourseError(
             f"{path} cannot be read: {error.strerror or error}.",
@@ -122,13 +139,29 @@ def read(text: str, place: str) -> TokenizerFile:
     try:
         return msgspec.convert(value, TokenizerFile)
     except msgspec.ValidationError as error:
-        raise CourseError(f"{place} does not fit: {error}.", RIGHT_FILE) from None
+        cause = f"{place} does not fit: {error}{_wrong_id(str(error), value)}."
+        raise CourseError(cause, RIGHT_FILE) from None
     except CourseError as error:
         raise CourseError(f"{place}: {error.cause}", error.remedy) from None
 
 
-def read_json(text: str, place: str) -> Json:
+def _wrong_id(message: str, value: Json) -> str:
+    """The first entry of the vocabulary with an id that is none: msgspec does not name it."""
+    if "`$.model.vocab[...]`" not in message:
+        return ""
+    entries = value["model"]["vocab"].items()
+    wrong = [
+        f", where {token!r} has the id {id_!r}" for token, id_ in entries if type(id_) is not int
+    ]
+    return wrong[0] if wrong else ""
+
+
+def read_json(text: str, place: str, remedy: str = RIGHT_FILE) -> Json:
     """What a JSON text holds.
+
+    Args:
+        place: what to call the file in an error.
+        remedy: which file to give instead, if it is another one.
 
     Raises:
         CourseError: it is no JSON, or an object in it has a key twice.
@@ -138,9 +171,9 @@ def read_json(text: str, place: str) -> Json:
             text, object_pairs_hook=lambda pairs: _object(pairs, place), parse_constant=_no_number
         )
     except json.JSONDecodeError as error:
-        _explain(text, error, place)
+        _explain(text, error, place, remedy)
     except (ValueError, RecursionError) as error:
-        raise CourseError(f"{place} is no JSON that can be read: {error}.", RIGHT_FILE) from None
+        raise CourseError(f"{place} is no JSON that can be read: {error}.", remedy) from None
     if "\\u" in text:  # only an escape can hide half of a surrogate pair in UTF-8
         try:
             json.dumps(value, ensure_ascii=False).encode()
@@ -168,19 +201,20 @@ def _no_number(constant: str) -> NoReturn:
     raise ValueError(f"{constant} is no number of JSON")
 
 
-def _explain(text: str, error: json.JSONDecodeError, place: str) -> NoReturn:
+def _explain(text: str, error: json.JSONDecodeError, place: str, remedy: str) -> NoReturn:
     """Say where a text stops being JSON, and what the file seems to be instead."""
     if not text.strip():
-        raise CourseError(f"{place} is empty.", RIGHT_FILE) from None
+        raise CourseError(f"{place} is empty.", remedy) from None
     first = text.lstrip().split("\n", 1)[0].strip()
     if first.startswith("#version"):
-        cause, remedy = "is a list of merges", "Read it with its vocab.json: from_vocab_json."
+        cause = "is a list of merges"
+        remedy = "Read it behind its vocab.json: from_vocab_json(vocab, merges)."
     elif first in ("[PAD]", "[UNK]", "<s>", "<pad>", "<unk>"):
         cause, remedy = "is a list of tokens, one a line", "Read a vocab.txt with from_vocab_txt."
     elif error.pos >= len(text.rstrip()):
         cause, remedy = "ends too early", "Copy or download it again."
     else:
-        cause, remedy = "is no JSON", RIGHT_FILE
+        cause = "is no JSON"
     raise CourseError(
         f"{place} {cause}: line {error.lineno}, column {error.colno}: {error.msg}.", remedy
     ) from None

@@ -6,13 +6,12 @@ with the part before, so that an answer at the cut is whole in one of them (BERT
 documents so). *Padding* adds a token that says nothing, which the attention mask hides.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any, Literal, TypeVar
 
-import msgspec
-
 from lmcourse.errors import CourseError
+from lmcourse.tokenizers.component import Count, Id, Positive, Record
 from lmcourse.tokenizers.encoding import COLUMNS, Encoding
 from lmcourse.tokenizers.text.normalized_string import checked_text
 
@@ -29,7 +28,7 @@ STRATEGIES: Mapping[str, Strategy] = {
 }
 
 
-class Truncation(msgspec.Struct, frozen=True):
+class Truncation(Record, frozen=True):
     """How to cut, as tokenizer.json writes it.
 
     Attributes:
@@ -37,21 +36,27 @@ class Truncation(msgspec.Struct, frozen=True):
         max_length: the most tokens that an encoding may have, special tokens included.
         strategy: which text of a pair to cut: the longer one first, or always the same.
         stride: how many tokens an overflowing part shares with the part before it.
+
+    Raises:
+        CourseError: a number is none from 0 on, or the stride is not smaller than max_length.
     """
 
     direction: Direction = "Right"
-    max_length: int = 512
+    max_length: Count = 512
     strategy: Strategy = "LongestFirst"
-    stride: int = 0
+    stride: Count = 0
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_stride(self, self.max_length)
 
     @classmethod
     def of(cls, max_length: int, stride: int, strategy: str, direction: str) -> "Truncation":
         """From what ``Tokenizer.enable_truncation`` is called with.
 
         Raises:
-            CourseError: one of these is not known or no number from 0 on.
+            CourseError: one of these is not known, or see the class.
         """
-        _check_numbers(max_length=max_length, stride=stride)
         known = _choice("strategy", strategy, STRATEGIES)
         return cls(_choice("direction", direction, DIRECTIONS), max_length, known, stride)
 
@@ -65,13 +70,13 @@ class Truncation(msgspec.Struct, frozen=True):
         }
 
 
-class Fixed(msgspec.Struct, frozen=True, rename={"length": "Fixed"}):
+class Fixed(Record, frozen=True, rename={"length": "Fixed"}):
     """Pad every text to this many tokens."""
 
-    length: int
+    length: Positive
 
 
-class Padding(msgspec.Struct, frozen=True):
+class Padding(Record, frozen=True):
     """How to fill up, as tokenizer.json writes it.
 
     Attributes:
@@ -81,13 +86,16 @@ class Padding(msgspec.Struct, frozen=True):
         pad_id: the id of the padding token.
         pad_type_id: its segment.
         pad_token: the token itself.
+
+    Raises:
+        CourseError: a number is none from 0 on, or a length none from 1 on.
     """
 
     strategy: Literal["BatchLongest"] | Fixed = "BatchLongest"
     direction: Direction = "Right"
-    pad_to_multiple_of: int | None = None
-    pad_id: int = 0
-    pad_type_id: int = 0
+    pad_to_multiple_of: Positive | None = None
+    pad_id: Id = 0
+    pad_type_id: Id = 0
     pad_token: str = "[PAD]"
 
     @classmethod
@@ -103,10 +111,8 @@ class Padding(msgspec.Struct, frozen=True):
         """From what ``Tokenizer.enable_padding`` is called with.
 
         Raises:
-            CourseError: one of these is not known or no number from 0 on.
+            CourseError: one of these is not known, or see the class.
         """
-        _check_numbers(pad_id=pad_id, pad_type_id=pad_type_id)
-        _check_numbers(length=length or 0, pad_to_multiple_of=multiple or 0)
         return cls(
             strategy="BatchLongest" if length is None else Fixed(length),
             direction=_choice("direction", direction, DIRECTIONS),
@@ -128,14 +134,8 @@ class Padding(msgspec.Struct, frozen=True):
         }
 
 
-def _check_numbers(**numbers: object) -> None:
-    for name, number in numbers.items():
-        if not isinstance(number, int) or isinstance(number, bool) or number < 0:
-            raise CourseError(f"{name} is {number!r}.", "Give a whole number from 0 on.")
-
-
 def _choice(name: str, called: str, known: Mapping[str, Written]) -> Written:
-    if called not in known:
+    if not isinstance(called, str) or called not in known:
         names = ", ".join(map(repr, known))
         raise CourseError(f"There is no {name} {called!r}.", f"Choose one of these: {names}.")
     return known[called]
@@ -260,6 +260,23 @@ def pad(encoding: Encoding, length: int, padding: Padding) -> Encoding:
         for sequence, (start, end) in encoding.sequence_ranges.items()
     }
     return Encoding(**columns, overflowing=overflowing, sequence_ranges=ranges)
+
+
+def check_padding(padding: Padding, token_to_id: Callable[[str], int | None]) -> None:
+    """Check that the padding token has its id in the vocabulary: models know it by that.
+
+    Raises:
+        CourseError: it has another, or is not there.
+    """
+    found = token_to_id(padding.pad_token)
+    if found != padding.pad_id:
+        known = "lacks it" if found is None else f"gives it the id {found}"
+        raise CourseError(
+            f"Padding fills up with {padding.pad_token!r} as the id {padding.pad_id}, but the "
+            f"vocabulary {known}.",
+            "Call enable_padding with a pad_token of the vocabulary and its pad_id (token_to_id); "
+            "add_special_tokens adds one.",
+        )
 
 
 def pad_all(encodings: list[Encoding], padding: Padding) -> list[Encoding]:

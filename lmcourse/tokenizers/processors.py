@@ -1,7 +1,7 @@
 """Post-processors: put the special tokens round a text or a pair, and number its segments.
 
 They get one encoding for a single text, two for a pair, and give a list of encodings that are
-then joined. BERT (Devlin et al. 2018, section 3.2) reads ``[CLS] A [SEP]`` or
+then joined. BERT (Devlin et al. 2019, section 3) reads ``[CLS] A [SEP]`` or
 ``[CLS] A [SEP] B [SEP]``, RoBERTa (Liu et al. 2019) ``<s> A </s>`` or ``<s> A </s></s> B </s>``.
 """
 

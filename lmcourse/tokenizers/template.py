@@ -6,27 +6,42 @@ a colon is the segment (0 if there is none).
 
 from collections.abc import Iterable, Sequence
 
-import msgspec
-
 from lmcourse.errors import CourseError
-from lmcourse.tokenizers.component import Component
+from lmcourse.tokenizers.component import Component, Id, Record, checked
 from lmcourse.tokenizers.encoding import Encoding
 
-SpecialPair = tuple[str, int]  # a special token and its id
+SpecialPair = tuple[str, Id]  # a special token and its id
 
 
-class Place(msgspec.Struct, frozen=True):
+class Place(Record, frozen=True):
     """What stands at a place of a template (``A``, ``B`` or a special token), and its segment."""
 
     id: str
-    type_id: int
+    type_id: Id
 
 
-class Piece(msgspec.Struct, frozen=True, omit_defaults=True, rename="pascal"):
-    """A place of a template, which is either for a text or for a special token."""
+class Piece(Record, frozen=True, omit_defaults=True, rename="pascal"):
+    """A place of a template, which is either for a text or for a special token.
+
+    Raises:
+        CourseError: it is for none or for both, or for another text than A or B.
+    """
 
     sequence: Place | None = None
     special_token: Place | None = None
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if (self.sequence is None) == (self.special_token is None):
+            raise CourseError(
+                "A place of a template is either for a text or for a special token.",
+                "Give one of the two, or write it in the short form: TemplateProcessing.of.",
+            )
+        if self.sequence and self.sequence.id not in ("A", "B"):
+            raise CourseError(
+                f"A template names the text {self.sequence.id!r}.",
+                "Name the texts A and B: there is at most a pair of them.",
+            )
 
     @classmethod
     def of(cls, written: str) -> "Piece":
@@ -52,19 +67,33 @@ class Piece(msgspec.Struct, frozen=True, omit_defaults=True, rename="pascal"):
         return cls(sequence=Place(text or "A", int(digits)))
 
 
-class SpecialToken(msgspec.Struct, frozen=True):
-    """What a template calls a special token, and the tokens and ids that it stands for."""
+class SpecialToken(Record, frozen=True):
+    """What a template calls a special token, and the tokens and ids that it stands for.
+
+    Raises:
+        CourseError: it has not as many ids as tokens.
+    """
 
     id: str
-    ids: tuple[int, ...]
+    ids: tuple[Id, ...]
     tokens: tuple[str, ...]
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if len(self.ids) != len(self.tokens):
+            raise CourseError(
+                f"The special token {self.id!r} of a template stands for {len(self.tokens)} "
+                f"tokens, but has {len(self.ids)} ids.",
+                "Give one id for each token.",
+            )
 
 
 class TemplateProcessing(Component, frozen=True):
     """Fill templates, one for a single text and one for a pair. See ``of`` for how to write them.
 
     Raises:
-        CourseError: a template names a special token without its id, or ``single`` a second text.
+        CourseError: a template names a special token without its id, ``single`` names a second
+            text, or ``pair`` does not name both.
     """
 
     single: tuple[Piece, ...]
@@ -86,21 +115,21 @@ class TemplateProcessing(Component, frozen=True):
             special_tokens: each special token that they name, with its id.
 
         Raises:
-            CourseError: a template cannot be read, or ``pair`` does not use both texts.
+            CourseError: a template cannot be read, or see the class.
         """
+        forms = [form.split(" ") if isinstance(form, str) else form for form in (single, pair)]
         singles, pairs = (
-            tuple(map(Piece.of, form.split(" ") if isinstance(form, str) else form))
-            for form in (single, pair)
+            tuple(map(Piece.of, checked(form, tuple[str, ...], "template"))) for form in forms
         )
-        if {piece.sequence.id for piece in pairs if piece.sequence} != {"A", "B"}:
-            raise CourseError(
-                f"The template for pairs is {pair!r}: it must use both texts.",
-                "Name $A and $B in it, for instance: $A $B:1.",
-            )
-        tokens = {token: SpecialToken(token, (id_,), (token,)) for token, id_ in special_tokens}
-        return cls(singles, pairs, tokens)
+        if isinstance(special_tokens, Iterable):
+            special_tokens = list(special_tokens)
+        known = checked(special_tokens, tuple[SpecialPair, ...], "special_tokens of a template")
+        return cls(
+            singles, pairs, {token: SpecialToken(token, (id_,), (token,)) for token, id_ in known}
+        )
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         for piece in (*self.single, *self.pair):
             token = piece.special_token
             if token and token.id not in self.special_tokens:
@@ -112,6 +141,11 @@ class TemplateProcessing(Component, frozen=True):
             raise CourseError(
                 "The template for a single text names the second text, $B.",
                 "Use $B in the template for pairs only.",
+            )
+        if {piece.sequence.id for piece in self.pair if piece.sequence} != {"A", "B"}:
+            raise CourseError(
+                "The template for pairs does not use both texts.",
+                "Name $A and $B in it, for instance: $A $B:1.",
             )
 
     @property

@@ -4,7 +4,7 @@ It is called as the ``Tokenizer`` of the ``tokenizers`` library is called, gives
 and reads and writes the same files. What happens to a single text is in ``pipeline``.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -13,45 +13,54 @@ import msgspec
 from lmcourse.files import replacing, trouble
 from lmcourse.tokenizers import files
 from lmcourse.tokenizers.added_tokens import AddedVocabulary
-from lmcourse.tokenizers.backends import Trainer, check_trainer, train, train_library
-from lmcourse.tokenizers.batch import Text, Texts, as_pairs, as_tensors, zipped
-from lmcourse.tokenizers.decoders import Decoder
+from lmcourse.tokenizers.backends import Trainer, train
+from lmcourse.tokenizers.batch import (
+    Text,
+    Texts,
+    as_pairs,
+    as_tensors,
+    checked_names,
+    has_segments,
+    samples_of,
+    with_overflow,
+    zipped,
+)
 from lmcourse.tokenizers.encoding import Encoding
 from lmcourse.tokenizers.models.training import Training
 from lmcourse.tokenizers.models.unigram import Unigram
-from lmcourse.tokenizers.padding import (
-    Padding,
-    Truncation,
-    check_stride,
-    pad_all,
-    room_beside,
-    truncate_all,
-)
+from lmcourse.tokenizers.padding import check_padding, pad_all, room_beside, truncate_all
 from lmcourse.tokenizers.pipeline import Pipeline
-from lmcourse.tokenizers.processors import Processor, check_named, process
+from lmcourse.tokenizers.processors import check_named, process
 from lmcourse.tokenizers.text.normalized_string import checked_text
-from lmcourse.tokenizers.text.normalizers import Normalizer
-from lmcourse.tokenizers.text.pre_tokenizers import PreTokenizer
 
 if TYPE_CHECKING:
     import tokenizers
     from torch import Tensor
 
+PAD_TOKENS = ("[PAD]", "<pad>")  # as BERT and RoBERTa call it
+
 
 class Tokenizer(Pipeline):
     """A tokenizer as the ``tokenizers`` library has it; its parts are those of ``Pipeline``."""
 
-    def __init__(
-        self,
-        model: files.AnyModel,
-        normalizer: Normalizer | None = None,
-        pre_tokenizer: PreTokenizer | None = None,
-        post_processor: Processor | None = None,
-        decoder: Decoder | None = None,
-    ) -> None:
-        super().__init__(model, normalizer, pre_tokenizer, post_processor, decoder)
-        self._truncation: Truncation | None = None
-        self._padding: Padding | None = None
+    _model_input_names: tuple[str, ...] | None = None
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Tokenizer):
+            return NotImplemented
+        states = [
+            (each.to_str(), each.encode_special_tokens, each.model_input_names)
+            for each in (self, other)
+        ]
+        return states[0] == states[1]
+
+    __hash__ = None  # type: ignore[assignment]  # it can be changed
+
+    def __copy__(self) -> "Tokenizer":
+        other = type(self)(self.model)
+        other.__dict__.update(self.__dict__)
+        other._added = self._added.copy()
+        return other
 
     # --- encode ---
 
@@ -76,7 +85,7 @@ class Tokenizer(Pipeline):
                 or truncation cannot do what it should.
         """
         encoding = self._encode(sequence, pair, is_pretokenized, add_special_tokens)
-        return pad_all([encoding], self._padding)[0] if self._padding else encoding
+        return self._padded([encoding])[0]
 
     def encode_batch(
         self,
@@ -89,7 +98,13 @@ class Tokenizer(Pipeline):
             self._encode(first, second, is_pretokenized, add_special_tokens)
             for first, second in as_pairs(input, is_pretokenized)
         ]
-        return pad_all(encodings, self._padding) if self._padding else encodings
+        return self._padded(encodings)
+
+    def _padded(self, encodings: list[Encoding]) -> list[Encoding]:
+        if self._padding is None:
+            return encodings
+        check_padding(self._padding, self.token_to_id)
+        return pad_all(encodings, self._padding)
 
     def _encode(
         self, text: Any, pair: Any, is_pretokenized: bool, add_special_tokens: bool
@@ -108,9 +123,14 @@ class Tokenizer(Pipeline):
 
     def __call__(
         self,
-        texts: Texts | Sequence[Texts],
-        pairs: str | Sequence[str] | None = None,
+        texts: Texts | Iterable[Texts],
+        pairs: Text | Iterable[Text] | None = None,
         add_special_tokens: bool = True,
+        *,
+        is_pretokenized: bool = False,
+        return_special_tokens_mask: bool = False,
+        return_offsets_mapping: bool = False,
+        return_overflowing_tokens: bool = False,
     ) -> "dict[str, Tensor]":
         """A batch as a model wants it: int64 tensors of shape (batch, time).
 
@@ -118,80 +138,58 @@ class Tokenizer(Pipeline):
             texts: the texts, or one.
             pairs: for each text a second one.
             add_special_tokens: whether the post-processor adds its special tokens.
+            is_pretokenized: each text is the list of its words.
+            return_special_tokens_mask: add ``special_tokens_mask``: what masking leaves alone.
+            return_offsets_mapping: add ``offset_mapping`` (batch, time, 2): characters.
+            return_overflowing_tokens: give what truncation cuts off as further rows behind each
+                text, and as ``overflow_to_sample_mapping`` (batch,) which text each row is of.
+                Otherwise it is left out.
 
         Returns:
-            ``input_ids``, ``token_type_ids`` and ``attention_mask``, as models of transformers
-            name them.
+            The columns of ``model_input_names``, and those asked for, as transformers names them.
 
         Raises:
             CourseError: the texts have other lengths and padding is off, or there are not as many
                 pairs as texts.
         """
-        batch = self.encode_batch(zipped(texts, pairs), add_special_tokens=add_special_tokens)
-        return as_tensors(batch)
+        batch = zipped(texts, pairs)
+        encodings = self.encode_batch(batch, is_pretokenized, add_special_tokens)
+        names = list(self.model_input_names)
+        names += ["special_tokens_mask"] * return_special_tokens_mask
+        names += ["offset_mapping"] * return_offsets_mapping
+        rows = with_overflow(encodings) if return_overflowing_tokens else encodings
+        tensors = as_tensors(rows, names, self._how_to_pad)
+        if return_overflowing_tokens:
+            tensors["overflow_to_sample_mapping"] = samples_of(encodings)
+        return tensors
 
-    # --- lengths ---
-
-    def enable_truncation(
-        self,
-        max_length: int,
-        stride: int = 0,
-        strategy: str = "longest_first",
-        direction: str = "right",
-    ) -> None:
-        """Cut what has more than ``max_length`` tokens; see ``padding.Truncation``.
-
-        Args:
-            strategy: "longest_first", "only_first" or "only_second".
-            direction: "right" or "left": the side that is cut off.
-
-        Raises:
-            CourseError: one of these is something else, or leaves no room.
-        """
-        wanted = Truncation.of(max_length, stride, strategy, direction)
-        added = self.post_processor.added_tokens(False) if self.post_processor else 0
-        check_stride(wanted, room_beside(added, wanted))
-        self._truncation = wanted
-
-    def no_truncation(self) -> None:
-        """Do not cut any more."""
-        self._truncation = None
-
-    @property
-    def truncation(self) -> dict[str, Any] | None:
-        """What ``enable_truncation`` was called with."""
-        return self._truncation.arguments() if self._truncation else None
-
-    def enable_padding(
-        self,
-        direction: str = "right",
-        pad_id: int = 0,
-        pad_type_id: int = 0,
-        pad_token: str = "[PAD]",
-        length: int | None = None,
-        pad_to_multiple_of: int | None = None,
-    ) -> None:
-        """Fill up what is too short; see ``padding.Padding``.
-
-        Args:
-            direction: "right" or "left": the side that is filled.
-            length: None: as long as the longest of a batch.
-
-        Raises:
-            CourseError: one of these is something else.
-        """
-        self._padding = Padding.of(
-            direction, pad_id, pad_type_id, pad_token, length, pad_to_multiple_of
+    def _how_to_pad(self) -> str:
+        """What to do about texts of several lengths."""
+        if self._padding:
+            return "Raise the length of enable_padding, or cut longer texts with enable_truncation."
+        for token in PAD_TOKENS:
+            if (id_ := self.token_to_id(token)) is not None:
+                return f"First call enable_padding(pad_id={id_}, pad_token={token!r})."
+        return (
+            "First call enable_padding(pad_id=…, pad_token=…). The vocabulary has no padding token "
+            "yet: add one with add_special_tokens(['<pad>'])."
         )
 
-    def no_padding(self) -> None:
-        """Do not fill up any more."""
-        self._padding = None
-
     @property
-    def padding(self) -> dict[str, Any] | None:
-        """What ``enable_padding`` was called with."""
-        return self._padding.arguments() if self._padding else None
+    def model_input_names(self) -> tuple[str, ...]:
+        """The columns that a call gives, as transformers names them. Set it for another model.
+
+        By default ``token_type_ids`` is among them only if the post-processor tells the texts of
+        a pair apart, as BERT's does. (GPT-2 would add them to its input as if they were tokens.)
+        """
+        if self._model_input_names is not None:
+            return self._model_input_names
+        segments = ["token_type_ids"] * has_segments(self.post_processor)
+        return ("input_ids", *segments, "attention_mask")
+
+    @model_input_names.setter
+    def model_input_names(self, names: Iterable[str] | None) -> None:
+        self._model_input_names = None if names is None else checked_names(names)
 
     # --- training and files ---
 
@@ -215,13 +213,7 @@ class Tokenizer(Pipeline):
             CourseError: the trainer is for another model, the corpus has no words, or a text is
                 no text.
         """
-        check_trainer(self.model, trainer, backend)
-        if backend == "tokenizers":
-            library = self.to_library()
-            train_library(library, iterator, trainer)
-            training = Training[Any, Any](type(self).from_library(library).model, ())
-        else:
-            training = train(trainer, self.count_words(iterator), self.model)
+        training = train(self, iterator, trainer, backend)
         self.model = training.model
         known = self._added.tokens.values()
         self._added = AddedVocabulary()
@@ -274,7 +266,7 @@ class Tokenizer(Pipeline):
             CourseError: the file cannot be written.
         """
         try:
-            with replacing(Path(path)) as file:
+            with replacing(files.checked_path(path)) as file:
                 file.write(self.to_str(pretty).encode())
         except OSError as error:
             raise trouble(error, Path(path), "Save the tokenizer in a folder of yours.") from error
@@ -286,7 +278,7 @@ class Tokenizer(Pipeline):
         Raises:
             CourseError: see ``from_str``; or the file cannot be read.
         """
-        return cls.from_str(files.read_text(Path(path)), str(path))
+        return cls.from_str(files.read_text(path), str(path))
 
     def to_library(self) -> "tokenizers.Tokenizer":
         """The same tokenizer of the ``tokenizers`` library."""

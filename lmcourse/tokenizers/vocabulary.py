@@ -9,6 +9,7 @@ from jaxtyping import Int
 from torch import Tensor
 
 from lmcourse.errors import CourseError
+from lmcourse.tokenizers.batch import checked_ids
 
 
 class Vocabulary:
@@ -84,5 +85,15 @@ class Vocabulary:
         return torch.tensor(found, dtype=torch.long)
 
     def decode(self, ids: Sequence[int] | Int[Tensor, " tokens"]) -> list[str]:
-        """The tokens of some ids."""
-        return [self.tokens[id_] for id_ in (ids.tolist() if isinstance(ids, Tensor) else ids)]
+        """The tokens of some ids.
+
+        Raises:
+            CourseError: an id is no whole number, or not one of the vocabulary.
+        """
+        known = checked_ids(ids)
+        if known and max(known) >= len(self):
+            raise CourseError(
+                f"The id {max(known)} is not in the vocabulary, which has {len(self)} tokens.",
+                "Decode with the vocabulary that the ids were made with.",
+            )
+        return [self.tokens[id_] for id_ in known]

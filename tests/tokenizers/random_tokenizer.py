@@ -195,7 +195,7 @@ def truncation(rng: random.Random) -> Json | None:
 def padding(rng: random.Random) -> Json | None:
     """Random padding, mostly none."""
     return rng.choice((None, {
-        "strategy": rng.choice(("BatchLongest", {"Fixed": rng.randrange(30)})),
+        "strategy": rng.choice(("BatchLongest", {"Fixed": rng.randrange(1, 31)})),
         "direction": rng.choice(("Left", "Right")),
         "pad_to_multiple_of": rng.choice((None, 4, 8)),
         "pad_id": 3,

@@ -143,3 +143,13 @@ def test_token_that_is_no_text() -> None:
             small().add_tokens([bad])  # type: ignore[list-item]
         with pytest.raises(CourseError, match=r"must be a string|lone surrogate"):
             small().add_tokens([AddedToken(bad)])  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("tokens", ["[X]", b"[X]", None, 5, {"[X]": 1}])
+def test_tokens_that_are_no_list(tokens: Any) -> None:
+    """A string would add its characters."""
+    tokenizer = small()
+    for add in (tokenizer.add_tokens, tokenizer.add_special_tokens):
+        with pytest.raises(CourseError, match="Added tokens are a list of texts, not"):
+            add(tokens)
+    assert tokenizer.get_vocab_size() == len(WORDS)

@@ -1,6 +1,8 @@
 """BPE's segmentation: against the library, step by step, with unknown characters and dropout."""
 
+import dataclasses
 import json
+import pickle
 from collections import Counter
 from itertools import pairwise
 from random import Random
@@ -14,7 +16,9 @@ from lmcourse.errors import CourseError
 from lmcourse.tokenizers.models.bpe import BPE, BpeStep
 from lmcourse.tokenizers.models.merging import Pair, joined
 from lmcourse.tokenizers.models.trainers import BpeTrainer
-from lmcourse.tokenizers.models.word_level import CACHED_LENGTH, CACHED_WORDS, WordLevel
+from lmcourse.tokenizers.models.unigram import Unigram
+from lmcourse.tokenizers.models.word_level import WordLevel
+from lmcourse.tokenizers.models.word_model import CACHED_LENGTH, CACHED_WORDS
 from lmcourse.tokenizers.models.wordpiece import WordPiece
 from tests.tokenizers.corpora import library_of, library_tokens, random_word
 
@@ -82,8 +86,10 @@ def test_random_models_cut_words_as_the_library_does(options) -> None:
             tokens = model.tokenize(word)
             assert tokens == library_tokens(library, word)
             assert model.tokenize(word) == tokens  # from the cache
-            *_, last = model.steps(word)
-            assert list(last.pieces) == [token.value for token in tokens]
+            shown = model.steps(word)
+            assert list(shown.tokens) == tokens
+            assert list(shown.steps[-1].pieces) == [token.value for token in tokens]
+            assert list(shown.steps[-1].spans) == [token.offsets for token in tokens]
 
 
 def test_a_trained_model_cuts_a_corpus_as_the_library_does() -> None:
@@ -104,17 +110,18 @@ def test_long_words_are_cut_as_the_library_does() -> None:
 
 def test_each_step_is_the_oldest_merge_at_its_leftmost_place() -> None:
     model = BpeTrainer().train(DICTIONARY).model
-    assert list(model.steps("lowest")) == [
-        BpeStep(("l", "o", "w", "e", "s", "t")),
-        BpeStep(("l", "o", "w", "es", "t"), ("e", "s"), 0, 3),
-        BpeStep(("l", "o", "w", "est"), ("es", "t"), 1, 3),
-        BpeStep(("lo", "w", "est"), ("l", "o"), 2, 0),
-        BpeStep(("low", "est"), ("lo", "w"), 3, 0),
-    ]
+    letters = ((0, 1), (1, 2), (2, 3), (3, 4), (4, 5), (5, 6))
+    assert model.steps("lowest").steps == (
+        BpeStep(("l", "o", "w", "e", "s", "t"), letters),
+        BpeStep(("l", "o", "w", "es", "t"), (*letters[:3], (3, 5), (5, 6)), ("e", "s"), 0, 3),
+        BpeStep(("l", "o", "w", "est"), (*letters[:3], (3, 6)), ("es", "t"), 1, 3),
+        BpeStep(("lo", "w", "est"), ((0, 2), (2, 3), (3, 6)), ("l", "o"), 2, 0),
+        BpeStep(("low", "est"), ((0, 3), (3, 6)), ("lo", "w"), 3, 0),
+    )
     random = Random(9)
     for _ in range(100):
         model = random_bpe(random, unk_token="<unk>")
-        for before, step in pairwise(model.steps(random_word(random, LETTERS))):
+        for before, step in pairwise(model.steps(random_word(random, LETTERS)).steps):
             ranks = {pair: rank for rank, pair in enumerate(model.merges)}
             found = [(ranks[p], i) for i, p in enumerate(pairwise(before.pieces)) if p in ranks]
             assert min(found) == (step.rank, step.place)
@@ -123,10 +130,16 @@ def test_each_step_is_the_oldest_merge_at_its_leftmost_place() -> None:
 
 def test_steps_are_json() -> None:
     model = BpeTrainer().train({"ab": 2}).model
-    assert msgspec.to_builtins(list(model.steps("ab"))) == [
-        {"pieces": ("a", "b"), "pair": None, "rank": None, "place": None},
-        {"pieces": ("ab",), "pair": ("a", "b"), "rank": 0, "place": 0},
-    ]
+    shown = json.loads(json.dumps(dataclasses.asdict(model.steps("ab"))))
+    whole = {"pieces": ["ab"], "spans": [[0, 2]], "pair": ["a", "b"], "rank": 0, "place": 0}
+    assert shown["word"] == "ab" and shown["steps"][1] == whole
+    assert shown["steps"][0]["spans"] == [[0, 1], [1, 2]]
+
+
+def test_steps_name_the_characters_of_an_unknown_token() -> None:
+    model = BPE(vocab={"a": 0, "<unk>": 1}, unk_token="<unk>", fuse_unk=True)
+    (step,) = model.steps("aé한").steps
+    assert (step.pieces, step.spans) == (("a", "<unk>"), ((0, 1), (1, 3)))
 
 
 def test_the_file_s_fields_come_back() -> None:
@@ -193,17 +206,47 @@ def test_models_that_cannot_be(options, cause: str) -> None:
     assert caught.value.cause == cause
 
 
-@pytest.mark.parametrize("kind", [BPE, WordPiece])
-def test_the_cache_is_bounded(kind) -> None:
-    vocab = {token: id_ for id_, token in enumerate([*"0123456789", "[UNK]"])}
-    model = kind(vocab=vocab)
+DIGITS = {token: id_ for id_, token in enumerate([*"0123456789", "[UNK]"])}
+UNIGRAM = Unigram(0, tuple((token, -1.0) for token in DIGITS))
+MODELS = [BPE(vocab=DIGITS), WordPiece(vocab=DIGITS), UNIGRAM, WordLevel(DIGITS, "[UNK]")]
+METHODS = [
+    (model, name)
+    for model in [*MODELS, BPE(dropout=0.5, vocab=DIGITS), BPE(ignore_merges=True, vocab=DIGITS)]
+    for name in ("tokenize", "steps", "lattice", "cut")
+    if hasattr(model, name)
+]
+
+
+@pytest.mark.parametrize("model", MODELS[:3], ids=lambda model: type(model).__name__)
+def test_the_cache_is_bounded(model) -> None:
+    model = msgspec.structs.replace(model)
     model.tokenize("1" * (CACHED_LENGTH + 1))
     assert not model._cache
     for number in range(CACHED_WORDS + 500):
         model.tokenize(str(number))
     assert len(model._cache) == CACHED_WORDS
+    first = model.tokenize("7")
     model.tokenize("7").clear()  # the caller's list is the caller's
-    assert [token.value for token in model.tokenize("7")] == ["7"]
+    assert model.tokenize("7") == first
+    assert pickle.loads(pickle.dumps(model)) == model
+
+
+@pytest.mark.parametrize("word", [None, 5, ["a"], b"a", "1\ud800"], ids=repr)
+@pytest.mark.parametrize(("model", "name"), METHODS, ids=str)
+def test_a_word_must_be_a_text(model, name: str, word) -> None:
+    with pytest.raises(CourseError, match=r"must be a string|lone surrogate"):
+        getattr(model, name)(word)
+
+
+def test_a_model_has_a_short_repr() -> None:
+    model = BPE(unk_token="[UNK]", vocab={**DIGITS, "12": 11}, merges=(("1", "2"),))
+    assert repr(model) == "BPE(unk_token='[UNK]', vocab=<12>, merges=<1>)"
+    assert repr(UNIGRAM) == "Unigram(unk_id=0, vocab=<11>)"
+    assert repr(BPE(vocab={str(number): number for number in range(5000)})) == (
+        "BPE(vocab=<5,000>, merges=<0>)"
+    )
+    for kind in (WordPiece(vocab=DIGITS), WordLevel(DIGITS, "[UNK]")):
+        assert "vocab=<11>" in repr(kind)
 
 
 def outcomes(
@@ -249,8 +292,8 @@ def test_dropout_repeats_with_the_same_generator() -> None:
     first = [model.tokenize("newest", Random(seed)) for seed in range(20)]
     assert first == [model.tokenize("newest", Random(seed)) for seed in range(20)]
     assert len({tuple(tokens) for tokens in first}) > 3
-    *_, last = model.steps("newest", Random(4))
-    assert list(last.pieces) == [token.value for token in first[4]]
+    shown = model.steps("newest", Random(4))
+    assert list(shown.tokens) == first[4]
 
 
 def test_words_are_looked_up() -> None:

@@ -1,7 +1,10 @@
 """Encodings, and the look-ups between characters, words and tokens, against the library."""
 
+import operator
 import random
+from contextlib import suppress
 from dataclasses import FrozenInstanceError
+from functools import reduce
 from typing import Any
 
 import pytest
@@ -79,6 +82,24 @@ def test_sum_combines_what_overflows() -> None:
     total = text(1, 2) + text(10, 20, 30)
     parts = [total, *total.overflowing]
     assert [part.ids for part in parts] == [[1, 10], [2, 10], [2, 20], [2, 30], [1, 20], [1, 30]]
+
+
+def test_merge_is_the_sum() -> None:
+    """Also where texts, special tokens and parts that overflow follow each other."""
+    rng = random.Random(8)
+    merged = []
+    for _ in range(100):
+        ours, _ = both(random_tokenizer(rng) | {"post_processor": None, "padding": None})
+        parts = [Encoding.special([("[SEP]", 2)], rng.randrange(2))]
+        for sequence in range(rng.randrange(4)):
+            with suppress(CourseError):
+                text = ours.encode(text_with_tokens(rng))
+                parts.append(text.with_sequence(sequence % 2) if rng.random() < 0.7 else text)
+        merged.append(Encoding.merge(parts))
+        assert merged[-1] == reduce(operator.add, parts, Encoding())
+        assert Encoding.merge(iter(parts)) == merged[-1]
+    overflow = sum(bool(one.overflowing) for one in merged)
+    assert 5 < overflow < len(merged) - 20
 
 
 def test_frozen() -> None:

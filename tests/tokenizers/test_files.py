@@ -10,6 +10,7 @@ import pytest
 import tokenizers
 
 from lmcourse.errors import CourseError
+from lmcourse.tokenizers.files import read_text
 from lmcourse.tokenizers.published_files import from_vocab_json, from_vocab_txt
 from lmcourse.tokenizers.tokenizer import Tokenizer
 from tests.tokenizers.random_tokenizer import (
@@ -238,7 +239,16 @@ def test_files_that_cannot_be_read(tmp_path: Path) -> None:
         Tokenizer.from_file(tmp_path / "none.json")
     with pytest.raises(CourseError, match=r"is a folder, not a file\.") as error:
         Tokenizer.from_file(tmp_path)
-    assert error.value.remedy == "Give the file in it: tokenizer.json."
+    assert error.value.remedy.startswith("Give the tokenizer.json")
+    for bad in (None, "", 5):
+        with pytest.raises(CourseError, match=rf"^{bad!r} is no path of a file\."):
+            read_text(bad)  # type: ignore[arg-type]
+        with pytest.raises(CourseError, match=rf"^{bad!r} is no path of a file\."):
+            Tokenizer.from_file(bad)  # type: ignore[arg-type]
+        with pytest.raises(CourseError, match=rf"^{bad!r} is no path of a file\."):
+            read(SMALL).save(bad)  # type: ignore[arg-type]
+    with pytest.raises(CourseError, match=r"There is no file"):
+        read_text("a\0b")
     (tmp_path / "spiece.model").write_bytes(b"\n\x0e\n\x05<unk>\x15\x00\x00\x00\x00\x18\x02\xff")
     with pytest.raises(CourseError, match=r"byte 16 is no UTF-8. It may be a SentencePiece model"):
         Tokenizer.from_file(tmp_path / "spiece.model")
@@ -247,6 +257,11 @@ def test_files_that_cannot_be_read(tmp_path: Path) -> None:
         Tokenizer.from_file(tmp_path / "model.bin")
     with pytest.raises(CourseError, match="must be a string, not bytes"):
         Tokenizer.from_str(b"{}")  # type: ignore[arg-type]
+
+
+def template(pair: list[Json]) -> Json:
+    """A post-processor with this template for pairs."""
+    return {"type": "TemplateProcessing", "single": [], "pair": pair, "special_tokens": {}}
 
 
 @pytest.mark.parametrize(
@@ -268,13 +283,28 @@ def test_files_that_cannot_be_read(tmp_path: Path) -> None:
         ({"model": BPE | {"merges": [["a"]]}}, "merges: merge 1 is ['a'], which is not two tokens"),
         ({"model": BPE | {"merges": ["a b", "a  b"]}}, "merges: merge 2 is 'a  b', which is not"),
         ({"model": BPE | {"merges": "a b"}}, "does not fit: Expected `array`, got `str`"),
-        ({"model": LEVEL | {"vocab": {"a": "0"}}}, "Expected `int`, got `str` - at `$.model.vocab"),
+        (
+            {"model": LEVEL | {"vocab": {"a": "0"}}},
+            "`$.model.vocab[...]`, where 'a' has the id '0'.",
+        ),
         ({"truncation": {"max_length": "5"}}, "Expected `int`, got `str` - at `$.truncation.max"),
         ({"padding": {"strategy": "Longest"}}, "`$.padding.strategy`"),
         (
             {"added_tokens": [{"id": 1}]},
             "missing required field `content` - at `$.added_tokens[0]`",
         ),
+        ({"truncation": {"max_length": -5}}, "`int` >= 0 - at `$.truncation.max_length`"),
+        ({"truncation": {"stride": -1}}, "`int` >= 0 - at `$.truncation.stride`"),
+        ({"truncation": {"max_length": 4, "stride": 4}}, "The stride is 4, but a part has room"),
+        ({"padding": {"strategy": {"Fixed": -3}}}, "`int` >= 1 - at `$.padding.strategy.Fixed`"),
+        ({"padding": {"pad_id": -7}}, "Expected `int` >= 0 - at `$.padding.pad_id`"),
+        ({"padding": {"pad_type_id": 2**32}}, "<= 4294967295 - at `$.padding.pad_type_id`"),
+        (
+            {"post_processor": template([{"Sequence": {"id": "C", "type_id": 0}}])},
+            "A template names the text 'C'.",
+        ),
+        ({"post_processor": template([{}])}, "either for a text or for a special token"),
+        ({"post_processor": template([])}, "does not use both texts"),
         ({"decoder": {"type": "Strip", "content": "ab"}}, "takes away one character, not 'ab'."),
     ],
 )
@@ -297,6 +327,8 @@ def test_vocabularies_that_do_not_hold_together() -> None:
     assert "gives the id 1 to both 'a' and 'b'" in refusal(SMALL | {"model": level}).cause
     level = LEVEL | {"vocab": {"[UNK]": 0, "a": -1}}
     assert "gives 'a' the id -1" in refusal(SMALL | {"model": level}).cause
+    level = LEVEL | {"vocab": {"[UNK]": 0, "a": 10**30}}
+    assert "gives 'a' the id 1000" in refusal(SMALL | {"model": level}).cause
     pieces = {"type": "WordPiece", **WORD_PIECE, "vocab": {"a": 0}}
     assert "unknown token '[UNK]' is not in" in refusal(SMALL | {"model": pieces}).cause
     assert "'x'" in refusal(SMALL | {"model": BPE | {"merges": ["a x"]}}).cause
@@ -314,6 +346,9 @@ def test_ids_of_added_tokens() -> None:
     """They follow from the order; the library gives other ids than the file, and says nothing."""
     good = [added("x", 3), added("y", 4)]
     assert read(SMALL | {"added_tokens": good}).get_vocab()["y"] == 4
+    for wrong in (-1, 10**30):
+        cause = refusal(SMALL | {"added_tokens": [added("x", wrong)]}).cause
+        assert "at `$.added_tokens[0].id`" in cause
     for bad in (good[::-1], [added("x", 7)], [added("a", 3)]):
         cause = refusal(SMALL | {"added_tokens": bad}).cause
         assert f"The tokenizer gives the added token {bad[0]['content']!r} the id" in cause
@@ -378,6 +413,27 @@ def test_bad_vocab_txt(tmp_path: Path, tokens: list[str], cause: str) -> None:
     assert cause in error.value.cause
 
 
+@pytest.mark.parametrize(
+    ("content", "cause"),
+    [
+        (b'{"[PAD]": 0, "low": 1}', "vocab.txt is JSON, not one token a line."),
+        ("[PAD]\n[UNK]".encode("utf-16"), "byte 0 is no UTF-8. It seems to be UTF-16"),
+        (b"PK\x03\x04\xfe", "byte 4 is no UTF-8."),
+        (None, "is a folder, not a file."),
+    ],
+)
+def test_another_file_as_vocab_txt(tmp_path: Path, content: bytes | None, cause: str) -> None:
+    """The remedy is about a vocab.txt."""
+    path = tmp_path / "vocab.txt"
+    path.mkdir() if content is None else path.write_bytes(content)
+    with pytest.raises(CourseError) as error:
+        from_vocab_txt(path)
+    assert cause in error.value.cause
+    assert "vocab.txt" in error.value.remedy or "from_vocab_json" in error.value.remedy
+    with pytest.raises(CourseError, match=r"^None is no path"):
+        from_vocab_txt(None)  # type: ignore[arg-type]
+
+
 BYTE_VOCAB = {"l": 0, "o": 1, "w": 2, "lo": 3, "low": 4, "Ġ": 5, "#": 6, "##": 7}
 MERGES = "#version: 0.2\nl o\nlo w\n# #\n"
 
@@ -412,6 +468,27 @@ def test_roberta_files(published: Callable[..., Tokenizer]) -> None:
     pair = published(ids).encode("low <mask>", "low")
     assert pair.tokens == ["<s>", "low", " <mask>", "</s>", "</s>", "low", "</s>"]
     assert pair.offsets[2] == (4, 10)
+
+
+def test_merges_that_are_cut_short(published: Callable[..., Tokenizer]) -> None:
+    """A token that no merge makes could never be reached. Special ones, and fillers, need none."""
+    names = ("<|endoftext|>", "[x]", "<mask>", "madeupword0000")
+    ids = BYTE_VOCAB | {token: id_ for id_, token in enumerate(names, start=8)}
+    assert published(ids).encode("low").ids == [4]
+    for merges, token in (("#version: 0.2\nl o\n", "low"), ("", "lo")):
+        with pytest.raises(CourseError, match=rf"no merge for \d tokens .* such as '{token}'"):
+            published(ids, merges)
+
+
+def test_swapped_published_files(published: Callable[..., Tokenizer], tmp_path: Path) -> None:
+    """The remedy says which file comes first."""
+    published(BYTE_VOCAB)
+    with pytest.raises(CourseError, match=r"merges.txt is a list of merges") as error:
+        from_vocab_json(tmp_path / "merges.txt", tmp_path / "vocab.json")
+    assert error.value.remedy.endswith("from_vocab_json(vocab, merges).")
+    with pytest.raises(CourseError, match=r"is a folder") as error:
+        from_vocab_json(tmp_path, tmp_path / "merges.txt")
+    assert error.value.remedy.startswith("Give the vocab.json")
 
 
 def test_bad_published_files(published: Callable[..., Tokenizer], tmp_path: Path) -> None:

@@ -1,7 +1,9 @@
 """Merges, learned: 001's dictionary, the library, the readable form and the faster one."""
 
+import json
 from collections import Counter
 from functools import cache
+from itertools import pairwise
 from math import log
 from random import Random
 
@@ -10,10 +12,12 @@ from tokenizers import Tokenizer, models, pre_tokenizers
 
 from lmcourse.corpus import BookWorld, python_documentation
 from lmcourse.errors import CourseError
+from lmcourse.tokenizers.added_tokens import AddedToken
 from lmcourse.tokenizers.models.bpe import BPE
 from lmcourse.tokenizers.models.merging import (
     MergeStep,
     Words,
+    count_doubles,
     count_pairs,
     count_pieces,
     joined,
@@ -22,9 +26,10 @@ from lmcourse.tokenizers.models.merging import (
     merge_pair,
     replay,
 )
-from lmcourse.tokenizers.models.merging_fast import learn_merges_fast
+from lmcourse.tokenizers.models.merging_fast import PairTable, learn_merges_fast
 from lmcourse.tokenizers.models.scores import Counts, frequency, likelihood, pmi
 from lmcourse.tokenizers.models.trainers import BpeTrainer, WordPieceTrainer
+from lmcourse.tokenizers.models.unigram_training import UnigramTrainer
 from tests.tokenizers.corpora import Merges, library_bpe, library_model, random_counts
 
 DICTIONARY = {"low": 5, "lower": 2, "newest": 6, "widest": 3}
@@ -63,9 +68,7 @@ def learned(
     to run; which tokens these are does not.
     """
     prefix = trainer.continuing_subword_prefix or ""
-    suffix = trainer.end_of_word_suffix or ""
-    words = trainer.words(counts, prefix, suffix)
-    ours = trainer.first_tokens(counts, prefix, suffix)
+    words, ours = trainer.words(counts), trainer.first_tokens(counts)
     first = sorted(library_vocab, key=library_vocab.__getitem__)[: len(ours)]
     assert sorted(first) == sorted(ours)
     steps = list(
@@ -115,7 +118,11 @@ def test_the_dictionary_with_the_paper_s_end_of_word() -> None:
 def test_overlapping_pairs_count_and_merge_from_the_left() -> None:
     assert count_pairs({("a", "a", "a"): 2}) == {("a", "a"): 4}
     assert count_pieces({("a", "b", "a"): 2}) == {"a": 4, "b": 2}
-    assert merge_pair(("a", "a", "a", "b"), ("a", "a"), "aa") == ("aa", "a", "b")
+    assert merge_pair(("a", "a", "a", "b"), ("a", "a"), "aa") == ["aa", "a", "b"]
+    assert count_doubles({("a", "a", "a", "b", "a", "a"): 2, ("b", "b", "b", "b"): 1}) == {
+        "a": 4,
+        "b": 2,
+    }
     assert joined(("##e", "##s"), "##") == "##es"
 
 
@@ -125,10 +132,13 @@ def test_the_faster_form_gives_the_same_steps(score) -> None:
     for trial in range(150):
         prefix, suffix = random.choice(["", "##", "a"]), random.choice(["", "</w>", "b"])
         counts = random_counts(random, "abcdef"[: random.randint(2, 6)], random.randint(1, 25), 9)
-        trainer = BpeTrainer(min_frequency=random.choice([0, 0, 3]))
+        trainer = BpeTrainer(
+            min_frequency=random.choice([0, 0, 3]),
+            continuing_subword_prefix=prefix,
+            end_of_word_suffix=suffix,
+        )
         size = random.choice([40, 1000])
-        words = trainer.words(counts, prefix, suffix)
-        tokens = trainer.first_tokens(counts, prefix, suffix)
+        words, tokens = trainer.words(counts), trainer.first_tokens(counts)
         rest = (words, tokens, size, trainer.min_frequency, score, prefix)
         assert list(learn_merges_fast(*rest)) == list(learn_merges(*rest)), trial
 
@@ -150,6 +160,14 @@ def test_a_long_training_keeps_the_heap_of_the_faster_form_small() -> None:
     words, tokens = BpeTrainer().words(counts), BpeTrainer().first_tokens(counts)
     rest = (words, tokens, 400, 0, likelihood)
     assert list(learn_merges_fast(*rest)) == list(learn_merges(*rest))
+    table = PairTable(words, {token: id_ for id_, token in enumerate(tokens)}, likelihood, 1)
+    longest = 0
+    for new in range(len(tokens), 400):
+        _, _, *pair = table.first()
+        assert len(table.heap) <= 1000 + 3 * len(table.keys)
+        table.merge(tuple(pair), new)
+        longest = max(longest, len(table.heap))
+    assert longest > 1000 + 3 * len(table.keys)  # so there was something to drop
 
 
 def test_random_corpora_give_the_library_s_merges() -> None:
@@ -238,7 +256,7 @@ def test_the_last_words_of_a_replay_are_the_model_s_tokens() -> None:
         counts = random_counts(random, "abcd", 30, 9)
         trainer = BpeTrainer(vocab_size=40, end_of_word_suffix=suffix or None)
         training = trainer.train(counts)
-        states = list(replay(trainer.words(counts, suffix=suffix), training.steps))
+        states = list(replay(training.trainer.words(training.word_counts), training.steps))
         assert len(states) == len(training.steps) + 1
         assert all(sum(state.values()) == sum(counts.values()) for state in states)
         expected: Counter[tuple[str, ...]] = Counter()
@@ -273,24 +291,36 @@ def log_likelihood(words: Words) -> float:
 
 
 def test_the_likelihood_score_is_what_a_merge_gains() -> None:
-    """For every pair of random words, also of equal pieces that do not stand in threes."""
+    """For every pair of random words, also of equal pieces, which overlap in runs."""
     random = Random(6)
-    equal = 0
+    alike = runs = 0
     for _ in range(20):
-        words = BpeTrainer().words(random_counts(random, "abcdef", 30, 8))
-        words = {pieces: n for pieces, n in words.items() if not has_three_alike(pieces)}
-        pieces = count_pieces(words)
+        words = BpeTrainer().words(random_counts(random, "abc"[: random.randint(1, 3)], 30, 9))
+        pieces, doubles = count_pieces(words), count_doubles(words)
         for (left, right), count in count_pairs(words).items():
-            counts = Counts(count, pieces[left], pieces[right], pieces.total(), left == right)
-            merged = merge_everywhere(words, (left, right), left + right)
-            gain = log_likelihood(merged) - log_likelihood(words)
+            merged = doubles[left] if left == right else count
+            counts = Counts(
+                count, merged, pieces[left], pieces[right], pieces.total(), left == right
+            )
+            after = merge_everywhere(words, (left, right), left + right)
+            gain = log_likelihood(after) - log_likelihood(words)
             assert likelihood(counts) == pytest.approx(gain, abs=1e-9)
-            equal += left == right
-    assert equal > 50
+            alike += left == right
+            runs += merged < count
+    assert alike > 30 and runs > 20
 
 
-def has_three_alike(pieces: tuple[str, ...]) -> bool:
-    return any(pieces[i] == pieces[i + 1] == pieces[i + 2] for i in range(len(pieces) - 2))
+@pytest.mark.parametrize("learn", [learn_merges, learn_merges_fast])
+def test_no_merge_by_likelihood_lowers_it(learn) -> None:
+    """The smallest case is "abbb", where "bb" stands twice but can be merged once only."""
+    assert WordPieceTrainer(special_tokens=["[UNK]"]).train({"abbb": 2}).steps[0].pair[0] == "a"
+    random = Random(12)
+    for _ in range(20):
+        words = BpeTrainer().words(random_counts(random, "ab", 10, 9))
+        steps = list(learn(words, ["a", "b"], 30, 0, likelihood))
+        states = [log_likelihood(state) for state in replay(words, steps)]
+        gains = [after - before for before, after in pairwise(states)]
+        assert [step.score for step in steps] == pytest.approx(gains, abs=1e-9)
 
 
 def test_merging_ends_where_it_would_lower_the_likelihood() -> None:
@@ -306,7 +336,7 @@ def test_pmi_is_the_gain_per_occurrence() -> None:
     pieces, total = count_pieces(words), count_pieces(words).total()
     for (left, right), count in count_pairs(words).items():
         gain = log(count / total) - log(pieces[left] / total) - log(pieces[right] / total)
-        score = pmi(Counts(count, pieces[left], pieces[right], total, left == right))
+        score = pmi(Counts(count, count, pieces[left], pieces[right], total, left == right))
         assert log(score * total) == pytest.approx(gain, abs=1e-12)
 
 
@@ -328,26 +358,127 @@ def test_counts_that_cannot_be_learned_from(counts, cause: str) -> None:
         assert caught.value.cause == cause
 
 
+@pytest.mark.parametrize("counts", [None, "abc", ["abc"], {"abc"}])
+def test_counts_that_are_no_dict(counts) -> None:
+    for trainer in (BpeTrainer(), WordPieceTrainer(), UnigramTrainer()):
+        with pytest.raises(CourseError, match=r"counts of words are .*, not a dict"):
+            trainer.train(counts)
+
+
+@pytest.mark.parametrize("trainer", [BpeTrainer, WordPieceTrainer, UnigramTrainer])
 @pytest.mark.parametrize(
-    ("options", "cause"),
+    "options",
     [
-        (
-            {"vocab_size": 10, "special_tokens": ["[UNK]"]},
-            "A vocabulary of 10 tokens is too small: special tokens and alphabet alone are 11.",
-        ),
-        ({"special_tokens": ["a", "b", "a"]}, "The special token 'a' is listed twice."),
-        ({"special_tokens": "[UNK]"}, "The special tokens are one string, '[UNK]'."),
-        (
-            {"initial_alphabet": ["ab"]},
-            "The initial alphabet lists 'ab', which is not one character.",
-        ),
-        ({"limit_alphabet": 0}, "An alphabet limited to 0 characters leaves no text."),
+        {"vocab_size": "100"},
+        {"vocab_size": None},
+        {"vocab_size": 300.5},
+        {"vocab_size": True},
+        {"vocab_size": 0},
+        {"special_tokens": "[UNK]"},
+        {"special_tokens": None},
+        {"special_tokens": [1]},
+        {"initial_alphabet": ["ab"]},
+        {"initial_alphabet": [""]},
+        {"initial_alphabet": [1]},
+        {"initial_alphabet": None},
+    ],
+    ids=str,
+)
+def test_settings_of_another_kind(trainer, options) -> None:
+    ((name, value),) = options.items()
+    with pytest.raises(CourseError) as caught:
+        trainer(**options)
+    assert f"{name} of {trainer.__name__}" in caught.value.cause
+    assert repr(value) in caught.value.cause
+    expected = {"vocab_size": "a whole number from 1 on", "special_tokens": "a list of texts"}
+    assert expected.get(name, "single characters") in caught.value.remedy
+
+
+@pytest.mark.parametrize(
+    ("trainer", "name", "value", "expected"),
+    [
+        (BpeTrainer, "limit_alphabet", 2.5, "a whole number from 1 on or None"),
+        (BpeTrainer, "limit_alphabet", 0, "a whole number from 1 on or None"),
+        (BpeTrainer, "min_frequency", "a", "a whole number from 0 on"),
+        (BpeTrainer, "end_of_word_suffix", 1, "a string or None"),
+        (WordPieceTrainer, "continuing_subword_prefix", None, "a string"),
+        (WordPieceTrainer, "score", "gain", "'likelihood', 'pmi', 'frequency'"),
+        (UnigramTrainer, "shrinking_factor", "a", "a number between 0 and 1"),
+        (UnigramTrainer, "n_sub_iterations", 1.5, "a whole number from 0 on"),
+        (UnigramTrainer, "max_piece_length", 2.5, "a whole number from 1 on"),
+        (UnigramTrainer, "m_step", "x", "'bayesian', 'plain'"),
+        (UnigramTrainer, "corrected_loss", 1, "True or False"),
+        (UnigramTrainer, "unk_token", 1, "a string or None"),
     ],
 )
-def test_settings_that_cannot_be(options, cause: str) -> None:
-    with pytest.raises(CourseError) as caught:
-        BpeTrainer(**options).train(DICTIONARY)
-    assert caught.value.cause == cause
+def test_a_trainer_s_own_settings_of_another_kind(trainer, name, value, expected: str) -> None:
+    with pytest.raises(CourseError, match=f"{name} of {trainer.__name__}") as caught:
+        trainer(**{name: value})
+    assert expected in caught.value.remedy
+
+
+@pytest.mark.parametrize("trainer", [BpeTrainer, WordPieceTrainer, UnigramTrainer])
+@pytest.mark.parametrize(
+    ("specials", "cause"),
+    [
+        (["a", "b", "a"], "The special token 'a' is listed twice"),
+        (["a", AddedToken("a", lstrip=True)], "The special token 'a' is listed twice"),
+        (["a", ""], "The special token in place 1 is empty"),
+        (["a\ud800"], "lone surrogate"),
+        ([AddedToken("\ud800")], "lone surrogate"),
+    ],
+)
+def test_special_tokens_that_cannot_be(trainer, specials, cause: str) -> None:
+    with pytest.raises(CourseError, match=cause):
+        trainer(special_tokens=specials)
+
+
+@pytest.mark.parametrize("trainer", [BpeTrainer, WordPieceTrainer, UnigramTrainer])
+def test_a_special_token_may_come_with_options(trainer) -> None:
+    mask = AddedToken("[MASK]", lstrip=True)
+    plain, ours = ["[UNK]", "[MASK]"], trainer(special_tokens=["[UNK]", mask])
+    assert ours.special_tokens == ["[UNK]", mask]
+    trained = ours.train(DICTIONARY).model
+    assert trained.ids == trainer(special_tokens=plain).train(DICTIONARY).model.ids
+    if trainer is WordPieceTrainer:
+        ours = WordPieceTrainer(special_tokens=["[UNK]", mask], score="frequency")
+    state = json.loads(ours.to_library().__getstate__())[trainer.__name__]
+    state = state.get("bpe_trainer", state)  # which WordPiece's is made of
+    options = [(token["lstrip"], token["special"]) for token in state["special_tokens"]]
+    assert options == [(False, True), (True, True)]
+
+
+@pytest.mark.parametrize("trainer", [BpeTrainer, WordPieceTrainer, UnigramTrainer])
+def test_an_alphabet_may_be_one_string(trainer) -> None:
+    specials = {"special_tokens": ["[UNK]"]}
+    assert "é" in trainer(initial_alphabet="éa", **specials).train(DICTIONARY).model.ids
+    assert "é" in trainer(initial_alphabet={"é"}, **specials).train(DICTIONARY).model.ids
+
+
+@pytest.mark.parametrize(
+    ("options", "remedy"),
+    [
+        ({"special_tokens": ["[UNK]"]}, "Set vocab_size to 11 or more, or limit_alphabet to fewer"),
+        ({"initial_alphabet": "0123456789"}, "Set vocab_size to 20 or more."),
+    ],
+)
+def test_a_vocabulary_that_is_too_small(options, remedy: str) -> None:
+    with pytest.raises(CourseError, match="A vocabulary of 10 tokens is too small") as caught:
+        BpeTrainer(vocab_size=10, **options).train(DICTIONARY)
+    assert caught.value.remedy.startswith(remedy)
+    size = int("".join(filter(str.isdigit, remedy)))
+    assert BpeTrainer(vocab_size=size, **options).train(DICTIONARY).steps == []
+
+
+def test_a_training_knows_what_it_came_from_and_has_a_short_repr() -> None:
+    for trainer in (
+        BpeTrainer(special_tokens=["[UNK]"]),
+        WordPieceTrainer(special_tokens=["[UNK]"]),
+    ):
+        training = trainer.train(DICTIONARY)
+        assert (training.trainer, training.word_counts) == (trainer, DICTIONARY)
+        assert f"steps=<{len(training.steps)}>" in repr(training)
+        assert len(repr(training)) < 250
 
 
 def test_an_alphabet_that_just_fits_is_no_error() -> None:

@@ -12,6 +12,7 @@ from tokenizers import pre_tokenizers as library
 from lmcourse.errors import CourseError
 from lmcourse.tokenizers.text import normalizers
 from lmcourse.tokenizers.text import pre_tokenizers as ours
+from lmcourse.tokenizers.text.byte_characters import BYTE_TO_CHARACTER, CHARACTER_TO_BYTE
 from lmcourse.tokenizers.text.normalized_string import NormalizedString
 from lmcourse.tokenizers.text.pattern import Pattern
 from lmcourse.tokenizers.text.pre_tokenizers import Behavior, PreTokenizer
@@ -171,10 +172,10 @@ def test_empty_matches_cut_but_make_no_empty_pieces(expression: str) -> None:
 
 
 def test_the_256_bytes_are_256_visible_characters() -> None:
-    assert set(ours.BYTE_TO_CHARACTER.values()) == set(library.ByteLevel.alphabet())
-    assert {ours.CHARACTER_TO_BYTE[c]: c for c in ours.CHARACTER_TO_BYTE} == ours.BYTE_TO_CHARACTER
-    assert "".join(map(ours.BYTE_TO_CHARACTER.get, "é \n".encode())) == "Ã©ĠĊ"
-    assert all(char.isprintable() and char != " " for char in ours.CHARACTER_TO_BYTE)
+    assert set(BYTE_TO_CHARACTER.values()) == set(library.ByteLevel.alphabet())
+    assert {CHARACTER_TO_BYTE[c]: c for c in CHARACTER_TO_BYTE} == BYTE_TO_CHARACTER
+    assert "".join(map(BYTE_TO_CHARACTER.get, "é \n".encode())) == "Ã©ĠĊ"
+    assert all(char.isprintable() and char != " " for char in CHARACTER_TO_BYTE)
 
 
 def test_ascii_texts_are_cut_as_the_same_words_among_others() -> None:

@@ -1,6 +1,7 @@
 """Post-processors: templates in both forms, BERT, RoBERTa, byte-level."""
 
 import json
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -16,7 +17,7 @@ from lmcourse.tokenizers.processors import (
     RobertaProcessing,
     Sequence,
 )
-from lmcourse.tokenizers.template import SpecialToken, TemplateProcessing
+from lmcourse.tokenizers.template import Piece, Place, SpecialToken, TemplateProcessing
 from lmcourse.tokenizers.text.pre_tokenizers import ByteLevel as ByteLevelPreTokenizer
 from lmcourse.tokenizers.text.pre_tokenizers import WhitespaceSplit
 from lmcourse.tokenizers.tokenizer import Tokenizer
@@ -32,7 +33,7 @@ def with_processor(processor: Processor | None, **parts: Any) -> Tokenizer:
 
 
 def test_bert_pair() -> None:
-    """The input of BERT (Devlin et al. 2018, figure 2)."""
+    """The input of BERT (Devlin et al. 2019, figure 2)."""
     pair = with_processor(BertProcessing(SEP, CLS)).encode("low new", "new")
     assert pair.tokens == ["[CLS]", "low", "new", "[SEP]", "new", "[SEP]"]
     assert pair.type_ids == [0, 0, 0, 0, 1, 1]
@@ -116,12 +117,41 @@ def test_bad_templates() -> None:
         TemplateProcessing.of("$A [SEP]", special_tokens=[CLS])
     with pytest.raises(CourseError, match=r"single text names the second text"):
         TemplateProcessing.of("$A $B")
-    with pytest.raises(CourseError, match=r"'\$A \$1': it must use both texts"):
+    with pytest.raises(CourseError, match=r"pairs does not use both texts"):
         TemplateProcessing.of("$A", "$A $1")
     template = TemplateProcessing.of("[CLS] $A", "[CLS] $A $B", special_tokens=[CLS])
     twice = with_processor(Sequence((BertProcessing(SEP, CLS), template, template)))
     with pytest.raises(CourseError, match=r"has already made 3 parts"):
         twice.encode("low", "new")
+
+
+A, B = Piece(sequence=Place("A", 0)), Piece(sequence=Place("B", 1))
+
+
+@pytest.mark.parametrize(
+    ("made", "cause"),
+    [
+        (lambda: Piece(), "either for a text or for a special token"),
+        (lambda: Piece(Place("A", 0), Place("[SEP]", 0)), "either for a text or for a special"),
+        (lambda: Piece(sequence=Place("C", 0)), "A template names the text 'C'."),
+        (lambda: Place("A", -1), "The type_id of Place cannot be -1."),
+        (lambda: Place("A", 2**32), "The type_id of Place cannot be 4294967296."),
+        (lambda: SpecialToken("[X]", (1, 2), ("[X]",)), "stands for 1 tokens, but has 2 ids."),
+        (lambda: SpecialToken("[X]", (-1,), ("[X]",)), "The ids of SpecialToken cannot be (-1,)."),
+        (lambda: TemplateProcessing((A,), (A,), {}), "pairs does not use both texts."),
+        (lambda: TemplateProcessing((B,), (A, B), {}), "single text names the second text"),
+        (lambda: TemplateProcessing.of(special_tokens=["[CLS]"]), "cannot be ['[CLS]']."),  # type: ignore[list-item]
+        (lambda: TemplateProcessing.of(special_tokens={"[CLS]": 1}), "cannot be ['[CLS]']."),  # type: ignore[dict-item]
+        (lambda: TemplateProcessing.of(special_tokens=5), "cannot be 5."),  # type: ignore[arg-type]
+        (lambda: TemplateProcessing.of(None), "The template cannot be None."),  # type: ignore[arg-type]
+        (lambda: BertProcessing(("[SEP]", -2)), "The sep of BertProcessing cannot be"),
+    ],
+)
+def test_parts_that_do_not_hold_together(made: Callable[[], Any], cause: str) -> None:
+    """They are refused when they are made, not at the first text."""
+    with pytest.raises(CourseError) as error:
+        made()
+    assert cause in error.value.cause
 
 
 def test_special_tokens_that_the_vocabulary_lacks() -> None:

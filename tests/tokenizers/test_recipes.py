@@ -2,6 +2,7 @@
 
 from functools import cache
 from itertools import pairwise
+from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -14,6 +15,8 @@ from lmcourse.tokenizers import (
     BpeTrainer,
     Tokenizer,
     Vocabulary,
+    from_vocab_json,
+    from_vocab_txt,
     normalizers,
     pre_tokenizers,
     recipes,
@@ -105,12 +108,100 @@ def test_our_pipeline_learns_the_library_s_merges(kind: str, corpus_name: str) -
 def test_a_subword_vocabulary_does_not_depend_on_the_backend() -> None:
     """(The library numbers pieces with ## or </w> in an order that differs from run to run.)"""
     few = corpus("BookWorld")[:100]
-    bert = [recipes.bert(few, 300, score="frequency", backend=b) for b in ("course", "tokenizers")]
-    assert [recipe.tokenizer.get_vocab_size() for recipe in bert] == [300, 300]
     ours, theirs = (dict(recipes.albert(few, 300, backend=b).tokenizer.model.vocab)
                     for b in ("course", "tokenizers"))  # fmt: skip
     assert ours.keys() == theirs.keys()
-    assert all(ours[piece] == pytest.approx(theirs[piece], abs=1e-9) for piece in ours)
+    for piece in ours:  # the library puts lost characters back in an order that differs too
+        within = 1e-9 if len(piece) > 1 else 1e-3
+        assert ours[piece] == pytest.approx(theirs[piece], abs=within)
+
+
+@pytest.mark.parametrize("corpus_name", CORPORA)
+def test_merges_with_an_ending_are_the_library_s(corpus_name: str) -> None:
+    learned = [
+        set(recipes.char_bpe(corpus(corpus_name), 1000, backend=b).tokenizer.model.merges)
+        for b in ("course", "tokenizers")
+    ]
+    assert learned[0] == learned[1]
+    assert any(right.endswith("</w>") for _, right in learned[0])
+
+
+@pytest.mark.parametrize("corpus_name", CORPORA)
+def test_word_pieces_are_the_library_s(corpus_name: str) -> None:
+    """All but the last, where pairs are equally frequent."""
+    ours = recipes.bert(corpus(corpus_name), 600, score="frequency")
+    theirs = recipes.bert(corpus(corpus_name), 600, score="frequency", backend="tokenizers")
+    last = ours.training.steps[-1].count
+    sure = {step.token for step in ours.training.steps if step.count > last}
+    merged = {step.token for step in ours.training.steps}
+    assert len(sure) > 0.97 * len(merged)
+    library = set(theirs.tokenizer.get_vocab())
+    assert set(ours.tokenizer.get_vocab()) - merged | sure <= library
+    assert len(library) == ours.tokenizer.get_vocab_size() == 600
+
+
+@pytest.mark.parametrize(
+    ("recipe", "texts", "empty"),
+    [
+        ("gpt2", ["   "], False),
+        ("gpt2", [""], True),
+        ("bert", ["\x00\x01"], True),
+        ("bert", ["\x00", "low"], False),
+        ("albert", ["\u0301"], True),
+        ("char_bpe", [" ", ""], True),
+    ],
+)
+def test_backends_agree_on_what_is_empty(recipe: str, texts: list[str], empty: bool) -> None:
+    """What counts is whether normalizer and pre-tokenizer leave a word."""
+    options = {"score": "frequency"} if recipe == "bert" else {}
+    for backend in ("course", "tokenizers"):
+        if empty:
+            with pytest.raises(CourseError, match="The corpus is empty"):
+                getattr(recipes, recipe)(texts, 300, backend=backend, **options)
+        else:
+            made = getattr(recipes, recipe)(texts, 300, backend=backend, **options)
+            assert made.tokenizer.encode("low" if recipe == "bert" else " ").ids
+
+
+@pytest.mark.parametrize("recipe", RECIPES)
+def test_a_string_is_no_corpus(recipe: str) -> None:
+    with pytest.raises(CourseError, match="A corpus is a list of texts, not str"):
+        getattr(recipes, recipe)("The cat")
+
+
+def test_the_mask_of_roberta_takes_the_space_before_it() -> None:
+    encoding = trained("roberta", "BookWorld").tokenizer.encode("I <mask> it")
+    assert encoding.tokens[:3] == ["<s>", "I", " <mask>"]
+
+
+def test_published_vocabularies_are_framed_alike(tmp_path: Path) -> None:
+    """The same model, read from the files that were published with BERT, RoBERTa and GPT-2."""
+    for recipe in ("bert", "roberta", "gpt2"):
+        made = trained(recipe, "BookWorld").tokenizer
+        vocab, merges = tmp_path / "vocab", tmp_path / "merges.txt"
+        if recipe == "bert":
+            vocab.write_text("\n".join(made.model.vocab), encoding="utf-8")
+            read = from_vocab_txt(vocab)
+        else:
+            vocab.write_bytes(msgspec.json.encode(made.model.vocab))
+            merges.write_text("\n".join(map(" ".join, made.model.merges)), encoding="utf-8")
+            read = from_vocab_json(vocab, merges)
+        assert read == made
+
+
+def test_char_bpe_without_an_unknown_token() -> None:
+    tokenizer = recipes.char_bpe(["low low"], special_tokens=[]).tokenizer
+    with pytest.raises(CourseError, match="'x'"):
+        tokenizer.encode("x")
+    for bad in (None, "<unk>"):
+        with pytest.raises(CourseError):
+            recipes.char_bpe(["low"], special_tokens=bad)  # type: ignore[arg-type]
+
+
+def test_short_repr() -> None:
+    """It does not list vocabularies, merges or steps."""
+    for recipe in RECIPES:
+        assert len(repr(trained(recipe, "BookWorld"))) < 900
 
 
 @pytest.mark.parametrize("recipe", RECIPES)
@@ -147,9 +238,12 @@ def test_texts_are_framed_as_the_model_reads_them(recipe: str, first: list[str],
 def test_a_batch_is_what_a_model_wants(recipe: str) -> None:
     tokenizer = trained(recipe, "BookWorld").tokenizer
     batch = tokenizer(["I read it.", "No."])
-    assert set(batch) == {"input_ids", "token_type_ids", "attention_mask"}
+    segments = {"token_type_ids"} if recipe != "roberta" else set()
+    assert set(batch) == {"input_ids", "attention_mask"} | segments
     mask = batch["attention_mask"]
-    pad = tokenizer.token_to_id("<pad>" if recipe != "bert" else "[PAD]")
+    pad_token = "<pad>" if recipe != "bert" else "[PAD]"
+    pad = tokenizer.token_to_id(pad_token)
+    assert tokenizer.padding and tokenizer.padding["pad_token"] == pad_token
     assert mask[0].all() and not mask[1].all()
     assert ((batch["input_ids"] == pad) == (mask == 0)).all()
 
@@ -166,3 +260,22 @@ def test_words_are_those_of_a_vocabulary() -> None:
     assert recipes.words(without).encode("b").tokens == ["[CLS]", "[UNK]", "[SEP]"]
     with pytest.raises(CourseError, match="no unknown token"):
         recipes.words(without, special_tokens=["[PAD]", "[CLS]", "[SEP]"])
+
+
+def test_bad_words() -> None:
+    """Words that lower case can never give, special tokens that are missing, no vocabulary."""
+    cased = Vocabulary(["<unk>", "The", "the"])
+    with pytest.raises(CourseError, match="has the word 'The', which no text in lower case has"):
+        recipes.words(cased)
+    assert recipes.words(cased, lowercase=False).encode("The").tokens[1] == "The"
+    assert recipes.words(Vocabulary(["UNK", "the"], "UNK")).encode("The a").tokens[2] == "UNK"
+    small: Any = Vocabulary(["<unk>", "the"])
+    for vocabulary, special_tokens, cause in (
+        (small, ["[PAD]"], r"lacks the special token '\[CLS\]'"),
+        (small, ["[CLS]", "[SEP]"], r"lacks the special token '\[PAD\]'"),
+        (small, "[PAD]", "Special tokens are a list of texts, not str"),
+        (small, None, "Special tokens are a list of texts, not NoneType"),
+        (["the"], ["[PAD]"], "of the type list, not a Vocabulary"),
+    ):
+        with pytest.raises(CourseError, match=cause):
+            recipes.words(vocabulary, special_tokens=special_tokens)

@@ -3,7 +3,6 @@
 import dataclasses
 import json
 import math
-import pickle
 import random
 from itertools import combinations, pairwise
 
@@ -13,7 +12,6 @@ from scipy.stats import chisquare
 from tokenizers import models
 
 from lmcourse.errors import CourseError
-from lmcourse.tokenizers.models import unigram
 from lmcourse.tokenizers.models.lattice import (
     UNKNOWN,
     Lattice,
@@ -186,17 +184,6 @@ def test_ids_and_tokens():
     assert model.tokens == {0: "<unk>", 1: "a"}
 
 
-def test_the_cache_is_bounded_and_what_it_returns_may_be_changed(monkeypatch):
-    monkeypatch.setattr(unigram, "CACHED_WORDS", 5)
-    model = Unigram(0, (("<unk>", 0.0), ("a", -1.0)))
-    model.tokenize("a").clear()
-    assert len(model.tokenize("a")) == 1
-    for size in range(20):
-        model.tokenize("a" * size)
-    assert model._cached.cache_info().currsize == 5
-    assert pickle.loads(pickle.dumps(model)) == model
-
-
 def test_steps_replay_the_best_segmentation():
     for word, scores, _, _ in random_cases(3, 150):
         model = Unigram(0, tuple(scores.items()))
@@ -299,3 +286,20 @@ def test_samples_follow_from_the_seed():
 
     assert drawn(1) == drawn(1) != drawn(2)
     assert all(tokens[-1] == (0, "x", (6, 7)) for tokens in drawn(1))
+
+
+@pytest.mark.parametrize("n", [0, -1, 1.5, None])
+def test_at_least_one_of_the_best_is_asked_for(n):
+    model = Unigram(0, (("<unk>", 0.0), ("a", -1.0)))
+    with pytest.raises(CourseError, match="number n of nbest cannot be"):
+        model.nbest("aa", n)
+    if n is not None:
+        with pytest.raises(CourseError, match="nbest_size of sample cannot be"):
+            model.sample("aa", random.Random(0), nbest_size=n)
+
+
+@pytest.mark.parametrize("alpha", [math.nan, math.inf, -1, "1"])
+def test_an_exponent_that_cannot_be(alpha):
+    with pytest.raises(CourseError, match="alpha of sample cannot be") as error:
+        Unigram(0, (("<unk>", 0.0), ("a", -1.0))).sample("aa", random.Random(0), alpha)
+    assert "a finite number from 0 on" in error.value.remedy

@@ -21,6 +21,21 @@ def test_a_known_text_comes_back():
     assert vocabulary.decode(ids.tolist()) == text
 
 
+@pytest.mark.parametrize(
+    ("ids", "words"),
+    [
+        ([-1], "-1 is no token's id"),
+        ([True], "True is no token's id"),
+        ([0, 5], "The id 5 is not in the vocabulary, which has 3 tokens"),
+        (1, "a list of whole numbers, not int"),
+        ("ab", "a list of whole numbers, not str"),
+    ],
+)
+def test_ids_that_are_none_are_refused(ids, words):
+    with pytest.raises(CourseError, match=words):
+        Vocabulary.of("ab").decode(ids)
+
+
 def test_rare_and_new_tokens_become_unknown():
     vocabulary = Vocabulary.of("aaab", minimum_count=2)
     assert vocabulary.encode("abz").tolist() == [1, 0, 0]

@@ -13,7 +13,7 @@ from lmcourse.errors import CourseError
 from lmcourse.tokenizers.models.merging import learn_merges
 from lmcourse.tokenizers.models.scores import frequency
 from lmcourse.tokenizers.models.trainers import WordPieceTrainer
-from lmcourse.tokenizers.models.wordpiece import Candidate, WordPiece
+from lmcourse.tokenizers.models.wordpiece import Lookup, WordPiece
 from tests.tokenizers.corpora import (
     library_model,
     library_of,
@@ -45,11 +45,13 @@ def test_random_vocabularies_cut_words_as_the_library_does() -> None:
             word = random_word(random, LETTERS)
             tokens = model.tokenize(word)
             assert tokens == library_tokens(library, word)
+            shown = model.steps(word)
+            assert [*shown.tokens] == tokens
             if tokens[0].value != "[UNK]":
                 cut += 1
-                hits = [candidate for candidate in model.steps(word) if candidate.found]
+                hits = [step for step in shown.steps if step.found]
                 found = [(token.value, token.offsets) for token in tokens]
-                assert [(hit.piece, hit.offsets) for hit in hits] == found
+                assert [(hit.piece, hit.span) for hit in hits] == found
     assert cut > 300
 
 
@@ -65,16 +67,28 @@ def test_steps_try_the_longest_piece_first() -> None:
     vocab = {token: id_ for id_, token in enumerate(["[UNK]", "un", "una", "##able", "##ff"])}
     model = WordPiece(vocab=vocab)
     assert [token.value for token in model.tokenize("unaffably")] == ["[UNK]"]
-    tried = list(model.steps("unaff"))
-    assert tried == [
-        Candidate("unaff", (0, 5), False),
-        Candidate("unaf", (0, 4), False),
-        Candidate("una", (0, 3), True),
-        Candidate("##ff", (3, 5), True),
-    ]
-    *_, last = model.steps("unaffably")
-    assert last == Candidate("##a", (5, 6), False)  # no piece starts here, so all is unknown
-    assert msgspec.to_builtins(tried[2]) == {"piece": "una", "offsets": (0, 3), "found": True}
+    tried = model.steps("unaff").steps
+    assert tried == (
+        Lookup("unaff", (0, 5), False),
+        Lookup("unaf", (0, 4), False),
+        Lookup("una", (0, 3), True),
+        Lookup("##ff", (3, 5), True),
+    )
+    shown = model.steps("unaffably")
+    assert shown.steps[-1] == Lookup("##a", (5, 6), False)  # no piece starts here, …
+    assert shown.tokens == ((0, "[UNK]", (0, 9)),)  # … so all is unknown
+    assert msgspec.to_builtins(tried[2]) == {"piece": "una", "span": (0, 3), "found": True}
+
+
+def test_steps_say_what_becomes_of_every_word() -> None:
+    """Of a word that is too long, and of a model that is not trained."""
+    model = WordPiece(max_input_chars_per_word=3, vocab={"[UNK]": 0, "low": 1, "##er": 2})
+    assert model.steps("lower").steps == ()
+    assert model.steps("lower").tokens == ((0, "[UNK]", (0, 5)),)
+    assert model.steps("low").tokens == ((1, "low", (0, 3)),)
+    assert model.steps("").tokens == ()
+    with pytest.raises(CourseError, match="no vocabulary yet"):
+        WordPiece().steps("low")
 
 
 def test_the_longest_token_of_all_is_found() -> None:
@@ -122,10 +136,10 @@ def test_training_by_frequency_is_the_library_s() -> None:
         assert model["continuing_subword_prefix"] == prefix
         # The library numbers the first pieces in an order that differs from run to run.
         vocab = model["vocab"]
-        ours = trainer.first_tokens(counts, prefix, suffix or "")
+        ours = trainer.first_tokens(counts)
         first = sorted(vocab, key=vocab.__getitem__)[: len(ours)]
         assert sorted(first) == sorted(ours)
-        words = trainer.words(counts, prefix, suffix or "")
+        words = trainer.words(counts)
         steps = learn_merges(words, first, 60, trainer.min_frequency, frequency, prefix)
         tokens = dict.fromkeys([*first, *(step.token for step in steps)])
         assert {token: id_ for id_, token in enumerate(tokens)} == vocab, trial
@@ -138,8 +152,6 @@ def test_training_by_likelihood_is_not_the_library_s() -> None:
     trainer = WordPieceTrainer(special_tokens=["[UNK]"])
     with pytest.raises(CourseError, match="cannot train WordPiece by likelihood"):
         trainer.to_library()
-    with pytest.raises(CourseError, match="cannot be trained by the score 'gain'"):
-        WordPieceTrainer(score="gain").train({"low": 5})
 
 
 def test_training_by_pmi_joins_what_is_seldom_apart() -> None:

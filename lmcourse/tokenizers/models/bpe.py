@@ -8,16 +8,17 @@ import heapq
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import pairwise
+from itertools import pairwise, starmap
 from random import Random
 from typing import NamedTuple
 
 from msgspec import field
 
 from lmcourse.errors import CourseError
-from lmcourse.tokenizers.component import Component, Token
+from lmcourse.tokenizers.component import Token
 from lmcourse.tokenizers.models.merging import Pair, joined, spelled
-from lmcourse.tokenizers.models.word_level import CACHED_LENGTH, CACHED_WORDS, tokens_by_id
+from lmcourse.tokenizers.models.word_model import Steps, WordModel, tokens_by_id
+from lmcourse.tokenizers.text.normalized_string import Span, checked_text
 
 
 class Symbol(NamedTuple):
@@ -43,19 +44,21 @@ class BpeStep:
     """A word's segmentation, and the merge that led to it (None for the first).
 
     Attributes:
-        pieces: the word's pieces now.
+        pieces: the word's pieces now; an unknown character shows as the unknown token.
+        spans: the characters of the word that each of them covers.
         pair: the two pieces that were merged last.
         rank: that merge's place in the list of merges.
         place: which piece of ``pieces`` it made.
     """
 
     pieces: tuple[str, ...]
+    spans: tuple[Span, ...]
     pair: Pair | None = None
     rank: int | None = None
     place: int | None = None
 
 
-class BPE(Component, frozen=True):
+class BPE(WordModel, frozen=True):
     """Byte-pair encoding of words.
 
     Args:
@@ -87,6 +90,7 @@ class BPE(Component, frozen=True):
     merges: tuple[Pair, ...] = ()
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         tokens_by_id(self.vocab)
         if self.vocab and self.unk_token is not None and self.unk_token not in self.vocab:
             raise CourseError(
@@ -121,18 +125,16 @@ class BPE(Component, frozen=True):
             CourseError: a character is not known and there is no unknown token.
         """
         if self.dropout:
-            *_, last = self._rounds(word, generator or Random())
+            *_, last = self._rounds(checked_text(word), generator or Random())
             return self._as_tokens(last)
+        return self._kept(word, self._cut)
+
+    def _cut(self, word: str) -> list[Token]:
         if self.ignore_merges and word in self.vocab:
             return [Token(self.vocab[word], word, (0, len(word)))]
-        tokens = self._cache.get(word)
-        if tokens is None:
-            tokens = self._as_tokens(merge_symbols(self._symbols(word), self._merges))
-            if len(self._cache) < CACHED_WORDS and len(word) <= CACHED_LENGTH:
-                self._cache[word] = tokens
-        return list(tokens)
+        return self._as_tokens(merge_symbols(self._symbols(word), self._merges))
 
-    def steps(self, word: str, generator: Random | None = None) -> Iterator[BpeStep]:
+    def steps(self, word: str, generator: Random | None = None) -> Steps[BpeStep]:
         """The word's segmentations: its characters, then as it is after each merge.
 
         The last is what ``tokenize`` gives (with dropout: for a generator in the same state).
@@ -143,20 +145,24 @@ class BPE(Component, frozen=True):
         Raises:
             CourseError: a character is not known and there is no unknown token.
         """
+        checked_text(word)
         if self.ignore_merges and not self.dropout and word in self.vocab:
-            yield BpeStep((word,))
-            return
-        before: list[Symbol] = []
-        for symbols in self._rounds(word, generator):
-            pieces = tuple(self.tokens[symbol.id] for symbol in symbols)
-            if not before:
-                yield BpeStep(pieces)
-            else:
-                place = next(i for i, symbol in enumerate(symbols) if symbol != before[i])
-                left, right = before[place].id, before[place + 1].id
-                pair = self.tokens[left], self.tokens[right]
-                yield BpeStep(pieces, pair, self._merges[left, right].rank, place)
-            before = symbols
+            tokens = self._cut(word)
+            return Steps(word, (BpeStep((word,), (tokens[0].offsets,)),), tuple(tokens))
+        rounds = list(self._rounds(word, generator))
+        steps = [self._step(None, rounds[0]), *starmap(self._step, pairwise(rounds))]
+        return Steps(word, tuple(steps), tuple(self._as_tokens(rounds[-1])))
+
+    def _step(self, before: list[Symbol] | None, symbols: list[Symbol]) -> BpeStep:
+        """What changed from one round to the next."""
+        pieces = tuple(self.tokens[symbol.id] for symbol in symbols)
+        spans = tuple((symbol.start, symbol.end) for symbol in symbols)
+        if before is None:
+            return BpeStep(pieces, spans)
+        place = next(i for i, symbol in enumerate(symbols) if symbol != before[i])
+        left, right = before[place].id, before[place + 1].id
+        pair = self.tokens[left], self.tokens[right]
+        return BpeStep(pieces, spans, pair, self._merges[left, right].rank, place)
 
     def _rounds(self, word: str, generator: Random | None) -> Iterator[list[Symbol]]:
         """Again and again, merge the pair that was learned first; of equal ones, the leftmost."""
@@ -221,10 +227,6 @@ class BPE(Component, frozen=True):
 
     def _as_tokens(self, symbols: Iterable[Symbol]) -> list[Token]:
         return [Token(id_, self.tokens[id_], (start, end)) for id_, start, end in symbols]
-
-    @cached_property
-    def _cache(self) -> dict[str, list[Token]]:
-        return {}
 
     @cached_property
     def _merges(self) -> Merges:

@@ -119,7 +119,7 @@ class Candidate:
     piece: str
     start: int
     score: float  # of the piece, nats
-    total: float  # and of the best path to its start
+    total: float  # its score plus that of the best path to its start
     unknown: bool
 
 

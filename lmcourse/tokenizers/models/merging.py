@@ -9,10 +9,12 @@ Schuster & Nakajima 2012, "Japanese and Korean Voice Search", section 3.
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import groupby, pairwise, repeat
+from typing import TypeVar
 
 from lmcourse.tokenizers.models.scores import Counts, Score, frequency
 
+Piece = TypeVar("Piece", str, int)  # … or its id
 Pair = tuple[str, str]
 Pieces = tuple[str, ...]  # a word, cut: ("l", "o", "w</w>")
 Words = Mapping[Pieces, int]  # … and how often it occurs
@@ -75,25 +77,41 @@ def count_pieces(words: Words) -> Counter[str]:
     return counts
 
 
-def merge_pair(pieces: Pieces, pair: Pair, token: str) -> Pieces:
+def doubles(pieces: Iterable[Piece]) -> Iterator[Piece]:
+    """The piece of each pair of equal ones that can be merged: "aaa" has one "aa", "aaaa" two."""
+    for piece, run in groupby(pieces):
+        yield from repeat(piece, sum(1 for _ in run) // 2)
+
+
+def count_doubles(words: Words) -> Counter[str]:
+    """How many pairs of each piece and itself can be merged."""
+    counts: Counter[str] = Counter()
+    for pieces, count in words.items():
+        for piece in doubles(pieces):
+            counts[piece] += count
+    return counts
+
+
+def merge_pair(pieces: Sequence[Piece], pair: tuple[Piece, Piece], token: Piece) -> list[Piece]:
     """Put the token in the pair's place, from left to right: "aaa" becomes "aa", "a"."""
-    merged: list[str] = []
-    place = 0
-    while place < len(pieces):
-        if pieces[place : place + 2] == pair:
+    left, right = pair
+    merged: list[Piece] = []
+    place, last = 0, len(pieces) - 1
+    while place <= last:
+        if pieces[place] == left and place < last and pieces[place + 1] == right:
             merged.append(token)
             place += 2
         else:
             merged.append(pieces[place])
             place += 1
-    return tuple(merged)
+    return merged
 
 
 def merge_everywhere(words: Words, pair: Pair, token: str) -> dict[Pieces, int]:
     """The words after one merge."""
     merged: Counter[Pieces] = Counter()
     for pieces, count in words.items():
-        merged[merge_pair(pieces, pair, token)] += count
+        merged[tuple(merge_pair(pieces, pair, token))] += count
     return dict(merged)
 
 
@@ -105,10 +123,11 @@ def pair_keys(
     Of equal scores, the more frequent pair comes first; then the one whose left piece is older (has
     the lower id); then the one whose right piece is. The ``tokenizers`` library does the same.
     """
-    pieces = count_pieces(words)
+    pieces, alike = count_pieces(words), count_doubles(words)
     keys = {}
     for (left, right), count in count_pairs(words).items():
-        counts = Counts(count, pieces[left], pieces[right], pieces.total(), left == right)
+        merged = alike[left] if left == right else count
+        counts = Counts(count, merged, pieces[left], pieces[right], pieces.total(), left == right)
         if count >= max(1, min_frequency):
             keys[left, right] = (-score(counts), -count, ids[left], ids[right])
     return keys

@@ -13,7 +13,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
 
-from lmcourse.tokenizers.models.merging import Key, MergeStep, Words, joined
+from lmcourse.tokenizers.models.merging import Key, MergeStep, Words, doubles, joined, merge_pair
 from lmcourse.tokenizers.models.scores import Counts, Score, frequency
 
 IdPair = tuple[int, int]
@@ -59,6 +59,7 @@ class PairTable:
         self.least = least
         self.pair_counts: Counter[IdPair] = Counter()
         self.piece_counts: Counter[int] = Counter()
+        self.double_counts: Counter[int] = Counter()  # "aa" that can be merged; BPE never asks
         self.total = 0  # pieces in all
         self.words_with: defaultdict[IdPair, set[int]] = defaultdict(set)
         self.pairs_with: defaultdict[int, set[IdPair]] = defaultdict(set)
@@ -89,7 +90,7 @@ class PairTable:
         changed = {pair}
         for number in self.words_with.pop(pair):
             changed.update(self._count(number, -1))
-            self.words[number] = merge_ids(self.words[number], pair, token)
+            self.words[number] = merge_pair(self.words[number], pair, token)
             changed.update(self._count(number, 1))
         if self.score is not frequency:  # the score of a pair depends on its pieces' counts too
             for piece in (*pair, token):
@@ -103,6 +104,9 @@ class PairTable:
         self.total += len(pieces) * count
         for piece in pieces:
             self.piece_counts[piece] += count
+        if self.score is not frequency:
+            for piece in doubles(pieces):
+                self.double_counts[piece] += count
         for pair in pairs:
             self.pair_counts[pair] += count
             if sign > 0:
@@ -132,19 +136,6 @@ class PairTable:
         if count < self.least:
             return None
         pieces = self.piece_counts
-        counts = Counts(count, pieces[left], pieces[right], self.total, left == right)
+        merged = self.double_counts[left] if left == right else count
+        counts = Counts(count, merged, pieces[left], pieces[right], self.total, left == right)
         return -self.score(counts), -count, left, right
-
-
-def merge_ids(pieces: list[int], pair: IdPair, token: int) -> list[int]:
-    """Put the token in the pair's place, from left to right."""
-    merged: list[int] = []
-    place = 0
-    while place < len(pieces):
-        if pieces[place] == pair[0] and pieces[place + 1 : place + 2] == [pair[1]]:
-            merged.append(token)
-            place += 2
-        else:
-            merged.append(pieces[place])
-            place += 1
-    return merged

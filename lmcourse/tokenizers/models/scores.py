@@ -1,7 +1,7 @@
 """What a pair of pieces is worth to the one who learns merges: three answers.
 
-BPE takes how often the pair occurs. WordPiece takes "the one that increases the likelihood on the
-training data the most" (Schuster & Nakajima 2012, section 3) and its authors give no formula:
+BPE takes how often the pair occurs. WordPiece takes the pair whose merge raises the likelihood of
+the training text the most (Schuster & Nakajima 2012, section 3); its authors give no formula, and
 ``likelihood`` computes just that. Often the pointwise mutual information is taught in its place,
 ``pmi``: the same gain, but of one occurrence instead of all. It prefers rare pairs whose pieces are
 never apart, and so spends the vocabulary on what the text hardly needs.
@@ -15,7 +15,8 @@ from typing import NamedTuple
 class Counts(NamedTuple):
     """What there is to know of a pair: how often it and its pieces occur."""
 
-    pair: int
+    pair: int  # side by side; overlapping pairs all count: "aaa" has two "aa"
+    merged: int  # … but only one of them can be merged
     left: int
     right: int
     total: int  # pieces in the whole text
@@ -43,19 +44,12 @@ def likelihood(counts: Counts) -> float:
     """By how much a merge raises the log-likelihood of the text, nats.
 
     A text of N pieces, of which piece t occurs c_t times, has under the best unigram model the
-    log-likelihood Σ_t c_t log(c_t / N) = Σ_t c_t log c_t - N log N. A merge of a and b that meet n
-    times takes n from c_a, c_b and N, and adds a piece that occurs n times.
-
-    "aaa" has two pairs of a, but only one can be merged; of equal pieces n is therefore taken as
-    half their number if it is larger, which for runs of three or more is an estimate.
+    log-likelihood Σ_t c_t log(c_t / N) = Σ_t c_t log c_t - N log N. Merging a and b at n places
+    takes n from c_a, c_b and N (2n from c_a if they are alike), and adds a piece that occurs n
+    times.
     """
-    pair, left, right, total, alike = counts
-    if alike:
-        merged = min(pair, left // 2)
-        pieces = _loss(left, 2 * merged)
-    else:
-        merged = pair
-        pieces = _loss(left, merged) + _loss(right, merged)
+    _, merged, left, right, total, alike = counts
+    pieces = _loss(left, 2 * merged) if alike else _loss(left, merged) + _loss(right, merged)
     return merged * log(merged) - pieces + _loss(total, merged)
 
 

@@ -1,21 +1,32 @@
 """Trainers: from counted words to a model, with every step kept."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 import msgspec
 
 from lmcourse.errors import CourseError
+from lmcourse.tokenizers.component import Count
 from lmcourse.tokenizers.models.bpe import BPE
 from lmcourse.tokenizers.models.merging import MergeStep, Pieces, spelled
 from lmcourse.tokenizers.models.merging_fast import learn_merges_fast
 from lmcourse.tokenizers.models.scores import Score, frequency, likelihood, pmi
-from lmcourse.tokenizers.models.training import Training, checked_counts, checked_specials
+from lmcourse.tokenizers.models.settings import (
+    Alphabet,
+    Positive,
+    SpecialTokens,
+    check_settings,
+    contents,
+    library_tokens,
+)
+from lmcourse.tokenizers.models.training import Training, checked_counts, too_small
 from lmcourse.tokenizers.models.wordpiece import WordPiece
 
 if TYPE_CHECKING:
     import tokenizers
+
+SCORES: dict[str, Score] = {"likelihood": likelihood, "pmi": pmi, "frequency": frequency}
 
 
 @dataclass(frozen=True)
@@ -30,32 +41,26 @@ class MergeTrainer:
             lower code point; the library leaves that to chance). Others are left out of their
             words.
         initial_alphabet: characters that are kept even if the corpus lacks them.
+        continuing_subword_prefix: stands before every piece but a word's first.
+        end_of_word_suffix: stands after a word's last piece.
+
+    Raises:
+        CourseError: a setting is of another kind, or a special token is listed twice.
     """
 
-    vocab_size: int = 30_000
-    min_frequency: int = 0
-    special_tokens: Sequence[str] = ()
-    limit_alphabet: int | None = None
-    initial_alphabet: Sequence[str] = ()
+    vocab_size: Positive = 30_000
+    min_frequency: Count = 0
+    special_tokens: SpecialTokens = ()
+    limit_alphabet: Positive | None = None
+    initial_alphabet: Alphabet = ()
+    continuing_subword_prefix: str | None = None
+    end_of_word_suffix: str | None = None
+
+    def __post_init__(self) -> None:
+        check_settings(self)
 
     def alphabet(self, word_counts: Mapping[str, int]) -> list[str]:
-        """The characters that are kept, by code point.
-
-        Raises:
-            CourseError: ``initial_alphabet`` holds something else than single characters, or
-                ``limit_alphabet`` is below 1.
-        """
-        if self.limit_alphabet is not None and self.limit_alphabet < 1:
-            raise CourseError(
-                f"An alphabet limited to {self.limit_alphabet} characters leaves no text.",
-                "Set limit_alphabet to 1 or more, or leave it out to keep every character.",
-            )
-        for character in self.initial_alphabet:
-            if len(character) != 1:
-                raise CourseError(
-                    f"The initial alphabet lists {character!r}, which is not one character.",
-                    "List single characters, such as ['a', 'b'] or simply 'ab'.",
-                )
+        """The characters that are kept, by code point."""
         counts: dict[str, float] = {}
         for word, count in word_counts.items():
             for character in word:
@@ -64,11 +69,10 @@ class MergeTrainer:
         kept = sorted(counts, key=lambda character: (-counts[character], character))
         return sorted(kept[: self.limit_alphabet])
 
-    def words(
-        self, word_counts: Mapping[str, int], prefix: str = "", suffix: str = ""
-    ) -> dict[Pieces, int]:
+    def words(self, word_counts: Mapping[str, int]) -> dict[Pieces, int]:
         """The words cut into their first pieces, and their counts: where the training starts."""
-        known = {*self.special_tokens, *self.alphabet(word_counts)}
+        known = {*contents(self.special_tokens), *self.alphabet(word_counts)}
+        prefix, suffix = self.continuing_subword_prefix or "", self.end_of_word_suffix or ""
         words: dict[Pieces, int] = {}
         for word, count in word_counts.items():
             pieces = zip(word, spelled(word, prefix, suffix), strict=True)
@@ -76,60 +80,46 @@ class MergeTrainer:
             words[kept] = words.get(kept, 0) + count
         return words
 
-    def first_tokens(
-        self, word_counts: Mapping[str, int], prefix: str = "", suffix: str = ""
-    ) -> list[str]:
+    def first_tokens(self, word_counts: Mapping[str, int]) -> list[str]:
         """The tokens before any merge, in the order of their ids.
 
         These are the special tokens, the alphabet, and the pieces that carry the prefix or suffix
         (by code point; the library leaves their order to chance).
 
         Raises:
-            CourseError: they are more than ``vocab_size``, or the special tokens are no list of
-                different ones.
+            CourseError: they are more than ``vocab_size``.
         """
-        specials = checked_specials(self.special_tokens)
-        alphabet = self.alphabet(word_counts)
-        pieces = {piece for word in self.words(word_counts, prefix, suffix) for piece in word}
+        specials, alphabet = contents(self.special_tokens), self.alphabet(word_counts)
+        pieces = {piece for word in self.words(word_counts) for piece in word}
         tokens = list(dict.fromkeys([*specials, *alphabet, *sorted(pieces)]))
         if len(tokens) > self.vocab_size:
-            raise CourseError(
-                f"A vocabulary of {self.vocab_size} tokens is too small: special tokens and "
-                f"alphabet alone are {len(tokens)}.",
-                f"Set vocab_size to more than {len(tokens)}, or limit_alphabet to fewer characters "
-                "than the corpus has.",
-            )
+            settled = {*specials, *self.initial_alphabet}  # these are kept in any case
+            raise too_small(self.vocab_size, len(tokens), len(settled) < self.vocab_size)
         return tokens
 
     def _learn(
-        self,
-        word_counts: Mapping[str, int],
-        prefix: str | None,
-        suffix: str | None,
-        score: Score,
+        self, counts: Mapping[str, int], score: Score
     ) -> tuple[dict[str, int], list[MergeStep]]:
         """The vocabulary, and the merges that made it."""
-        counts = checked_counts(word_counts)
-        tokens = self.first_tokens(counts, prefix or "", suffix or "")
-        words = self.words(counts, prefix or "", suffix or "")
+        tokens, words = self.first_tokens(counts), self.words(counts)
+        prefix = self.continuing_subword_prefix or ""
         steps = list(
-            learn_merges_fast(
-                words, tokens, self.vocab_size, self.min_frequency, score, prefix or ""
-            )
+            learn_merges_fast(words, tokens, self.vocab_size, self.min_frequency, score, prefix)
         )
         tokens = list(dict.fromkeys([*tokens, *(step.token for step in steps)]))
         return {token: id_ for id_, token in enumerate(tokens)}, steps
 
-    def _library_options(self, **more: str | None) -> dict[str, Any]:
+    def _library_options(self) -> dict[str, Any]:
         """What the library's trainer is called with; it knows no None."""
         options = {
             "vocab_size": self.vocab_size,
             "min_frequency": self.min_frequency,
-            "special_tokens": list(self.special_tokens),
+            "special_tokens": library_tokens(self.special_tokens),
             "limit_alphabet": self.limit_alphabet,
             "initial_alphabet": list(self.initial_alphabet),
+            "continuing_subword_prefix": self.continuing_subword_prefix,
+            "end_of_word_suffix": self.end_of_word_suffix,
             "show_progress": False,
-            **more,
         }
         return {name: value for name, value in options.items() if value is not None}
 
@@ -138,14 +128,8 @@ class MergeTrainer:
 class BpeTrainer(MergeTrainer):
     """Train BPE: merge the most frequent pair, again and again (see ``merging``).
 
-    Args:
-        continuing_subword_prefix: stands before every piece but a word's first.
-        end_of_word_suffix: stands after a word's last piece.
-        (and those of ``MergeTrainer``)
+    Its settings are those of ``MergeTrainer``.
     """
-
-    continuing_subword_prefix: str | None = None
-    end_of_word_suffix: str | None = None
 
     def train(
         self, word_counts: Mapping[str, int], model: BPE | None = None
@@ -160,26 +144,22 @@ class BpeTrainer(MergeTrainer):
             CourseError: there is nothing to learn from, ``vocab_size`` is too small, or the
                 model's unknown token is not among the special tokens.
         """
-        prefix, suffix = self.continuing_subword_prefix, self.end_of_word_suffix
-        vocab, steps = self._learn(word_counts, prefix, suffix, frequency)
+        counts = checked_counts(word_counts)
+        vocab, steps = self._learn(counts, frequency)
         trained = msgspec.structs.replace(
             model or BPE(),
-            continuing_subword_prefix=prefix,
-            end_of_word_suffix=suffix,
+            continuing_subword_prefix=self.continuing_subword_prefix,
+            end_of_word_suffix=self.end_of_word_suffix,
             vocab=vocab,
             merges=_last_of_each(steps),
         )
-        return Training(trained, steps)
+        return Training(trained, steps, self, counts)
 
     def to_library(self) -> "tokenizers.trainers.BpeTrainer":
         """The same trainer of the ``tokenizers`` library."""
         from tokenizers import trainers
 
-        options = self._library_options(
-            continuing_subword_prefix=self.continuing_subword_prefix,
-            end_of_word_suffix=self.end_of_word_suffix,
-        )
-        return trainers.BpeTrainer(**options)
+        return trainers.BpeTrainer(**self._library_options())
 
 
 @dataclass(frozen=True)
@@ -187,8 +167,6 @@ class WordPieceTrainer(MergeTrainer):
     """Train WordPiece.
 
     Args:
-        continuing_subword_prefix: stands before every piece but a word's first.
-        end_of_word_suffix: stands after a word's last piece.
         score: ``"likelihood"`` merges the pair that raises the likelihood most (Schuster &
             Nakajima 2012); ``"pmi"`` the one that raises it most per occurrence, as it is often
             taught; ``"frequency"`` the most frequent one, which is BPE, and what the ``tokenizers``
@@ -197,7 +175,6 @@ class WordPieceTrainer(MergeTrainer):
     """
 
     continuing_subword_prefix: str = "##"
-    end_of_word_suffix: str | None = None
     score: Literal["likelihood", "pmi", "frequency"] = "likelihood"
 
     def train(
@@ -210,22 +187,17 @@ class WordPieceTrainer(MergeTrainer):
             model: where the unknown token and the longest word come from.
 
         Raises:
-            CourseError: there is nothing to learn from, ``vocab_size`` is too small, the score is
-                another one, or the model's unknown token is not among the special tokens.
+            CourseError: there is nothing to learn from, ``vocab_size`` is too small, or the
+                model's unknown token is not among the special tokens.
         """
-        scores = {"likelihood": likelihood, "pmi": pmi, "frequency": frequency}
-        if self.score not in scores:
-            raise CourseError(
-                f"WordPiece cannot be trained by the score {self.score!r}.",
-                "Choose 'likelihood' (Schuster & Nakajima 2012), 'pmi' (as it is often taught) or "
-                "'frequency' (as the library).",
-            )
-        prefix = self.continuing_subword_prefix
-        vocab, steps = self._learn(word_counts, prefix, self.end_of_word_suffix, scores[self.score])
+        counts = checked_counts(word_counts)
+        vocab, steps = self._learn(counts, SCORES[self.score])
         trained = msgspec.structs.replace(
-            model or WordPiece(), continuing_subword_prefix=prefix, vocab=vocab
+            model or WordPiece(),
+            continuing_subword_prefix=self.continuing_subword_prefix,
+            vocab=vocab,
         )
-        return Training(trained, steps)
+        return Training(trained, steps, self, counts)
 
     def to_library(self) -> "tokenizers.trainers.WordPieceTrainer":
         """The same trainer of the ``tokenizers`` library.
@@ -240,11 +212,7 @@ class WordPieceTrainer(MergeTrainer):
                 f"The tokenizers library cannot train WordPiece by {self.score}.",
                 "Train with the course's own trainer, or set score='frequency'.",
             )
-        options = self._library_options(
-            continuing_subword_prefix=self.continuing_subword_prefix,
-            end_of_word_suffix=self.end_of_word_suffix,
-        )
-        return trainers.WordPieceTrainer(**options)
+        return trainers.WordPieceTrainer(**self._library_options())
 
 
 def _last_of_each(steps: Iterable[MergeStep]) -> tuple[tuple[str, str], ...]:

@@ -1,8 +1,8 @@
 """What every trainer gives, and what it must be given."""
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Generic, TypeVar
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Generic, TypeVar
 
 from lmcourse.errors import CourseError
 from lmcourse.tokenizers.text.normalized_string import checked_text
@@ -13,15 +13,26 @@ StepT = TypeVar("StepT")
 
 @dataclass(frozen=True)
 class Training(Generic[ModelT, StepT]):
-    """What a trainer made, and how.
+    """What a trainer made, how, and of what: all that a replay needs.
 
     Attributes:
         model: the trained model.
-        steps: every step of the training, in order.
+        steps: every step of the training, in order; empty if the ``tokenizers`` library did it.
+        trainer: the trainer, with its settings. For merges, ``trainer.words(word_counts)`` gives
+            the words as they were before the first one, where ``merging.replay`` starts.
+        word_counts: the words and how often each occurs; empty if the library did it.
     """
 
     model: ModelT
     steps: Sequence[StepT]
+    trainer: Any = None
+    word_counts: Mapping[str, int] = field(default_factory=dict)
+
+    def __repr__(self) -> str:
+        return (
+            f"Training({self.model!r}, steps=<{len(self.steps):,}>, "
+            f"trainer={type(self.trainer).__name__}, word_counts=<{len(self.word_counts):,}>)"
+        )
 
 
 def checked_counts(word_counts: Mapping[str, int]) -> dict[str, int]:
@@ -30,6 +41,11 @@ def checked_counts(word_counts: Mapping[str, int]) -> dict[str, int]:
     Raises:
         CourseError: there is no word at all, a count is no positive integer, or a word is no text.
     """
+    if not isinstance(word_counts, Mapping):
+        raise CourseError(
+            f"The counts of words are {type(word_counts).__name__}, not a dict.",
+            "Count the words of a corpus first: Counter(words) gives {'low': 5, 'lower': 2}.",
+        )
     for word, count in word_counts.items():
         checked_text(word)
         if not isinstance(count, int) or isinstance(count, bool) or count < 1:
@@ -39,29 +55,29 @@ def checked_counts(word_counts: Mapping[str, int]) -> dict[str, int]:
             )
     words = {word: count for word, count in word_counts.items() if word}
     if not words:
-        raise CourseError(
-            "The corpus is empty: there is no word to learn from.",
-            "Give at least one text with a character that normalizer and pre-tokenizer keep.",
-        )
+        raise empty_corpus()
     return words
 
 
-def checked_specials(special_tokens: Iterable[str]) -> list[str]:
-    """The special tokens, if each is listed once.
+def empty_corpus() -> CourseError:
+    """What to say where there is nothing to learn from."""
+    return CourseError(
+        "The corpus is empty: there is no word to learn from.",
+        "Give at least one text with a character that normalizer and pre-tokenizer keep.",
+    )
 
-    Raises:
-        CourseError: one is listed twice, or they are no list.
+
+def too_small(vocab_size: int, needed: int, shorter: bool = False) -> CourseError:
+    """What to say of a vocabulary that cannot hold what training starts from.
+
+    Args:
+        vocab_size: the tokens that were asked for.
+        needed: special tokens and alphabet.
+        shorter: a shorter alphabet would help.
     """
-    if isinstance(special_tokens, str):  # a list of its characters, if we let it be
-        raise CourseError(
-            f"The special tokens are one string, {special_tokens!r}.",
-            f"Give a list of them: [{special_tokens!r}].",
-        )
-    specials = list(special_tokens)
-    for place, token in enumerate(specials):
-        if token in specials[:place]:
-            raise CourseError(
-                f"The special token {token!r} is listed twice.",
-                "List each special token once: its place gives its id.",
-            )
-    return specials
+    limit = ", or limit_alphabet to fewer characters than the corpus has"
+    return CourseError(
+        f"A vocabulary of {vocab_size} tokens is too small: special tokens and alphabet alone are "
+        f"{needed}.",
+        f"Set vocab_size to {needed} or more{limit if shorter else ''}.",
+    )

@@ -12,13 +12,13 @@ are spelled in bytes, ``<0xE2>``, if the vocabulary has them all.
 
 import math
 import random
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import cached_property
 from typing import NamedTuple
 
 from lmcourse.errors import CourseError
-from lmcourse.tokenizers.component import Component, Token
+from lmcourse.tokenizers.component import Token, checked
 from lmcourse.tokenizers.models.lattice import (
     UNKNOWN_PENALTY,
     Lattice,
@@ -30,9 +30,9 @@ from lmcourse.tokenizers.models.lattice import (
     viterbi,
     viterbi_steps,
 )
-from lmcourse.tokenizers.text.normalized_string import Span
-
-CACHED_WORDS = 10_000  # tokens of so many words are kept, as in the library
+from lmcourse.tokenizers.models.settings import Exponent, Positive
+from lmcourse.tokenizers.models.word_model import Steps, WordModel
+from lmcourse.tokenizers.text.normalized_string import Span, checked_text
 
 
 class Segmentation(NamedTuple):
@@ -43,16 +43,18 @@ class Segmentation(NamedTuple):
 
 
 @dataclass(frozen=True)
-class UnigramSteps:
-    """How a word was cut, to be replayed (``dataclasses.asdict`` makes it JSON)."""
+class UnigramSteps(Steps[ViterbiStep]):
+    """Viterbi's table, place by place, and what is read off it.
 
-    word: str
-    steps: tuple[ViterbiStep, ...]  # Viterbi's table, place by place
-    path: tuple[Span, ...]  # the pieces of the best segmentation, from left to right
-    tokens: tuple[Token, ...]  # unknown neighbors joined
+    Attributes:
+        path: the pieces of the best segmentation, from left to right. (Among the ``tokens``,
+            unknown neighbors are joined.)
+    """
+
+    path: tuple[Span, ...]
 
 
-class Unigram(Component, frozen=True):
+class Unigram(WordModel, frozen=True):
     """A unigram language model over pieces.
 
     Args:
@@ -70,6 +72,7 @@ class Unigram(Component, frozen=True):
     byte_fallback: bool = False
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         if self.unk_id is not None and not 0 <= self.unk_id < len(self.vocab):
             raise CourseError(
                 f"The unknown token's id {self.unk_id} is not in the vocabulary, which has "
@@ -123,7 +126,7 @@ class Unigram(Component, frozen=True):
         Raises:
             CourseError: it has none: a character is not known and there is no unknown token.
         """
-        lattice = Lattice.of(word, self.scores, self.longest, self.unknown_score)
+        lattice = Lattice.of(checked_text(word), self.scores, self.longest, self.unknown_score)
         reached = [
             place == 0 or node is not None for place, (_, node) in enumerate(viterbi(lattice))
         ]
@@ -141,7 +144,7 @@ class Unigram(Component, frozen=True):
         Raises:
             CourseError: the word has none: a character is not known and there is no unknown token.
         """
-        return list(self._cached(word))
+        return self._kept(word, self._fast_cut)
 
     def steps(self, word: str) -> UnigramSteps:
         """How Viterbi's algorithm finds the best segmentation, place by place.
@@ -151,14 +154,15 @@ class Unigram(Component, frozen=True):
         """
         lattice = self.lattice(word)
         path = _spans(path_back(viterbi(lattice)))
-        return UnigramSteps(word, viterbi_steps(lattice), path, tuple(self._tokens(word, path)))
+        return UnigramSteps(word, viterbi_steps(lattice), tuple(self._tokens(word, path)), path)
 
     def nbest(self, word: str, n: int) -> list[Segmentation]:
         """The n most probable segmentations, best first (fewer if the word has fewer).
 
         Raises:
-            CourseError: the word has none.
+            CourseError: the word has none, or n is below 1.
         """
+        checked(n, Positive, "number n of nbest")
         return [
             Segmentation(self._tokens(word, _spans(path.nodes)), path.score)
             for path in n_best(self.lattice(word), n)
@@ -175,12 +179,16 @@ class Unigram(Component, frozen=True):
         Args:
             word: what is to be cut.
             generator: where the randomness comes from: ``random.Random(seed)``.
-            alpha: the exponent: 0 draws all segmentations alike, 1 by their probability.
+            alpha: the exponent, 0 or more: 0 draws all segmentations alike, 1 by their
+                probability.
             nbest_size: draw among so many best segmentations only. None: among all.
 
         Raises:
-            CourseError: the word has no segmentation.
+            CourseError: the word has no segmentation, alpha is negative or not finite, or
+                ``nbest_size`` is below 1.
         """
+        checked(alpha, Exponent, "alpha of sample")
+        checked(nbest_size, Positive | None, "nbest_size of sample")
         lattice = self.lattice(word)
         if nbest_size is None:
             return self._tokens(word, _spans(sample(lattice, generator, alpha)))
@@ -212,10 +220,8 @@ class Unigram(Component, frozen=True):
 
     # The faster form: no nodes, and no look-up where no piece can go on.
 
-    @cached_property
-    def _cached(self) -> Callable[[str], tuple[Token, ...]]:
-        """The tokens of a word; those of the latest words are kept."""
-        return lru_cache(CACHED_WORDS)(lambda word: tuple(self._tokens(word, self._best(word))))
+    def _fast_cut(self, word: str) -> list[Token]:
+        return self._tokens(word, self._best(word))
 
     @cached_property
     def _beginnings(self) -> frozenset[str]:

@@ -6,7 +6,7 @@ two different characters (the end of a word is one). A substring that is always 
 same character says nothing that the longer one does not say. This module finds the same ones by
 growing them, character by character.
 
-(Kudo 2018, section 3.2: "we use the union of all characters and the most frequent substrings".)
+(Kudo 2018, section 3.2, proposes such seeds: all characters and the most frequent substrings.)
 """
 
 import math

@@ -12,13 +12,23 @@ It follows the ``tokenizers`` library's trainer, which follows SentencePiece. Th
 words in an unordered table; here they are sorted, so that the same words give the same vocabulary.
 """
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from lmcourse.errors import CourseError
+from lmcourse.tokenizers.component import Count
 from lmcourse.tokenizers.models.lattice_batch import FastCorpus
-from lmcourse.tokenizers.models.training import Training, checked_counts, checked_specials
+from lmcourse.tokenizers.models.settings import (
+    Alphabet,
+    Fraction,
+    Positive,
+    SpecialTokens,
+    check_settings,
+    contents,
+    library_tokens,
+)
+from lmcourse.tokenizers.models.training import Training, checked_counts
 from lmcourse.tokenizers.models.unigram import Unigram
 from lmcourse.tokenizers.models.unigram_em import Corpus, MStep, loss, maximize
 from lmcourse.tokenizers.models.unigram_seeds import seed_scores
@@ -83,8 +93,7 @@ class UnigramTrainer:
         vocab_size: the pieces of the vocabulary, special tokens included. There may be fewer if
             the corpus has fewer frequent substrings.
         special_tokens: come first, with score 0.
-        initial_alphabet: characters to be kept even where the corpus lacks them (of each string
-            the first).
+        initial_alphabet: characters to be kept even where the corpus lacks them.
         unk_token: the unknown token; it becomes the first piece unless it is a special token.
             None: there is none.
         max_piece_length: characters.
@@ -93,32 +102,24 @@ class UnigramTrainer:
         seed_size: about so many seed pieces at most.
         m_step: ``"bayesian"`` as in the library, or ``"plain"`` EM (see ``unigram_em.maximize``).
         corrected_loss: prune by the loss that is meant, not by the library's (``unigram_em.loss``).
+
+    Raises:
+        CourseError: a setting is of another kind, or a special token is listed twice.
     """
 
-    vocab_size: int = 8000
-    special_tokens: Sequence[str] = ()
-    initial_alphabet: Collection[str] = ()
+    vocab_size: Positive = 8000
+    special_tokens: SpecialTokens = ()
+    initial_alphabet: Alphabet = ()
     unk_token: str | None = None
-    max_piece_length: int = 16
-    shrinking_factor: float = 0.75
-    n_sub_iterations: int = 2
-    seed_size: int = 1_000_000
+    max_piece_length: Positive = 16
+    shrinking_factor: Fraction = 0.75
+    n_sub_iterations: Count = 2
+    seed_size: Positive = 1_000_000
     m_step: MStep = "bayesian"
     corrected_loss: bool = False
 
     def __post_init__(self) -> None:
-        if not 0 < self.shrinking_factor < 1:
-            raise CourseError(
-                f"The shrinking factor is {self.shrinking_factor}.",
-                "Give a number between 0 and 1: the part of the pieces that pruning leaves.",
-            )
-        for name in ("vocab_size", "max_piece_length", "seed_size"):
-            if getattr(self, name) < 1:
-                raise CourseError(f"{name} is {getattr(self, name)}.", "Give a positive integer.")
-        if self.n_sub_iterations < 0:
-            raise CourseError(
-                f"n_sub_iterations is {self.n_sub_iterations}.", "Give 0 or a positive integer."
-            )
+        check_settings(self)
 
     def train(
         self, word_counts: Mapping[str, int], readable: bool = False
@@ -133,24 +134,46 @@ class UnigramTrainer:
             CourseError: there are no words, a count is no positive integer, a word is no text, or
                 the vocabulary has no room for the special tokens and all characters.
         """
+        steps: list[UnigramStep] = []
+        trained: Scores = {}
+        for step, scores in self.rounds(word_counts, readable):
+            steps.append(step)
+            trained = scores
+        return Training(self.model(trained), steps, self, checked_counts(word_counts))
+
+    def rounds(
+        self, word_counts: Mapping[str, int], readable: bool = False
+    ) -> Iterator[tuple[UnigramStep, Scores]]:
+        """The training, step by step: what ``train`` does, and the scores after it.
+
+        A sentence can be cut anew after each step: ``trainer.model(scores).tokenize(word)``.
+        Arguments and errors are those of ``train``.
+        """
         words = dict(sorted(checked_counts(word_counts).items()))
         required = self._required(words)
         scores = seed_scores(words, self.max_piece_length, self.seed_size)
         corpus = (Corpus if readable else FastCorpus)(words, scores)
-        steps: list[UnigramStep] = [SeedStep(tuple(scores.items()))]
+        yield SeedStep(tuple(scores.items())), scores
         wanted = self.vocab_size * MARGIN // 10 - 1  # the library counts its unknown piece
         while True:
             for _ in range(self.n_sub_iterations):
                 scores, em_step = self._em(corpus, scores, sum(words.values()))
-                steps.append(em_step)
+                yield em_step, scores
             if len(scores) <= wanted:
                 break
             scores, prune_step = self._prune(corpus, scores, sum(words.values()))
-            steps.append(prune_step)
+            yield prune_step, scores
             if not prune_step.removed:
                 break  # only characters are left, and pieces that are no better than theirs
-        model, finish_step = self._finish(scores, required)
-        return Training(model, (*steps, finish_step))
+        scores, finish_step = self._finish(scores, required)
+        yield finish_step, scores
+
+    def model(self, scores: Mapping[str, float]) -> Unigram:
+        """The model of some pieces: special tokens, then the pieces in their order."""
+        pieces = [item for item in scores.items() if item[0] not in self._first]
+        vocab = (*((token, 0.0) for token in self._first), *pieces)
+        unk_id = None if self.unk_token is None else self._first.index(self.unk_token)
+        return Unigram(unk_id, vocab)
 
     def to_library(self) -> "trainers.UnigramTrainer":
         """The same trainer of the ``tokenizers`` library.
@@ -169,7 +192,7 @@ class UnigramTrainer:
         return trainers.UnigramTrainer(
             vocab_size=self.vocab_size,
             show_progress=False,
-            special_tokens=[*self.special_tokens],
+            special_tokens=library_tokens(self.special_tokens),
             initial_alphabet=[*self.initial_alphabet],
             shrinking_factor=self.shrinking_factor,
             unk_token=self.unk_token,
@@ -181,15 +204,14 @@ class UnigramTrainer:
     @property
     def _first(self) -> list[str]:
         """The special tokens, the unknown one among them."""
-        special = checked_specials(self.special_tokens)
+        special = contents(self.special_tokens)
         if self.unk_token is None or self.unk_token in special:
             return special
         return [self.unk_token, *special]
 
     def _required(self, words: Mapping[str, int]) -> list[str]:
         """The characters that must be kept."""
-        alphabet = {text[0] for text in self.initial_alphabet if text}
-        required = sorted(alphabet.union(*words) - set(self._first))
+        required = sorted(set(self.initial_alphabet).union(*words) - set(self._first))
         if len(required) + len(self._first) > self.vocab_size:
             raise CourseError(
                 f"A vocabulary of {self.vocab_size} pieces has no room for the "
@@ -241,8 +263,8 @@ class UnigramTrainer:
         step = PruneStep(len(scores), tuple(removed), spared[-1] if spared else None)
         return {piece: scores[piece] for piece in kept}, step
 
-    def _finish(self, scores: Scores, required: list[str]) -> tuple[Unigram, FinishStep]:
-        """The model: special tokens, then pieces by falling score."""
+    def _finish(self, scores: Scores, required: list[str]) -> tuple[Scores, FinishStep]:
+        """The pieces of the model, by falling score."""
         lowest = min(scores.values(), default=0.0)
         lost = [character for character in required if character not in scores]
         added = {piece: lowest + ADDED_STEP * number for number, piece in enumerate(lost)}
@@ -251,8 +273,5 @@ class UnigramTrainer:
         room = self.vocab_size - len(self._first) - len(pieces)
         pieces |= {piece: scores[piece] for piece in others[:room]}
         ranked = sorted(pieces.items(), key=lambda item: -item[1])
-        vocab = (*((token, 0.0) for token in self._first), *ranked)
-        unk_id = None if self.unk_token is None else self._first.index(self.unk_token)
         removed = tuple((piece, scores[piece]) for piece in others[room:])
-        step = FinishStep(len(scores), removed, tuple(added.items()))
-        return Unigram(unk_id, vocab), step
+        return dict(ranked), FinishStep(len(scores), removed, tuple(added.items()))

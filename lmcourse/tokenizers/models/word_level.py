@@ -1,41 +1,16 @@
 """The simplest model: a word is a token, or it is unknown."""
 
-from collections.abc import Mapping
 from functools import cached_property
 
 from msgspec import field
 
 from lmcourse.errors import CourseError
-from lmcourse.tokenizers.component import Component, Token
-
-# How many words' tokens a model keeps, as many as in the library, and of how many characters.
-CACHED_WORDS = 10_000
-CACHED_LENGTH = 256
+from lmcourse.tokenizers.component import Token
+from lmcourse.tokenizers.models.word_model import WordModel, tokens_by_id
+from lmcourse.tokenizers.text.normalized_string import checked_text
 
 
-def tokens_by_id(vocab: Mapping[str, int]) -> dict[int, str]:
-    """Each id's token.
-
-    Raises:
-        CourseError: an id is below 0, or two tokens share one.
-    """
-    tokens: dict[int, str] = {}
-    for token, id_ in vocab.items():
-        if id_ < 0:
-            raise CourseError(
-                f"The vocabulary gives {token!r} the id {id_}.",
-                "Number the tokens 0, 1, 2, … so that each id names a row of an embedding.",
-            )
-        if id_ in tokens:
-            raise CourseError(
-                f"The vocabulary gives the id {id_} to both {tokens[id_]!r} and {token!r}.",
-                "Give each token an id of its own, or the text could not be decoded.",
-            )
-        tokens[id_] = token
-    return tokens
-
-
-class WordLevel(Component, frozen=True):
+class WordLevel(WordModel, frozen=True):
     """Look each word up in a vocabulary.
 
     Args:
@@ -47,6 +22,7 @@ class WordLevel(Component, frozen=True):
     unk_token: str = "<unk>"
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         tokens_by_id(self.vocab)
 
     @property
@@ -65,6 +41,7 @@ class WordLevel(Component, frozen=True):
         Raises:
             CourseError: neither the word nor the unknown token is in the vocabulary.
         """
+        checked_text(word)
         value = word if word in self.vocab else self.unk_token
         if value not in self.vocab:
             raise CourseError(

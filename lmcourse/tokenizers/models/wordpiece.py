@@ -4,33 +4,33 @@ The greedy longest match of BERT (Devlin et al. 2019) and of Wu et al. 2016, sec
 pieces are learned is another matter: see ``trainers.WordPieceTrainer``.
 """
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
 from msgspec import field
 
 from lmcourse.errors import CourseError
-from lmcourse.tokenizers.component import Component, Token
-from lmcourse.tokenizers.models.word_level import CACHED_LENGTH, CACHED_WORDS, tokens_by_id
+from lmcourse.tokenizers.component import Count, Token
+from lmcourse.tokenizers.models.word_model import Steps, WordModel, tokens_by_id
+from lmcourse.tokenizers.text.normalized_string import Span
 
 
 @dataclass(frozen=True)
-class Candidate:
+class Lookup:
     """A piece that was looked up.
 
     Attributes:
         piece: what was looked up, with the prefix if it does not start the word.
-        offsets: the characters of the word that it stands for.
-        found: whether it is in the vocabulary. The first that is becomes a token.
+        span: the characters of the word that it stands for.
+        found: whether it is in the vocabulary. If so, the next one starts where it ends.
     """
 
     piece: str
-    offsets: tuple[int, int]
+    span: Span
     found: bool
 
 
-class WordPiece(Component, frozen=True):
+class WordPiece(WordModel, frozen=True):
     """Greedy longest match first.
 
     Args:
@@ -43,10 +43,11 @@ class WordPiece(Component, frozen=True):
 
     unk_token: str = "[UNK]"
     continuing_subword_prefix: str = "##"
-    max_input_chars_per_word: int = 100
+    max_input_chars_per_word: Count = 100
     vocab: dict[str, int] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         tokens_by_id(self.vocab)
         if self.vocab and self.unk_token not in self.vocab:
             raise CourseError(
@@ -65,41 +66,45 @@ class WordPiece(Component, frozen=True):
         """Each id's token."""
         return tokens_by_id(self.vocab)
 
-    def steps(self, word: str) -> Iterator[Candidate]:
-        """Every piece that is looked up, until the word is cut or a place has no known piece."""
-        start = 0
-        while start < len(word):
-            for end in range(len(word), start, -1):
-                piece = self._piece(word, start, end)
-                yield Candidate(piece, (start, end), piece in self.vocab)
-                if piece in self.vocab:
-                    start = end
-                    break
-            else:
-                return
+    def steps(self, word: str) -> Steps[Lookup]:
+        """Every piece that is looked up, until the word is cut or a place has no known piece.
 
-    def tokenize(self, word: str) -> list[Token]:
-        """The tokens of a word, from left to right; the unknown token if it cannot be cut.
-
-        These are the steps' hits, found faster: no piece is looked up that is longer than any in
-        the vocabulary.
+        A word of too many characters is not looked up at all.
 
         Raises:
             CourseError: the model is not trained yet.
         """
+        tokens = self.tokenize(word)
+        steps: list[Lookup] = []
+        start = 0
+        while start < len(word) <= self.max_input_chars_per_word:
+            for end in range(len(word), start, -1):
+                piece = self._piece(word, start, end)
+                steps.append(Lookup(piece, (start, end), piece in self.vocab))
+                if steps[-1].found:
+                    break
+            if not steps[-1].found:
+                break
+            start = end
+        return Steps(word, tuple(steps), tuple(tokens))
+
+    def tokenize(self, word: str) -> list[Token]:
+        """The tokens of a word, from left to right; the unknown token if it cannot be cut.
+
+        These are the pieces that ``steps`` finds, found faster: none is looked up that is longer
+        than any in the vocabulary.
+
+        Raises:
+            CourseError: the model is not trained yet.
+        """
+        return self._kept(word, self._cut)
+
+    def _cut(self, word: str) -> list[Token]:
         if not self.vocab:
             raise CourseError(
                 "This WordPiece model has no vocabulary yet.",
                 "Train it, or give it a vocabulary with the unknown token.",
             )
-        tokens = self._cache.get(word)
-        if tokens is None:
-            tokens = self._cut(word)
-            if len(self._cache) < CACHED_WORDS and len(word) <= CACHED_LENGTH:
-                self._cache[word] = tokens
-        return list(tokens)
-
-    def _cut(self, word: str) -> list[Token]:
         if len(word) > self.max_input_chars_per_word:
             return self._unknown(word)
         tokens: list[Token] = []
@@ -124,10 +129,6 @@ class WordPiece(Component, frozen=True):
 
     def _unknown(self, word: str) -> list[Token]:
         return [Token(self.vocab[self.unk_token], self.unk_token, (0, len(word)))]
-
-    @cached_property
-    def _cache(self) -> dict[str, list[Token]]:
-        return {}
 
     @cached_property
     def _reach(self) -> int:

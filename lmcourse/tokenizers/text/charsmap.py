@@ -6,7 +6,7 @@ texts to be replaced, then all replacements, each ended by a zero byte. The trie
 layout of the Darts-clone library: a list of 32-bit units, and a node's child for byte ``b`` stands
 at the node's offset, xor ``b``.
 
-Source: Kudo and Richardson 2018, "SentencePiece", section 3.2 (customizable normalization).
+Source: Kudo and Richardson 2018, "SentencePiece" (customizable normalization).
 """
 
 import base64

@@ -10,19 +10,19 @@ from lmcourse.errors import CourseError
 Span = tuple[int, int]  # characters from … to, the end excluded
 
 
-def checked_text(text: object) -> str:
+def checked_text(text: object, remedy: str = "Give a string.") -> str:
     """The text itself, if it is one.
+
+    Args:
+        remedy: what to do where something else was given.
 
     Raises:
         CourseError: it is no string, or holds half of a surrogate pair, which is no character
             and cannot be written as UTF-8.
     """
     if not isinstance(text, str):
-        remedy = (
-            "Decode it first: text.decode('utf-8')."
-            if isinstance(text, bytes)
-            else "Pass one string; for a list of texts there is encode_batch."
-        )
+        if isinstance(text, bytes):
+            remedy = "Decode it first: text.decode('utf-8')."
         raise CourseError(f"A text must be a string, not {type(text).__name__}.", remedy)
     try:
         text.encode()

@@ -179,6 +179,7 @@ class Precompiled(TextNormalizer, frozen=True):
     precompiled_charsmap: str
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         _ = self.table  # a damaged one is found now, not at the first text
 
     @cached_property

@@ -10,15 +10,15 @@ version of Unicode.
 
 from functools import cache
 
-import msgspec
 import regex  # type: ignore[import-untyped]
 
 from lmcourse.errors import CourseError
+from lmcourse.tokenizers.component import Record
 from lmcourse.tokenizers.text.normalized_string import Span
 from lmcourse.tokenizers.text.unicode import CharacterSet, characters
 
 
-class Pattern(msgspec.Struct, frozen=True, omit_defaults=True, rename="pascal"):
+class Pattern(Record, frozen=True, omit_defaults=True, rename="pascal"):
     """A plain string or a regular expression: one of the two.
 
     Raises:
@@ -29,6 +29,7 @@ class Pattern(msgspec.Struct, frozen=True, omit_defaults=True, rename="pascal"):
     regex: str | None = None
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         if (self.string is None) == (self.regex is None):
             raise CourseError(
                 "A pattern is either a plain string or a regular expression.",

@@ -12,7 +12,6 @@ from lmcourse.errors import CourseError
 from lmcourse.tokenizers.component import Component
 from lmcourse.tokenizers.text.byte_characters import (
     BYTE_TO_CHARACTER,
-    CHARACTER_TO_BYTE,
     byte_characters,
 )
 from lmcourse.tokenizers.text.normalized_string import NormalizedString, Span, checked_text
@@ -20,8 +19,6 @@ from lmcourse.tokenizers.text.pattern import Pattern
 from lmcourse.tokenizers.text.splitting import Behavior, Finder, split
 
 __all__ = [
-    "BYTE_TO_CHARACTER",
-    "CHARACTER_TO_BYTE",
     "Behavior",
     "BertPreTokenizer",
     "ByteLevel",
@@ -110,6 +107,7 @@ class CharDelimiterSplit(TextPreTokenizer, frozen=True):
     delimiter: str
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         _check_one_character("delimiter", self.delimiter)
 
     def cut(self, text: NormalizedString) -> Splits:
@@ -151,6 +149,7 @@ class Metaspace(TextPreTokenizer, frozen=True):
     split: bool = True
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         _check_one_character("replacement", self.replacement)
 
     def cut(self, text: NormalizedString) -> Splits:
