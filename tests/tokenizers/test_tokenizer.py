@@ -25,7 +25,7 @@ from lmcourse.tokenizers.models.wordpiece import WordPiece
 from lmcourse.tokenizers.padding import Truncation
 from lmcourse.tokenizers.processors import BertProcessing
 from lmcourse.tokenizers.template import TemplateProcessing
-from lmcourse.tokenizers.text import pre_tokenizers
+from lmcourse.tokenizers.text import normalizers, pre_tokenizers
 from lmcourse.tokenizers.text.byte_characters import CHARACTER_TO_BYTE
 from lmcourse.tokenizers.text.normalizers import NFC
 from lmcourse.tokenizers.tokenizer import Tokenizer
@@ -574,3 +574,16 @@ def test_no_torch_until_a_batch_is_made() -> None:
         "sys.exit('torch' in sys.modules or 'tokenizers' in sys.modules)"
     )
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+def test_added_tokens_are_text_in_a_corpus() -> None:
+    """Training reads text as it stands, as the library does: it may train on what it added."""
+    trained = []
+    for backend in ("course", "tokenizers"):
+        tokenizer = Tokenizer(BPE(), normalizers.Lowercase(), pre_tokenizers.Whitespace())
+        tokenizer.add_special_tokens(["[CLS]"])
+        trainer = BpeTrainer(30, special_tokens=["[CLS]"])
+        tokenizer.train_from_iterator(["[CLS] close [CLS] clue", "[CLS]"], trainer, backend)
+        trained.append(tokenizer.to_str())
+        assert "cl" in tokenizer.get_vocab() and "C" not in tokenizer.get_vocab()
+    assert trained[0] == trained[1]
