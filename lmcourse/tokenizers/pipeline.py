@@ -114,27 +114,23 @@ class Pipeline:
         """The pieces that the model gets, and added tokens, in the order of the text."""
         pieces: list[Found] = []
         for found in self._added.extract(text, self.normalizer, self.encode_special_tokens):
-            if found.id is None:
-                pieces += [Found(word, None) for word in self._words(found.text)]
+            if found.id is None and self.pre_tokenizer:
+                words = self.pre_tokenizer.pre_tokenize([found.text])
+                pieces += [Found(word, None) for word in words]
             else:
                 pieces.append(found)
         return pieces
 
     def count_words(self, texts: Iterable[str]) -> Counter[str]:
-        """How often each word occurs in a corpus. Added tokens are read as text, as any other.
+        """How often the model would get each word of a corpus. An added token is one word.
 
         Raises:
             CourseError: the corpus is no list of texts.
         """
         counts: Counter[str] = Counter()
         for text in corpus(texts):
-            whole = NormalizedString.of(text)
-            normalized = self.normalizer.normalize(whole) if self.normalizer else whole
-            counts.update(word.normalized for word in self._words(normalized))
+            counts.update(piece.normalized for piece, _ in self.pieces(text))
         return counts
-
-    def _words(self, text: NormalizedString) -> list[NormalizedString]:
-        return self.pre_tokenizer.pre_tokenize([text]) if self.pre_tokenizer else [text]
 
     def decode(self, ids: Iterable[int], skip_special_tokens: bool = True) -> str:
         """The text that some ids stand for. Ids that are not in the vocabulary are left out.

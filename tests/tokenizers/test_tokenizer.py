@@ -576,14 +576,14 @@ def test_no_torch_until_a_batch_is_made() -> None:
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 
 
-def test_added_tokens_are_text_in_a_corpus() -> None:
-    """Training reads text as it stands, as the library does: it may train on what it added."""
+def test_an_added_token_in_a_corpus_is_a_word() -> None:
+    """So its characters are learned, whatever the normalizer and the pre-tokenizer do to others."""
     trained = []
     for backend in ("course", "tokenizers"):
         tokenizer = Tokenizer(BPE(), normalizers.Lowercase(), pre_tokenizers.Whitespace())
         tokenizer.add_special_tokens(["[CLS]"])
-        trainer = BpeTrainer(30, special_tokens=["[CLS]"])
-        tokenizer.train_from_iterator(["[CLS] close [CLS] clue", "[CLS]"], trainer, backend)
+        trainer = BpeTrainer(40, special_tokens=["[CLS]"])
+        tokenizer.train_from_iterator(["[CLS] CLOSE [CLS] CLUE", "[CLS]"], trainer, backend)
         trained.append(tokenizer.to_str())
-        assert "cl" in tokenizer.get_vocab() and "C" not in tokenizer.get_vocab()
+        assert {"[CL", "cl"} < set(tokenizer.get_vocab())
     assert trained[0] == trained[1]
