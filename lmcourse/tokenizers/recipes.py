@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from lmcourse.tokenizers.vocabulary import Vocabulary
 
 Backend = Literal["course", "tokenizers"]
+Score = Literal["likelihood", "pmi", "frequency"]
 
 ALBERT_TOKENS = ("<pad>", "<unk>", "[CLS]", "[SEP]", "[MASK]")
 
@@ -96,7 +97,7 @@ def bert(
     texts: Iterable[str],
     vocab_size: int = 30_522,
     lowercase: bool = True,
-    score: Literal["likelihood", "frequency"] = "likelihood",
+    score: Score = "likelihood",
     backend: Backend = "course",
 ) -> Recipe:
     """WordPiece as ``[CLS] A [SEP] B [SEP]``, in two segments (Devlin et al. 2019, section 3).

@@ -14,7 +14,6 @@ from lmcourse.tokenizers.text.normalized_string import checked_text
 if TYPE_CHECKING:
     import tokenizers
 
-Positive = Annotated[int, Meta(ge=1, description="a whole number from 1 on")]
 Fraction = Annotated[float, Meta(gt=0, lt=1, description="a number between 0 and 1")]
 Exponent = Annotated[
     float, Meta(ge=0, le=sys.float_info.max, description="a finite number from 0 on")

@@ -7,14 +7,13 @@ from typing import TYPE_CHECKING, Any, Literal
 import msgspec
 
 from lmcourse.errors import CourseError
-from lmcourse.tokenizers.component import Count
+from lmcourse.tokenizers.component import Count, Positive
 from lmcourse.tokenizers.models.bpe import BPE
 from lmcourse.tokenizers.models.merging import MergeStep, Pieces, spelled
 from lmcourse.tokenizers.models.merging_fast import learn_merges_fast
 from lmcourse.tokenizers.models.scores import Score, frequency, likelihood, pmi
 from lmcourse.tokenizers.models.settings import (
     Alphabet,
-    Positive,
     SpecialTokens,
     check_settings,
     contents,

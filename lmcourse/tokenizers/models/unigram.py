@@ -18,7 +18,7 @@ from functools import cached_property
 from typing import NamedTuple
 
 from lmcourse.errors import CourseError
-from lmcourse.tokenizers.component import Token, checked
+from lmcourse.tokenizers.component import Positive, Token, checked
 from lmcourse.tokenizers.models.lattice import (
     UNKNOWN_PENALTY,
     Lattice,
@@ -30,7 +30,7 @@ from lmcourse.tokenizers.models.lattice import (
     viterbi,
     viterbi_steps,
 )
-from lmcourse.tokenizers.models.settings import Exponent, Positive
+from lmcourse.tokenizers.models.settings import Exponent
 from lmcourse.tokenizers.models.word_model import Steps, WordModel
 from lmcourse.tokenizers.text.normalized_string import Span, checked_text
 

@@ -17,12 +17,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from lmcourse.errors import CourseError
-from lmcourse.tokenizers.component import Count
+from lmcourse.tokenizers.component import Count, Positive
 from lmcourse.tokenizers.models.lattice_batch import FastCorpus
 from lmcourse.tokenizers.models.settings import (
     Alphabet,
     Fraction,
-    Positive,
     SpecialTokens,
     check_settings,
     contents,
