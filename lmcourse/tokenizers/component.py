@@ -3,7 +3,17 @@
 import reprlib
 from functools import cache
 from types import UnionType
-from typing import Annotated, Any, Literal, NamedTuple, Protocol, Union, get_args, get_origin
+from typing import (
+    Annotated,
+    Any,
+    Literal,
+    NamedTuple,
+    Protocol,
+    Union,
+    get_args,
+    get_origin,
+    runtime_checkable,
+)
 
 import msgspec
 from msgspec import Meta
@@ -123,6 +133,7 @@ class Token(NamedTuple):
     offsets: tuple[int, int]  # characters of the word, the end excluded
 
 
+@runtime_checkable
 class Model(Protocol):
     """What cuts a word (a piece that the pre-tokenizer has made) into tokens."""
 

@@ -305,7 +305,7 @@ def opened(browser: Browser, site: Path) -> Iterator[Callable[..., Opened]]:
         context.close()
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")  # each module has a site of its own
 def address(site: Path) -> Iterator[str]:
     """Serve the site on this machine as it will be served: under a sub-path, with its 404 page."""
     prefix = urlsplit(BASE_URL).path

@@ -21,6 +21,7 @@ def test_a_known_text_comes_back():
     assert vocabulary.decode(ids.tolist()) == text
 
 
+@pytest.mark.bad_input
 @pytest.mark.parametrize(
     ("ids", "words"),
     [
