@@ -133,8 +133,8 @@ def main() -> int:
         "tokenizer",
         "learns in",
         "memory to learn",
-        "encodes when new, MB/s",
-        "once it knows the words, MB/s",
+        "encodes when new, M characters/s",
+        "once it knows the words, M characters/s",
     )
     tables.write(__file__, "Speed and memory of the tokenizers", facts, header, rows)
     return 0 if within else 1
