@@ -1,0 +1,19 @@
+"""The README's Python runs as it stands there."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+README = Path(__file__).parents[1] / "README.md"
+BLOCKS = re.findall(r"```python\n(.*?)```", README.read_text(encoding="utf-8"), re.DOTALL)
+
+
+@pytest.mark.parametrize("code", BLOCKS, ids=lambda code: code.split("\n")[0])
+def test_a_block_runs(code: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)  # one writes a file
+    exec(compile(code, "README.md", "exec"), {})
+
+
+def test_both_blocks_are_found() -> None:
+    assert [code.split(" import ")[0] for code in BLOCKS] == ["from lmcourse.corpus"] * 2
