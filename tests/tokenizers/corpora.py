@@ -8,6 +8,10 @@ import msgspec
 from tokenizers import Tokenizer, models, pre_tokenizers, trainers
 
 from lmcourse.tokenizers.component import Token
+from lmcourse.tokenizers.models.merging import MergeStep
+from lmcourse.tokenizers.models.merging_fast import learn_merges_fast
+from lmcourse.tokenizers.models.scores import frequency
+from lmcourse.tokenizers.models.trainers import BpeTrainer, WordPieceTrainer
 
 Merges = list[tuple[str, str]]
 
@@ -35,6 +39,31 @@ def library_bpe(
     tokenizer.train_from_iterator([text], trainer)
     model = library_model(tokenizer)
     return [(left, right) for left, right in model["merges"]], model["vocab"]
+
+
+def learned(
+    trainer: BpeTrainer | WordPieceTrainer, counts: dict[str, int], library_vocab: dict[str, int]
+) -> tuple[list[MergeStep], list[str]]:
+    """Our merges and tokens, from the library's own order of the first tokens.
+
+    With a prefix or suffix, the library numbers the first pieces in an order that differs from run
+    to run; which tokens these are does not.
+    """
+    prefix = trainer.continuing_subword_prefix or ""
+    words, ours = trainer.words(counts), trainer.first_tokens(counts)
+    first = sorted(library_vocab, key=library_vocab.__getitem__)[: len(ours)]
+    assert sorted(first) == sorted(ours)
+    steps = list(
+        learn_merges_fast(
+            words, first, trainer.vocab_size, trainer.min_frequency, frequency, prefix
+        )
+    )
+    return steps, list(dict.fromkeys([*first, *(step.token for step in steps)]))
+
+
+def last_of_each(merges: Merges) -> Merges:
+    """A pair that is listed twice only where it stands last, as the library keeps it."""
+    return [pair for place, pair in enumerate(merges) if pair not in merges[place + 1 :]]
 
 
 def library_of(model: msgspec.Struct) -> Tokenizer:

@@ -30,7 +30,13 @@ from lmcourse.tokenizers.models.merging_fast import PairTable, learn_merges_fast
 from lmcourse.tokenizers.models.scores import Counts, frequency, likelihood, pmi
 from lmcourse.tokenizers.models.trainers import BpeTrainer, WordPieceTrainer
 from lmcourse.tokenizers.models.unigram_training import UnigramTrainer
-from tests.tokenizers.corpora import Merges, library_bpe, library_model, random_counts
+from tests.tokenizers.corpora import (
+    last_of_each,
+    learned,
+    library_bpe,
+    library_model,
+    random_counts,
+)
 
 DICTIONARY = {"low": 5, "lower": 2, "newest": 6, "widest": 3}
 PRE_TOKENIZERS = {
@@ -52,31 +58,6 @@ def corpus_counts(corpus: str, kind: str) -> dict[str, int]:
     return Counter(
         word for text in texts(corpus) for word, _ in PRE_TOKENIZERS[kind].pre_tokenize_str(text)
     )
-
-
-def last_of_each(merges: Merges) -> Merges:
-    """A pair that is listed twice only where it stands last, as the library keeps it."""
-    return [pair for place, pair in enumerate(merges) if pair not in merges[place + 1 :]]
-
-
-def learned(
-    trainer: BpeTrainer | WordPieceTrainer, counts: dict[str, int], library_vocab: dict[str, int]
-) -> tuple[list[MergeStep], list[str]]:
-    """Our merges and tokens, from the library's own order of the first tokens.
-
-    With a prefix or suffix, the library numbers the first pieces in an order that differs from run
-    to run; which tokens these are does not.
-    """
-    prefix = trainer.continuing_subword_prefix or ""
-    words, ours = trainer.words(counts), trainer.first_tokens(counts)
-    first = sorted(library_vocab, key=library_vocab.__getitem__)[: len(ours)]
-    assert sorted(first) == sorted(ours)
-    steps = list(
-        learn_merges_fast(
-            words, first, trainer.vocab_size, trainer.min_frequency, frequency, prefix
-        )
-    )
-    return steps, list(dict.fromkeys([*first, *(step.token for step in steps)]))
 
 
 def test_the_dictionary_step_for_step() -> None:
