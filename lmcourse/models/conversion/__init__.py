@@ -1,0 +1,98 @@
+"""Our models as other libraries' and back: names of tensors, and settings.
+
+Each module here knows one architecture; `lmcourse.models.checkpoint.Model.from_transformers` and
+`to_transformers` look their conversion up by the class's name.
+"""
+
+from dataclasses import dataclass
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from lmcourse.errors import CourseError
+from lmcourse.models.conversion.renaming import Renaming
+
+if TYPE_CHECKING:
+    from torch import nn
+
+    from lmcourse.models.checkpoint import Model
+
+MODULES = {"Bert": "bert", "GPT": "gpt"}
+"""Which module here knows a model: by the beginning of its class's name."""
+
+
+@dataclass(frozen=True)
+class Conversion:
+    """One of our models and its counterpart of the `transformers` library.
+
+    Args:
+        architecture: the counterpart's class, by name.
+        renaming: the tensors' names.
+        settings: our settings' names (where two differ from theirs, both) → theirs.
+        config: the counterpart's class of configurations, by name.
+        fixed: settings of theirs that ours has no other value for.
+        given: settings that are needed to make theirs, and say nothing about ours.
+    """
+
+    architecture: str
+    renaming: Renaming
+    config: str
+    settings: dict[str, str]
+    fixed: dict[str, Any]
+    given: dict[str, Any]
+
+    def to_ours(self, kind: "type[Model]", reference: "nn.Module") -> "Model":
+        """A model of ours with a copy of the reference's weights, in its mode.
+
+        Raises:
+            CourseError: it is of another architecture, or has a setting that ours lacks.
+        """
+        from lmcourse.models.checkpoint import load_strictly
+
+        name = type(reference).__name__
+        if name != self.architecture:
+            raise CourseError(
+                f"{kind.__name__} cannot take over a {name}.",
+                f"Give a {self.architecture} of the transformers library.",
+            )
+        theirs = reference.config
+        for setting, value in self.fixed.items():
+            if getattr(theirs, setting, value) != value:
+                raise CourseError(
+                    f"The reference has {setting}={getattr(theirs, setting)!r}, which our "
+                    f"{kind.__name__} has not.",
+                    f"Give one with {setting}={value!r}.",
+                )
+        config = kind.Config(**{ours: getattr(theirs, own) for ours, own in self.settings.items()})
+        model = kind(config)
+        load_strictly(model, self.renaming.to_ours(reference.state_dict()), f"this {name}")
+        return model.train(reference.training)
+
+    def to_theirs(self, model: "Model") -> "nn.Module":
+        """The counterpart with a copy of the model's weights, in its mode."""
+        import transformers
+
+        from lmcourse.models.checkpoint import load_strictly
+
+        settings = {own: getattr(model.config, ours) for ours, own in self.settings.items()}
+        config = getattr(transformers, self.config)(**settings, **self.fixed, **self.given)
+        reference = getattr(transformers, self.architecture)(config)
+        state = self.renaming.to_theirs(model.state_dict())
+        load_strictly(reference, state, f"this {type(model).__name__}")
+        return reference.train(model.training)
+
+
+def conversion_of(kind: "type[Model]") -> Conversion:
+    """The conversion of one of our classes.
+
+    Raises:
+        CourseError: the `transformers` library has no such model.
+    """
+    for beginning, module in MODULES.items():
+        if kind.__name__.startswith(beginning):
+            found: dict[str, Conversion] = import_module(f"{__name__}.{module}").CONVERSIONS
+            if kind.__name__ in found:
+                return found[kind.__name__]
+    raise CourseError(
+        f"The transformers library has no counterpart of {kind.__name__}.",
+        "Save it with model.save(path), or convert one of its parts.",
+    )

@@ -1,0 +1,165 @@
+"""Tensors under two naming systems: every one of either side has its place in the other.
+
+A `Renaming` is a list of rules such as
+
+    Rule("layers.{layer}.attention.query.weight", "layer.{layer}.attention.self.query.weight")
+
+where a name in braces stands for a number. What no rule covers is an error, never skipped.
+"""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+
+import torch
+from torch import Tensor
+
+from lmcourse.errors import CourseError
+
+
+@dataclass(frozen=True)
+class Rule:
+    """One tensor's two names.
+
+    Args:
+        ours: our name, or several names of tensors that the other side keeps stacked (along their
+            rows) in one.
+        theirs: the other side's name.
+        transposed: whether the other side keeps a matrix with its rows as columns.
+    """
+
+    ours: str | tuple[str, ...]
+    theirs: str
+    transposed: bool = False
+
+    @property
+    def parts(self) -> tuple[str, ...]:
+        return (self.ours,) if isinstance(self.ours, str) else self.ours
+
+
+@dataclass(frozen=True)
+class Tied:
+    """A name of theirs for a tensor that has another name too: we keep it once.
+
+    Args:
+        theirs: the second name.
+        same_as: the first one.
+    """
+
+    theirs: str
+    same_as: str
+
+
+@dataclass(frozen=True)
+class Renaming:
+    """The rules between our names and another library's, both ways."""
+
+    rules: tuple[Rule, ...]
+    tied: tuple[Tied, ...] = ()
+
+    def to_ours(self, theirs: Mapping[str, Tensor]) -> dict[str, Tensor]:
+        """Their tensors under our names.
+
+        Raises:
+            CourseError: a tensor is unknown, or differs from the one that it is tied to.
+        """
+        ours: dict[str, Tensor] = {}
+        for name, tensor in theirs.items():
+            if self._is_tied(name, tensor, theirs):
+                continue
+            rule, numbers = self._rule_for(name)
+            parts = (tensor.T if rule.transposed else tensor).chunk(len(rule.parts))
+            for part, value in zip(rule.parts, parts, strict=True):
+                ours[part.format(**numbers)] = value.contiguous()
+        return ours
+
+    def to_theirs(self, ours: Mapping[str, Tensor]) -> dict[str, Tensor]:
+        """Our tensors under their names.
+
+        Raises:
+            CourseError: a tensor is unknown, or a part of one is missing.
+        """
+        theirs: dict[str, Tensor] = {}
+        taken: set[str] = set()
+        for name in ours:
+            if name in taken:
+                continue
+            rule, numbers = self._rule_of_ours(name)
+            parts = [part.format(**numbers) for part in rule.parts]
+            missing = [part for part in parts if part not in ours]
+            if missing:
+                raise CourseError(
+                    f"The tensor {missing[0]} is missing, which goes with {name}.",
+                    "Give the whole state of the model.",
+                )
+            taken.update(parts)
+            value = torch.cat([ours[part] for part in parts]) if len(parts) > 1 else ours[parts[0]]
+            theirs[rule.theirs.format(**numbers)] = (
+                value.T if rule.transposed else value
+            ).contiguous()
+        for tie in self.tied:
+            if tie.same_as in theirs:
+                theirs[tie.theirs] = theirs[tie.same_as]
+        return theirs
+
+    def _is_tied(self, name: str, tensor: Tensor, theirs: Mapping[str, Tensor]) -> bool:
+        for tie in self.tied:
+            if name == tie.theirs:
+                first = theirs.get(tie.same_as)
+                if first is not None and not torch.equal(first, tensor):
+                    raise CourseError(
+                        f"{name} {tuple(tensor.shape)} and {tie.same_as} {tuple(first.shape)} "
+                        "differ, and this architecture has one tensor for both.",
+                        "Give a model whose embeddings are tied.",
+                    )
+                return True
+        return False
+
+    def _rule_for(self, name: str) -> tuple[Rule, dict[str, str]]:
+        for rule in self.rules:
+            match = _pattern(rule.theirs).fullmatch(name)
+            if match:
+                return rule, match.groupdict()
+        raise CourseError(
+            f"The tensor {name} has no place in this architecture.",
+            "Give the weights of the same architecture, with the same head.",
+        )
+
+    def _rule_of_ours(self, name: str) -> tuple[Rule, dict[str, str]]:
+        for rule in self.rules:
+            for part in rule.parts:
+                match = _pattern(part).fullmatch(name)
+                if match:
+                    return rule, match.groupdict()
+        raise CourseError(
+            f"The tensor {name} has no place in the other library's architecture.",
+            "Convert a model as the course makes it.",
+        )
+
+    def under(self, ours: str = "", theirs: str = "") -> "Renaming":
+        """The same rules for a module that stands under these prefixes (``"bert."``)."""
+        return Renaming(
+            tuple(
+                Rule(
+                    tuple(ours + part for part in rule.parts), theirs + rule.theirs, rule.transposed
+                )
+                for rule in self.rules
+            ),
+            tuple(Tied(theirs + tie.theirs, theirs + tie.same_as) for tie in self.tied),
+        )
+
+    def __add__(self, other: "Renaming") -> "Renaming":
+        return Renaming(self.rules + other.rules, self.tied + other.tied)
+
+
+@cache
+def _pattern(template: str) -> re.Pattern[str]:
+    """A name with {placeholders} as a regular expression: each stands for a number."""
+    return re.compile(re.sub(r"\\\{(\w+)\\\}", r"(?P<\1>\\d+)", re.escape(template)))
+
+
+def linear(ours: str, theirs: str, transposed: bool = False, bias: bool = True) -> tuple[Rule, ...]:
+    """The rules of a linear layer or a LayerNorm: its weight, and its bias."""
+    weight = Rule(f"{ours}.weight", f"{theirs}.weight", transposed)
+    return (weight, Rule(f"{ours}.bias", f"{theirs}.bias")) if bias else (weight,)

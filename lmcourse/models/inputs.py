@@ -1,0 +1,126 @@
+"""What a model is given, looked at before it computes: the error names the input and the remedy.
+
+A number that does not fit (an id beyond the vocabulary, a mask of another shape) would otherwise
+end in an index error deep inside a layer, on a GPU in the loss of the whole process, or, worst, in
+a result that is silently wrong.
+"""
+
+import torch
+from jaxtyping import Bool
+from torch import Tensor
+
+from lmcourse.errors import CourseError
+
+IGNORED = -100
+"""The label of a place that is not to be predicted, as PyTorch's cross-entropy has it."""
+
+
+def check_ids(
+    input_ids: Tensor,
+    vocab_size: int,
+    positions: int | None = None,
+    name: str = "input_ids",
+    allowed: int | None = None,
+) -> None:
+    """See that ids are a batch of sequences of the vocabulary's ids, and not too long.
+
+    Args:
+        input_ids: (batch, time).
+        vocab_size: how many ids there are.
+        positions: the longest sequence that the model has positions for, if it is limited.
+        name: what the caller calls them.
+        allowed: one value besides the ids that may stand in them (``IGNORED``, in labels).
+
+    Raises:
+        CourseError: they are not.
+    """
+    if input_ids.ndim != 2 or input_ids.numel() == 0:
+        raise CourseError(
+            f"{name} has shape {tuple(input_ids.shape)}.",
+            "Give a batch of sequences, (batch, time), with at least one token each.",
+        )
+    if input_ids.is_floating_point() or input_ids.is_complex() or input_ids.dtype == torch.bool:
+        raise CourseError(
+            f"{name} has the type {input_ids.dtype}.",
+            "Ids are whole numbers: give a tensor of torch.long.",
+        )
+    if positions is not None and input_ids.shape[1] > positions:
+        raise CourseError(
+            f"{name} has {input_ids.shape[1]} tokens a sequence; this model has {positions} "
+            "positions.",
+            f"Cut the text into pieces of at most {positions} tokens (a tokenizer's truncation "
+            "does it), or build a model with more positions.",
+        )
+    check_range(input_ids, vocab_size, name, allowed)
+
+
+def check_range(ids: Tensor, count: int, name: str, allowed: int | None = None) -> None:
+    """See that all ids lie in 0 … count-1, or are the one other value that is allowed.
+
+    Raises:
+        CourseError: one does not.
+    """
+    if ids.is_meta or torch.compiler.is_compiling():
+        return  # there are no numbers to look at
+    if allowed is not None:
+        ids = ids[ids != allowed]
+        if ids.numel() == 0:
+            return
+    low, high = (int(bound) for bound in torch.aminmax(ids))
+    if low < 0 or high >= count:
+        besides = f", besides {allowed}" if allowed is not None else ""
+        raise CourseError(
+            f"{name} holds the number {low if low < 0 else high}.",
+            f"This model knows 0 to {count - 1} there{besides}: encode the text with the "
+            "tokenizer that the model was built for.",
+        )
+
+
+def check_like(tensor: Tensor | None, input_ids: Tensor, name: str) -> None:
+    """See that what comes beside the ids has their shape, if it is given at all.
+
+    Raises:
+        CourseError: it has another.
+    """
+    if tensor is not None and tensor.shape != input_ids.shape:
+        raise CourseError(
+            f"{name} has shape {tuple(tensor.shape)}, the ids {tuple(input_ids.shape)}.",
+            f"Give one number of {name} for each token.",
+        )
+
+
+def visible(
+    attention_mask: Tensor | None, batch: int, query: int, key: int, name: str = "attention_mask"
+) -> Bool[Tensor, "batch 1 query_or_one key"] | None:
+    """Which keys may be attended to, from the mask as models are given it.
+
+    Args:
+        attention_mask: 1 where there is a token and 0 where there is padding, (batch, key); or one
+            such row for each query, (batch, query, key).
+
+    Returns:
+        True where a query may look, for all heads alike; None if it may look everywhere (then the
+        fused attention is spared the mask).
+
+    Raises:
+        CourseError: the mask has another shape or other values.
+    """
+    if attention_mask is None:
+        return None
+    if attention_mask.shape not in ((batch, key), (batch, query, key)):
+        raise CourseError(
+            f"{name} has shape {tuple(attention_mask.shape)}.",
+            f"It must be {(batch, key)}, one number for each token, or {(batch, query, key)}, "
+            "one row for each query.",
+        )
+    seen = attention_mask.bool()
+    if not (seen.is_meta or torch.compiler.is_compiling()):
+        if attention_mask.dtype != torch.bool and bool((attention_mask != seen).any()):
+            raise CourseError(
+                f"{name} holds numbers other than 0 and 1.",
+                "Give 1 for a token and 0 for padding; a mask that is added to the scores "
+                "(0 and -inf) becomes one by mask == 0.",
+            )
+        if bool(seen.all()):
+            return None
+    return seen[:, None, None, :] if seen.ndim == 2 else seen[:, None]

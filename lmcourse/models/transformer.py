@@ -1,0 +1,292 @@
+"""The Transformer: attention and a small network at each place, stacked (chapter 09).
+
+After Vaswani et al. (2017, "Attention is all you need"); section numbers below are theirs. The
+parts are shared: BERT is this encoder, GPT the same one with a causal mask.
+
+Each sublayer stands in a residual connection with a LayerNorm, which the paper puts behind
+(post-norm), and most later models in front (pre-norm; Xiong et al. 2020 say why):
+
+    post-norm   x ← LayerNorm(x + Dropout(sublayer(x)))
+    pre-norm    x ← x + Dropout(sublayer(LayerNorm(x)))
+"""
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+
+import torch
+from jaxtyping import Bool, Float
+from torch import Tensor, nn
+from torch.nn import functional
+
+from lmcourse.errors import CourseError
+from lmcourse.models.attention import MultiHeadAttention, check_heads
+from lmcourse.models.checkpoint import TorchCounterpart
+from lmcourse.models.outputs import EncoderOutput
+
+ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {
+    "relu": functional.relu,
+    "gelu": functional.gelu,
+    "gelu_new": partial(functional.gelu, approximate="tanh"),
+}
+"""By the names of the `transformers` library; ``gelu_new`` is GPT's approximation by tanh."""
+
+
+@dataclass(frozen=True)
+class LayerConfig:
+    """The sizes of one layer.
+
+    Attributes:
+        hidden_size: width of what each place holds.
+        num_attention_heads: how many; they divide the width.
+        intermediate_size: width of the feed-forward network's hidden layer.
+        hidden_act: its activation, one of ``ACTIVATIONS``.
+        hidden_dropout_prob: dropout of what each sublayer adds.
+        attention_probs_dropout_prob: dropout of the attention's weights.
+        activation_dropout_prob: dropout between the two steps of the feed-forward network.
+        layer_norm_eps: what LayerNorm adds to the variance.
+        norm_first: pre-norm in place of post-norm.
+    """
+
+    hidden_size: int = 512
+    num_attention_heads: int = 8
+    intermediate_size: int = 2048
+    hidden_act: str = "relu"
+    hidden_dropout_prob: float = 0.1
+    attention_probs_dropout_prob: float = 0.1
+    activation_dropout_prob: float = 0.0
+    layer_norm_eps: float = 1e-5
+    norm_first: bool = False
+
+    def __post_init__(self) -> None:
+        check_heads(self.hidden_size, self.num_attention_heads)
+        if self.hidden_act not in ACTIVATIONS:
+            raise CourseError(
+                f"The activation {self.hidden_act!r} is not known.",
+                f"Choose one of {', '.join(ACTIVATIONS)}.",
+            )
+
+
+class Residual(nn.Module):
+    """What stands around a sublayer: residual connection, dropout and LayerNorm."""
+
+    def __init__(self, config: LayerConfig) -> None:
+        super().__init__()
+        self.norm = nn.LayerNorm(config.hidden_size, eps=config.layer_norm_eps)
+        self.dropout = nn.Dropout(config.hidden_dropout_prob)
+        self.norm_first = config.norm_first
+
+    def before(self, x: Float[Tensor, "batch time width"]) -> Float[Tensor, "batch time width"]:
+        """What the sublayer reads."""
+        return self.norm(x) if self.norm_first else x
+
+    def after(
+        self, x: Float[Tensor, "batch time width"], change: Float[Tensor, "batch time width"]
+    ) -> Float[Tensor, "batch time width"]:
+        """What goes on, from what came in and what the sublayer made of it."""
+        x = x + self.dropout(change)
+        return x if self.norm_first else self.norm(x)
+
+
+class FeedForward(nn.Module):
+    """A network of two layers, the same at each place (section 3.3)."""
+
+    def __init__(self, config: LayerConfig) -> None:
+        super().__init__()
+        self.intermediate = nn.Linear(config.hidden_size, config.intermediate_size)
+        self.output = nn.Linear(config.intermediate_size, config.hidden_size)
+        self.activation = ACTIVATIONS[config.hidden_act]
+        self.dropout = nn.Dropout(config.activation_dropout_prob)
+
+    def forward(self, x: Float[Tensor, "batch time width"]) -> Float[Tensor, "batch time width"]:
+        return self.output(self.dropout(self.activation(self.intermediate(x))))
+
+
+class EncoderLayer(TorchCounterpart):
+    """Self-attention, then the feed-forward network (section 3.1)."""
+
+    def __init__(self, config: LayerConfig) -> None:
+        super().__init__()
+        self.config = config
+        self.attention = _attention(config)
+        self.attention_residual = Residual(config)
+        self.feed_forward = FeedForward(config)
+        self.feed_forward_residual = Residual(config)
+
+    def forward(
+        self,
+        x: Float[Tensor, "batch time width"],
+        visible: Bool[Tensor, "..."] | None = None,
+        *,
+        causal: bool = False,
+        need_weights: bool = False,
+    ) -> tuple[Float[Tensor, "batch time width"], Float[Tensor, "batch head time time"] | None]:
+        """One step of every place, and the attention's weights (see `attend`) or None."""
+        found, weights = self.attention(
+            self.attention_residual.before(x),
+            visible=visible,
+            causal=causal,
+            need_weights=need_weights,
+        )
+        x = self.attention_residual.after(x, found)
+        change = self.feed_forward(self.feed_forward_residual.before(x))
+        return self.feed_forward_residual.after(x, change), weights
+
+
+class Encoder(nn.Module):
+    """A stack of layers.
+
+    Args:
+        layer: the sizes of each.
+        num_layers: how many.
+        causal: whether a place may look only at itself and what stands before it.
+        final_norm: whether a LayerNorm stands behind the last layer, as pre-norm needs it.
+    """
+
+    def __init__(
+        self, layer: LayerConfig, num_layers: int, *, causal: bool = False, final_norm: bool = False
+    ) -> None:
+        super().__init__()
+        self.causal = causal
+        self.layers = nn.ModuleList(EncoderLayer(layer) for _ in range(num_layers))
+        self.norm = (
+            nn.LayerNorm(layer.hidden_size, eps=layer.layer_norm_eps) if final_norm else None
+        )
+
+    def forward(
+        self,
+        x: Float[Tensor, "batch time width"],
+        visible: Bool[Tensor, "..."] | None = None,
+        *,
+        output_attentions: bool = False,
+        output_hidden_states: bool = False,
+    ) -> EncoderOutput:
+        """All layers in turn.
+
+        Args:
+            x: the embedded sequence.
+            visible: True where a place may look; broadcasts to (batch, head, time, time).
+            output_attentions: whether each layer's weights are returned.
+            output_hidden_states: whether what went into each layer is returned, and what came out
+                of all.
+        """
+        hidden_states, attentions = [x], []
+        for layer in self.layers:
+            x, weights = layer(x, visible, causal=self.causal, need_weights=output_attentions)
+            hidden_states.append(x)
+            attentions.append(weights)
+        if self.norm is not None:
+            x = hidden_states[-1] = self.norm(x)
+        return EncoderOutput(
+            x,
+            hidden_states=tuple(hidden_states) if output_hidden_states else None,
+            attentions=tuple(attentions) if output_attentions else None,
+        )
+
+
+class DecoderLayer(TorchCounterpart):
+    """Causal self-attention, attention to the encoder's states, the feed-forward network."""
+
+    def __init__(self, config: LayerConfig) -> None:
+        super().__init__()
+        self.config = config
+        self.attention = _attention(config)
+        self.attention_residual = Residual(config)
+        self.cross_attention = _attention(config)
+        self.cross_attention_residual = Residual(config)
+        self.feed_forward = FeedForward(config)
+        self.feed_forward_residual = Residual(config)
+
+    def forward(
+        self,
+        x: Float[Tensor, "batch query width"],
+        context: Float[Tensor, "batch key width"],
+        visible: Bool[Tensor, "..."] | None = None,
+        context_visible: Bool[Tensor, "..."] | None = None,
+        *,
+        need_weights: bool = False,
+    ) -> tuple[Float[Tensor, "batch query width"], Tensor | None, Tensor | None]:
+        """One step of every place, and the weights of both attentions or None twice."""
+        found, weights = self.attention(
+            self.attention_residual.before(x),
+            visible=visible,
+            causal=True,
+            need_weights=need_weights,
+        )
+        x = self.attention_residual.after(x, found)
+        found, cross_weights = self.cross_attention(
+            self.cross_attention_residual.before(x),
+            context,
+            context_visible,
+            need_weights=need_weights,
+        )
+        x = self.cross_attention_residual.after(x, found)
+        change = self.feed_forward(self.feed_forward_residual.before(x))
+        return self.feed_forward_residual.after(x, change), weights, cross_weights
+
+
+class Decoder(nn.Module):
+    """A stack of decoder layers; its arguments are those of `Encoder`, which is causal here."""
+
+    def __init__(self, layer: LayerConfig, num_layers: int, *, final_norm: bool = False) -> None:
+        super().__init__()
+        self.layers = nn.ModuleList(DecoderLayer(layer) for _ in range(num_layers))
+        self.norm = (
+            nn.LayerNorm(layer.hidden_size, eps=layer.layer_norm_eps) if final_norm else None
+        )
+
+    def forward(
+        self,
+        x: Float[Tensor, "batch query width"],
+        context: Float[Tensor, "batch key width"],
+        visible: Bool[Tensor, "..."] | None = None,
+        context_visible: Bool[Tensor, "..."] | None = None,
+        *,
+        output_attentions: bool = False,
+        output_hidden_states: bool = False,
+    ) -> EncoderOutput:
+        """All layers in turn.
+
+        Args:
+            x: the embedded target, as far as it is known.
+            context: the encoder's last hidden state.
+            visible, context_visible: True where a place may look, in the target (besides the
+                causal mask) and in the context.
+            output_attentions, output_hidden_states: as in `Encoder.forward`.
+        """
+        hidden_states: list[Tensor] = [x]
+        attentions: list[tuple[Tensor, Tensor]] = []
+        for layer in self.layers:
+            x, *weights = layer(
+                x, context, visible, context_visible, need_weights=output_attentions
+            )
+            hidden_states.append(x)
+            attentions.append(weights)
+        if self.norm is not None:
+            x = hidden_states[-1] = self.norm(x)
+        own, cross = zip(*attentions, strict=True) if attentions else ((), ())
+        return EncoderOutput(
+            x,
+            hidden_states=tuple(hidden_states) if output_hidden_states else None,
+            attentions=own if output_attentions else None,
+            cross_attentions=cross if output_attentions else None,
+        )
+
+
+def sinusoids(positions: int, width: int) -> Float[Tensor, "positions width"]:
+    """The positions' encodings of section 3.5: sines and cosines of falling frequency.
+
+    PE(pos, 2i) = sin(pos / 10000^(2i/width))      PE(pos, 2i+1) = cos(the same)
+    """
+    places = torch.arange(positions, dtype=torch.float64).unsqueeze(1)
+    even = torch.arange(0, width, 2, dtype=torch.float64)
+    angles = places * torch.exp(-math.log(10_000.0) * even / width)
+    table = torch.stack([angles.sin(), angles.cos()], dim=-1).flatten(1)
+    return table[:, :width].to(torch.get_default_dtype())
+
+
+def _attention(config: LayerConfig) -> MultiHeadAttention:
+    return MultiHeadAttention(
+        config.hidden_size, config.num_attention_heads, config.attention_probs_dropout_prob
+    )
