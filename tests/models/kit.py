@@ -1,0 +1,281 @@
+"""The property kit: what must hold of every model, whatever it is.
+
+A `Subject` says how a model is built, small, and what a padded batch for it looks like. Each
+property here is a function of a subject, and raises an AssertionError that says what does not hold. `tests/models/test_properties.py` runs all of them over all subjects, and
+`tests/models/test_broken.py` shows that they, with the parity tables, catch models that are wrong.
+"""
+
+import math
+import tempfile
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from lmcourse.models.checkpoint import Model
+from lmcourse.models.inputs import IGNORED
+from lmcourse.models.parity.comparing import shaken
+
+Batch = dict[str, Tensor]
+
+
+@dataclass(frozen=True)
+class Subject:
+    """A model to be examined.
+
+    Attributes:
+        name: what it is.
+        build: makes a small one with dropout in it, drawn from PyTorch's generator.
+        batch: makes keyword arguments for a call of it from PyTorch's generator: ids with random
+            padding (the first row is full, one is padded on the right by two or more), the mask,
+            segments where it has them, labels where it has a loss.
+        ids: the names of the arguments that run along the sequence, (batch, time); the mask's too.
+        mask: the name of the mask, None if the model takes none.
+        causal: whether a place sees only itself and what stands before it.
+        output: the name of the result that has one entry a place, (batch, time, …).
+        pooled: names of results with one entry a sequence, (batch, …).
+        shift: how far the labels stand behind the logits that predict them (1: a language model that
+            shifts them itself), None if the loss is not the mean cross-entropy of ``logits`` and
+            ``labels``.
+        chance: what ``logits`` of the freshly made model cost: log of the number of classes; None
+            if there is no such loss.
+        options: what besides the batch every call gets.
+        unused: parameters that get no gradient from this batch, and why.
+    """
+
+    name: str
+    build: Callable[[], Model]
+    batch: Callable[[], Batch]
+    ids: tuple[str, ...] = ("input_ids", "attention_mask")
+    mask: str | None = "attention_mask"
+    causal: bool = False
+    output: str = "last_hidden_state"
+    pooled: tuple[str, ...] = ()
+    shift: int | None = None
+    chance: float | None = None
+    options: dict[str, Any] = field(default_factory=dict)
+    unused: dict[str, str] = field(default_factory=dict)
+
+    def __str__(self) -> str:
+        return self.name
+
+    def call(self, model: nn.Module, batch: Batch, **options: Any) -> Any:
+        return model(**batch, **self.options, **options)
+
+    def made(self, dtype: torch.dtype = torch.float64) -> Model:
+        """A model in evaluation mode, with every parameter moved at random."""
+        return shaken(self.build().to(dtype))
+
+    def real(self, batch: Batch) -> Tensor:
+        """True at the places that are no padding."""
+        if self.mask is None:
+            return torch.ones_like(batch[self.ids[0]], dtype=torch.bool)
+        return batch[self.mask].bool()
+
+
+def twice_the_same(subject: Subject) -> None:
+    """Two evaluation runs agree (no dropout is on), two training runs do not (some is)."""
+    model, batch = subject.made(), subject.batch()
+    one, other = (subject.call(model, batch)[subject.output] for _ in range(2))
+    assert torch.equal(one, other), "two evaluation runs differ: is dropout on?"
+    model.train()
+    one, other = (subject.call(model, batch)[subject.output] for _ in range(2))
+    assert not torch.equal(one, other), "two training runs agree: is dropout off?"
+
+
+def causality(subject: Subject) -> None:
+    """What comes later changes nothing before it, in a causal model; and only there."""
+    model, batch = subject.made(), subject.batch()
+    ids = batch[subject.ids[0]]
+    before = subject.call(model, batch)[subject.output]
+    for place in range(1, ids.shape[1]):
+        row = int(subject.real(batch)[:, place].long().argmax())
+        if not subject.real(batch)[row, place]:
+            continue
+        changed = ids.clone()
+        changed[row, place] = (changed[row, place] + 1) % int(ids.max() + 1)
+        if torch.equal(changed, ids):
+            continue
+        after = subject.call(model, batch | {subject.ids[0]: changed})[subject.output]
+        difference = (after - before)[row].flatten(1).abs().amax(1)
+        if subject.causal:
+            assert difference[:place].max() < 1e-12, f"place {place} changed a place before it"
+        else:
+            assert difference[:place].max() > 1e-9, f"place {place} changed nothing before it"
+        assert difference[place] > 1e-9, f"place {place} does not see itself"
+        assert (after - before)[[r for r in range(len(ids)) if r != row]].abs().max() < 1e-12
+
+
+def padding(subject: Subject) -> None:
+    """What stands in padded places, and how many there are, changes nothing."""
+    if subject.mask is None:
+        return
+    model, batch = subject.made(), subject.batch()
+    real = subject.real(batch)
+    assert not real.all(), "the subject's batch has no padding"
+    before = subject.call(model, batch)
+    ids = batch[subject.ids[0]]
+    other = torch.where(real, ids, (ids + 1) % int(ids.max() + 1))
+    wider = {
+        name: torch.cat([tensor, _pad(name, subject, tensor)], 1)
+        for name, tensor in batch.items()
+        if name in subject.ids or tensor.shape == ids.shape
+    }
+    for changed in ({subject.ids[0]: other}, wider):
+        after = subject.call(model, batch | changed)
+        kept = after[subject.output][:, : ids.shape[1]]
+        _same(kept[real], before[subject.output][real], "padding changed a real place")
+        for name in subject.pooled:
+            _same(after[name], before[name], f"padding changed {name}")
+        if "loss" in before and subject.shift is not None:
+            _same(after["loss"], before["loss"], "padding changed the loss")
+    alone = {
+        n: t[:1, : int(real[0].sum())] if t.shape == ids.shape else t[:1] for n, t in batch.items()
+    }
+    if real[0].all():
+        _same(
+            subject.call(model, alone)[subject.output][0],
+            before[subject.output][0],
+            "a sequence alone differs from the same one in a batch",
+        )
+
+
+def nothing_to_attend_to(subject: Subject) -> None:
+    """A row that is all padding gives numbers, and so does its gradient."""
+    if subject.mask is None:
+        return
+    for training in (False, True):
+        model, batch = subject.made().train(training), subject.batch()
+        mask = batch[subject.mask].clone()
+        mask[-1] = 0
+        result = subject.call(model, batch | {subject.mask: mask})
+        assert all(bool(t.isfinite().all()) for t in _tensors(result)), "a row of padding gives NaN"
+        result[subject.output].sum().backward()
+        for name, parameter in model.named_parameters():
+            assert parameter.grad is None or parameter.grad.isfinite().all(), (
+                f"NaN gradient: {name}"
+            )
+
+
+def gradients(subject: Subject) -> None:
+    """Every parameter gets a gradient, but those that the subject says cannot."""
+    model, batch = subject.made(), subject.batch()
+    result = subject.call(model, batch)
+    loss = result["loss"] if "loss" in result else _sum(result)
+    loss.backward()
+    dead = {n for n, p in model.named_parameters() if p.grad is None or not p.grad.any()}
+    assert dead == set(subject.unused), f"no gradient for {sorted(dead ^ set(subject.unused))}"
+
+
+def loss_of_labels(subject: Subject) -> None:
+    """The loss is the mean cross-entropy over the labelled places, and those alone."""
+    if subject.shift is None:
+        return
+    model, batch = subject.made(), subject.batch()
+    result = subject.call(model, batch)
+    logits, labels = result["logits"], batch["labels"]
+    if subject.shift:
+        logits, labels = logits[:, : -subject.shift], labels[:, subject.shift :]
+    chosen = labels != IGNORED
+    assert chosen.any() and not chosen.all(), "the subject labels all places, or none"
+    log_p = logits.log_softmax(-1)[chosen]
+    own = -log_p.gather(-1, labels[chosen][:, None]).mean()
+    _same(result["loss"], own, "the loss is not the mean over the labelled places")
+    none = subject.call(model, batch | {"labels": torch.full_like(batch["labels"], IGNORED)})
+    assert none["loss"].isfinite(), "without any label the loss is not a number"
+
+
+def initial_loss(subject: Subject) -> None:
+    """A model that knows nothing yet finds all classes about equally likely."""
+    if subject.chance is None:
+        return
+    losses = []
+    for _ in range(5):
+        model = subject.build().eval()
+        losses.append(float(subject.call(model, subject.batch())["loss"]))
+    mean = sum(losses) / len(losses)
+    assert abs(mean - subject.chance) < 0.1 * subject.chance + 0.05, (
+        f"the loss starts at {mean:.3f}; log of the number of classes is {subject.chance:.3f}"
+    )
+
+
+def saved_and_loaded(subject: Subject) -> None:
+    """It comes back from a file as it went, to the last bit."""
+    model, batch = subject.made(torch.float32), subject.batch()
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "model.safetensors"
+        model.save(path)
+        again = type(model).load(path)
+    assert again.config == model.config
+    assert again.state_dict().keys() == model.state_dict().keys()
+    one, other = (_tensors(subject.call(each, batch)) for each in (model, again))
+    assert all(map(torch.equal, one, other)), "a reloaded model differs"
+
+
+def attention_weights(subject: Subject) -> None:
+    """The weights sum to one over what may be seen; asking for them changes nothing else."""
+    model, batch = subject.made(), subject.batch()
+    plain = subject.call(model, batch)
+    if subject.mask is None or "output_attentions" not in _parameters(model):
+        return
+    full = subject.call(model, batch, output_attentions=True, output_hidden_states=True)
+    real = subject.real(batch)
+    for one, other in zip(_tensors(plain), _tensors(full), strict=True):
+        if one.shape[:2] == real.shape:
+            one, other = one[real], other[real]
+        _same(one, other, "a result depends on whether the attentions are asked for")
+    for weights in full["attentions"]:
+        hidden = weights.masked_select(~real[:, None, None, :])
+        assert hidden.numel() and not hidden.any(), "padding is attended to"
+        sums = weights.sum(-1).transpose(1, 2)[real]
+        _same(sums, torch.ones_like(sums), "weights do not sum to one")
+        if subject.causal:
+            assert not weights.triu(1).any(), "a causal model attends to what comes"
+    assert len(full["hidden_states"]) == len(full["attentions"]) + 1
+
+
+PROPERTIES: tuple[Callable[[Subject], None], ...] = (
+    twice_the_same,
+    causality,
+    padding,
+    nothing_to_attend_to,
+    gradients,
+    loss_of_labels,
+    initial_loss,
+    saved_and_loaded,
+    attention_weights,
+)
+
+
+def _pad(name: str, subject: Subject, tensor: Tensor) -> Tensor:
+    """Three more padded places: random ids, nothing to see, no label."""
+    shape = (len(tensor), 3, *tensor.shape[2:])
+    if name == subject.mask:
+        return torch.zeros(shape, dtype=tensor.dtype)
+    if name == "labels":
+        return torch.full(shape, IGNORED)
+    return tensor[:, :1].expand(shape)
+
+
+def _parameters(model: nn.Module) -> list[str]:
+    import inspect
+
+    return list(inspect.signature(model.forward).parameters)
+
+
+def _same(one: Tensor, other: Tensor, message: str) -> None:
+    assert one.shape == other.shape, f"{message}: {tuple(one.shape)} and {tuple(other.shape)}"
+    difference = float((one - other).abs().max()) if one.numel() else 0.0
+    assert difference < 1e-10 and math.isfinite(difference), f"{message}: by {difference:.1e}"
+
+
+def _tensors(result: Any) -> list[Tensor]:
+    """The results that are one tensor, in order."""
+    return [tensor for tensor in result.to_tuple() if isinstance(tensor, Tensor)]
+
+
+def _sum(result: Any) -> Tensor:
+    return torch.stack([tensor.square().sum() for tensor in _tensors(result)]).sum()
