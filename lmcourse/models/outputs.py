@@ -81,3 +81,23 @@ class LanguageModelOutput(ModelOutput):
     hidden_states: Layers | None = None
     attentions: Layers | None = None
     cross_attentions: Layers | None = None
+
+
+@dataclass(frozen=True)
+class Seq2SeqOutput(ModelOutput):
+    """What a model returns that reads one sequence and writes another.
+
+    Attributes:
+        logits: for each place of the target.
+        cross_attentions: where the decoder looked in the source, a tensor a layer,
+            (batch, head, target, source).
+    """
+
+    loss: Float[Tensor, ""] | None
+    logits: Float[Tensor, "batch target vocab"]
+    decoder_hidden_states: Layers | None = None
+    decoder_attentions: Layers | None = None
+    cross_attentions: Layers | None = None
+    encoder_last_hidden_state: Float[Tensor, "batch source width"] | None = None
+    encoder_hidden_states: Layers | None = None
+    encoder_attentions: Layers | None = None

@@ -1,10 +1,12 @@
 """The property kit: what must hold of every model, whatever it is.
 
 A `Subject` says how a model is built, small, and what a padded batch for it looks like. Each
-property here is a function of a subject, and raises an AssertionError that says what does not hold. `tests/models/test_properties.py` runs all of them over all subjects, and
-`tests/models/test_broken.py` shows that they, with the parity tables, catch models that are wrong.
+property here is a function of a subject, and raises an AssertionError that says what does not
+hold. `tests/models/test_properties.py` runs all of them over all subjects, and
+`tests/models/test_broken.py` shows that they, with the parity table, catch models that are wrong.
 """
 
+import inspect
 import math
 import tempfile
 from collections.abc import Callable
@@ -37,11 +39,12 @@ class Subject:
         causal: whether a place sees only itself and what stands before it.
         output: the name of the result that has one entry a place, (batch, time, …).
         pooled: names of results with one entry a sequence, (batch, …).
-        shift: how far the labels stand behind the logits that predict them (1: a language model that
-            shifts them itself), None if the loss is not the mean cross-entropy of ``logits`` and
-            ``labels``.
+        shift: how far the labels stand behind the logits that predict them (1: a language model
+            that shifts them itself), None if the loss is not the mean cross-entropy of ``logits``
+            and ``labels``.
         chance: what ``logits`` of the freshly made model cost: log of the number of classes; None
             if there is no such loss.
+        attentions, hidden_states: what the results are called that belong to the sequence.
         options: what besides the batch every call gets.
         unused: parameters that get no gradient from this batch, and why.
     """
@@ -56,6 +59,8 @@ class Subject:
     pooled: tuple[str, ...] = ()
     shift: int | None = None
     chance: float | None = None
+    attentions: str = "attentions"
+    hidden_states: str = "hidden_states"
     options: dict[str, Any] = field(default_factory=dict)
     unused: dict[str, str] = field(default_factory=dict)
 
@@ -147,11 +152,12 @@ def nothing_to_attend_to(subject: Subject) -> None:
     """A row that is all padding gives numbers, and so does its gradient."""
     if subject.mask is None:
         return
-    for training in (False, True):
+    readable = {"output_attentions": True} if "output_attentions" in _parameters(subject) else {}
+    for training, options in ((False, {}), (True, {}), (False, readable)):
         model, batch = subject.made().train(training), subject.batch()
         mask = batch[subject.mask].clone()
         mask[-1] = 0
-        result = subject.call(model, batch | {subject.mask: mask})
+        result = subject.call(model, batch | {subject.mask: mask}, **options)
         assert all(bool(t.isfinite().all()) for t in _tensors(result)), "a row of padding gives NaN"
         result[subject.output].sum().backward()
         for name, parameter in model.named_parameters():
@@ -219,7 +225,7 @@ def attention_weights(subject: Subject) -> None:
     """The weights sum to one over what may be seen; asking for them changes nothing else."""
     model, batch = subject.made(), subject.batch()
     plain = subject.call(model, batch)
-    if subject.mask is None or "output_attentions" not in _parameters(model):
+    if subject.mask is None or "output_attentions" not in _parameters(subject):
         return
     full = subject.call(model, batch, output_attentions=True, output_hidden_states=True)
     real = subject.real(batch)
@@ -227,14 +233,14 @@ def attention_weights(subject: Subject) -> None:
         if one.shape[:2] == real.shape:
             one, other = one[real], other[real]
         _same(one, other, "a result depends on whether the attentions are asked for")
-    for weights in full["attentions"]:
+    for weights in full[subject.attentions]:
         hidden = weights.masked_select(~real[:, None, None, :])
         assert hidden.numel() and not hidden.any(), "padding is attended to"
         sums = weights.sum(-1).transpose(1, 2)[real]
         _same(sums, torch.ones_like(sums), "weights do not sum to one")
         if subject.causal:
             assert not weights.triu(1).any(), "a causal model attends to what comes"
-    assert len(full["hidden_states"]) == len(full["attentions"]) + 1
+    assert len(full[subject.hidden_states]) == len(full[subject.attentions]) + 1
 
 
 PROPERTIES: tuple[Callable[[Subject], None], ...] = (
@@ -260,15 +266,14 @@ def _pad(name: str, subject: Subject, tensor: Tensor) -> Tensor:
     return tensor[:, :1].expand(shape)
 
 
-def _parameters(model: nn.Module) -> list[str]:
-    import inspect
-
-    return list(inspect.signature(model.forward).parameters)
+def _parameters(subject: Subject) -> list[str]:
+    """What a call of the model may be given."""
+    return list(inspect.signature(subject.build().forward).parameters)
 
 
 def _same(one: Tensor, other: Tensor, message: str) -> None:
     assert one.shape == other.shape, f"{message}: {tuple(one.shape)} and {tuple(other.shape)}"
-    difference = float((one - other).abs().max()) if one.numel() else 0.0
+    difference = float((one - other).detach().abs().max()) if one.numel() else 0.0
     assert difference < 1e-10 and math.isfinite(difference), f"{message}: by {difference:.1e}"
 
 

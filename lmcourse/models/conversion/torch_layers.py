@@ -140,15 +140,21 @@ def _layer_config(
 
 
 def _torch_settings(config: LayerConfig) -> dict[str, Any]:
-    drops = {
+    if config.hidden_act not in ("relu", "gelu"):
+        raise CourseError(
+            f"torch.nn's layers have no activation {config.hidden_act}.",
+            "Convert a layer with relu or gelu.",
+        )
+    probabilities = (
         config.hidden_dropout_prob,
         config.attention_probs_dropout_prob,
         config.activation_dropout_prob,
-    }
-    if config.hidden_act == "gelu_new" or len(drops) > 1:
+    )
+    if len(set(probabilities)) > 1:
         raise CourseError(
-            f"torch.nn's layers have no {config.hidden_act}, or not three kinds of dropout.",
-            "Convert a layer with relu or gelu, and the same dropout everywhere.",
+            f"torch.nn's layers drop with one probability everywhere; here they are "
+            f"{', '.join(map(str, probabilities))} (hidden, attention, activation).",
+            "Make the three equal before you convert; in evaluation mode they do nothing.",
         )
     return {
         "d_model": config.hidden_size,

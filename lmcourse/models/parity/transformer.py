@@ -8,7 +8,10 @@ from torch import Tensor, nn
 
 from lmcourse.models import inputs
 from lmcourse.models.attention import MultiHeadAttention
-from lmcourse.models.conversion.torch_layers import layer_of
+from lmcourse.models.conversion.renaming import Renaming, linear
+from lmcourse.models.conversion.torch_layers import DECODER_LAYER, ENCODER_LAYER, layer_of
+from lmcourse.models.encoder_decoder import Transformer, TransformerConfig
+from lmcourse.models.inputs import IGNORED
 from lmcourse.models.parity.comparing import (
     Architecture,
     Comparison,
@@ -17,7 +20,7 @@ from lmcourse.models.parity.comparing import (
     probe,
     shaken,
 )
-from lmcourse.models.transformer import DecoderLayer, EncoderLayer
+from lmcourse.models.transformer import DecoderLayer, EncoderLayer, LayerConfig
 
 
 def sizes(draw: Random) -> tuple[int, int, int, int]:
@@ -122,8 +125,91 @@ def compare_gradients(
     comparison.add_gradients(ours, layer_of(type(ours)).renaming.to_ours(gradients(reference)))
 
 
+class TorchTransformer(nn.Module):
+    """The same whole model from `torch.nn`'s stacks, with its own embedding and positions."""
+
+    def __init__(self, ours: Transformer) -> None:
+        super().__init__()
+        layer, norm = ours.config.layer, ours.config.layer.norm_first
+        self.width, self.eps = layer.hidden_size, ours.config.label_smoothing
+
+        def stack(kind: Any, layers: Any, **settings: Any) -> Any:
+            made = kind(layers[0].to_torch(), len(layers), **settings)
+            made.layers = nn.ModuleList(one.to_torch() for one in layers)
+            made.norm = nn.LayerNorm(self.width, eps=layer.layer_norm_eps) if norm else None
+            return made
+
+        self.embedding = nn.Embedding.from_pretrained(ours.embedding.weight.clone(), freeze=False)
+        self.encoder = stack(nn.TransformerEncoder, ours.encoder.layers, enable_nested_tensor=False)
+        self.decoder = stack(nn.TransformerDecoder, ours.decoder.layers)
+        if norm:
+            for mine, theirs in ((ours.encoder, self.encoder), (ours.decoder, self.decoder)):
+                theirs.norm.load_state_dict(cast(nn.LayerNorm, mine.norm).state_dict())
+
+    def embed(self, ids: Tensor) -> Tensor:
+        x = self.embedding(ids) * self.width**0.5
+        for place in range(ids.shape[1]):
+            for i in range(self.width):
+                angle = torch.tensor(place / 10_000 ** ((i - i % 2) / self.width))
+                x[:, place, i] += angle.cos() if i % 2 else angle.sin()
+        return x
+
+    def forward(self, source: Tensor, mask: Tensor, target: Tensor) -> tuple[Tensor, Tensor]:
+        """The logits and the encoder's states."""
+        encoded = self.encoder(self.embed(source), src_key_padding_mask=mask == 0)
+        time = target.shape[1]
+        decoded = self.decoder(
+            self.embed(target),
+            encoded,
+            tgt_mask=torch.ones(time, time).triu(1).bool(),
+            memory_key_padding_mask=mask == 0,
+        )
+        return decoded @ self.embedding.weight.T, encoded
+
+
+def whole_transformer(draw: Random, dtype: torch.dtype, comparison: Comparison) -> None:
+    width, heads, batch, time = sizes(draw)
+    settings = layer_settings(draw, width, heads)
+    config = TransformerConfig(
+        vocab_size=draw.randint(5, 20),
+        layer=LayerConfig(
+            hidden_size=width,
+            num_attention_heads=heads,
+            intermediate_size=settings["dim_feedforward"],
+            hidden_act=settings["activation"],
+            activation_dropout_prob=0.1,
+            norm_first=settings["norm_first"],
+        ),
+        num_hidden_layers=draw.randint(1, 3),
+        max_position_embeddings=16,
+        label_smoothing=draw.choice([0.0, 0.1]),
+    )
+    ours = shaken(Transformer(config))
+    reference = TorchTransformer(ours).eval()
+    source, mask = padded_batch(draw, config.vocab_size, batch, time)
+    labels, real = padded_batch(draw, config.vocab_size, batch, draw.randint(2, 8))
+    start = torch.full((batch, 1), config.decoder_start_token_id)
+    target = torch.cat([start, labels.where(real.bool(), 0)[:, :-1]], 1)
+    labels = labels.masked_fill(real == 0, IGNORED)
+    logits, encoded = reference(source, mask, target)
+    result = ours(source, mask, labels=labels)
+    loss = nn.CrossEntropyLoss(label_smoothing=config.label_smoothing)(logits.mT, labels)
+    comparison.add("outputs", result.logits, logits)
+    comparison.add("outputs", result.encoder_last_hidden_state, encoded)
+    comparison.add("loss", result.loss, loss)
+    loss.backward()
+    result.loss.backward()
+    theirs = {"embedding.weight": cast(Tensor, reference.embedding.weight.grad)}
+    for name, rules in (("encoder", ENCODER_LAYER), ("decoder", DECODER_LAYER)):
+        stack = Renaming((*linear("norm", "norm"),)) + rules.under("layers.{n}.", "layers.{n}.")
+        grads = gradients(getattr(reference, name))
+        theirs |= stack.under(f"{name}.", "").to_ours(grads)
+    comparison.add_gradients(ours, theirs)
+
+
 ARCHITECTURES = (
     Architecture("multi-head attention", "torch.nn.MultiheadAttention", attention),
     Architecture("Transformer encoder layer", "torch.nn.TransformerEncoderLayer", encoder_layer),
     Architecture("Transformer decoder layer", "torch.nn.TransformerDecoderLayer", decoder_layer),
+    Architecture("Transformer", "torch.nn.TransformerEncoder, …Decoder", whole_transformer),
 )

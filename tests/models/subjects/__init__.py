@@ -1,5 +1,9 @@
 """The models that the property kit examines, and the broken ones that it must catch."""
 
+from tests.models.broken import Broken
 from tests.models.kit import Subject
+from tests.models.subjects import transformer
 
-SUBJECTS: tuple[Subject, ...] = ()
+MODULES = (transformer,)
+SUBJECTS: tuple[Subject, ...] = tuple(s for module in MODULES for s in module.SUBJECTS)
+BROKEN: tuple[Broken, ...] = tuple(b for module in MODULES for b in module.BROKEN)
