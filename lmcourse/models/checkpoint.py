@@ -176,8 +176,8 @@ def _config(kind: type[C], content: str, path: str | Path) -> C:
     """The configuration from its JSON."""
     try:
         config = msgspec.json.decode(content, type=kind)
-        if msgspec.to_builtins(config) != msgspec.json.decode(content):
-            raise msgspec.DecodeError(f"it is not all that a {kind.__name__} has, or more")
+        if msgspec.json.decode(msgspec.json.encode(config)) != msgspec.json.decode(content):
+            raise msgspec.DecodeError(f"it has more than a {kind.__name__}")
         return config
     except msgspec.DecodeError as error:
         raise CourseError(

@@ -1,0 +1,271 @@
+"""Saving, loading and converting: what does not fit is named, and nothing is lost."""
+
+import pickle
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+import safetensors.torch
+import torch
+from torch import nn
+
+from lmcourse.errors import CourseError
+from lmcourse.models.checkpoint import Model, load_strictly
+from lmcourse.models.conversion.renaming import Renaming, Rule, Tied, linear
+from lmcourse.models.encoder_decoder import Transformer, TransformerConfig
+from lmcourse.models.transformer import DecoderLayer, EncoderLayer, LayerConfig
+
+pytestmark = pytest.mark.bad_input
+
+
+@dataclass(frozen=True)
+class SmallConfig:
+    width: int = 3
+    shape: tuple[int, ...] = (1, 2)
+
+
+class Small(Model):
+    Config = SmallConfig
+
+    def __init__(self, config: SmallConfig) -> None:
+        super().__init__(config)
+        self.layer = nn.Linear(config.width, 2)
+
+
+class Other(Small):
+    """Another architecture with the same tensors."""
+
+
+@pytest.fixture
+def saved(tmp_path: Path) -> Path:
+    path = tmp_path / "small.safetensors"
+    Small(SmallConfig(4, (5,))).save(path)
+    return path
+
+
+def rewrite(path: Path, metadata: dict[str, str] | None = None, **tensors: torch.Tensor) -> None:
+    """The file with other entries; a tensor of no entries stands for one to leave out."""
+    with safetensors.safe_open(path, "pt") as file:
+        state = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+        kept = dict(file.metadata())
+    state |= {name.replace("_", ".", 1): tensor for name, tensor in tensors.items()}
+    safetensors.torch.save_file(
+        {name: t for name, t in state.items() if t.numel()}, path, kept | (metadata or {})
+    )
+
+
+def test_comes_back_with_its_configuration_and_type(saved: Path) -> None:
+    model = Small.load(saved)
+    assert model.config == SmallConfig(4, (5,)) and not model.training
+    half = model.to(torch.bfloat16)
+    half.save(saved)
+    assert Small.load(saved).layer.weight.dtype == torch.bfloat16
+    assert torch.equal(Small.load(saved).layer.weight, half.layer.weight)
+
+
+def test_tied_and_sliced_tensors_are_saved(tmp_path: Path) -> None:
+    """A file holds each name's tensor whole, even where two names share one."""
+    model = Small(SmallConfig())
+    model.layer.weight = nn.Parameter(torch.arange(12.0).view(3, 4).T[1:3])
+    model.save(tmp_path / "m")
+    assert Small.load(tmp_path / "m").layer.weight.tolist() == [[1, 5, 9], [2, 6, 10]]
+
+
+def test_a_failed_save_leaves_the_old_file(saved: Path) -> None:
+    before = saved.read_bytes()
+    with pytest.raises(CourseError, match="another path"):
+        Small(SmallConfig()).save(saved / "below_a_file")
+    model = Small(SmallConfig())
+    model.layer.weight = nn.Parameter(torch.zeros(2, 3, device="meta"))
+    with pytest.raises(Exception, match="meta"):
+        model.save(saved)
+    assert saved.read_bytes() == before
+    assert [path.name for path in saved.parent.iterdir()] == [saved.name]
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (pickle.dumps({"layer.weight": [1.0]}), "no safetensors file.*is a pickle"),
+        (b"", "no safetensors file"),
+        (b"hello, this is text", "no safetensors file"),
+    ],
+)
+def test_other_files_are_refused(tmp_path: Path, content: bytes, message: str) -> None:
+    path = tmp_path / "model.bin"
+    path.write_bytes(content)
+    with pytest.raises(CourseError, match=message):
+        Small.load(path)
+
+
+def test_a_damaged_file_is_refused(saved: Path) -> None:
+    saved.write_bytes(saved.read_bytes()[:-5])
+    with pytest.raises(CourseError, match="damaged"):
+        Small.load(saved)
+
+
+def test_a_file_that_is_not_there(tmp_path: Path) -> None:
+    with pytest.raises(CourseError, match=r"There is no file .*none\.safetensors"):
+        Small.load(tmp_path / "none.safetensors")
+
+
+def test_another_architecture_is_named(saved: Path) -> None:
+    with pytest.raises(CourseError, match=r"holds a Small, not a Other.*Small\.load"):
+        Other.load(saved)
+    safetensors.torch.save_file({"w": torch.zeros(1)}, saved)
+    with pytest.raises(CourseError, match="no model of the course"):
+        Small.load(saved)
+
+
+@pytest.mark.parametrize(
+    "config", ['{"width": "x", "shape": [5]}', "{", '{"width":4,"shape":[5],"a":1}']
+)
+def test_another_configuration_is_refused(saved: Path, config: str) -> None:
+    rewrite(saved, {"config": config})
+    with pytest.raises(CourseError, match=r"configuration in .* cannot be read"):
+        Small.load(saved)
+
+
+def test_tensors_that_do_not_fit_are_named_with_both_shapes(saved: Path) -> None:
+    rewrite(saved, layer_weight=torch.zeros(2, 5))
+    with pytest.raises(
+        CourseError, match=re.escape("layer.weight has the shape (2, 5) there and (2, 4) here")
+    ):
+        Small.load(saved)
+    rewrite(saved, layer_weight=torch.zeros(0), more_layers=torch.zeros(1))
+    with pytest.raises(CourseError, match=r"layer.weight is missing; more.layers has no place"):
+        Small.load(saved)
+
+
+def test_nothing_is_changed_by_weights_that_do_not_fit() -> None:
+    model = Small(SmallConfig())
+    before = model.layer.bias.clone()
+    with pytest.raises(CourseError, match="missing"):
+        load_strictly(model, {"layer.bias": torch.ones(2)}, "a test")
+    assert torch.equal(model.layer.bias, before)
+
+
+def test_the_configuration_must_be_its_own() -> None:
+    with pytest.raises(CourseError, match=r"Small was given 3 .*Give a SmallConfig"):
+        Small(3)
+
+
+def test_no_counterpart() -> None:
+    with pytest.raises(CourseError, match="no counterpart of Small"):
+        Small.from_transformers(nn.Linear(1, 1))
+
+
+RENAMING = Renaming(
+    (
+        Rule(("blocks.{n}.a", "blocks.{n}.b"), "h.{n}.ab", transposed=True),
+        *linear("head", "lm.head"),
+    ),
+    (Tied("again.weight", "lm.head.weight"),),
+)
+
+
+def test_renaming_is_one_to_one() -> None:
+    ours = {
+        "blocks.0.a": torch.randn(2, 3),
+        "blocks.0.b": torch.randn(2, 3),
+        "blocks.12.a": torch.randn(2, 3),
+        "blocks.12.b": torch.randn(2, 3),
+        "head.weight": torch.randn(2, 2),
+        "head.bias": torch.randn(2),
+    }
+    theirs = RENAMING.to_theirs(ours)
+    assert set(theirs) == {"h.0.ab", "h.12.ab", "lm.head.weight", "lm.head.bias", "again.weight"}
+    assert theirs["h.12.ab"].shape == (3, 4)
+    back = RENAMING.to_ours(theirs)
+    assert back.keys() == ours.keys() and all(torch.equal(back[name], ours[name]) for name in ours)
+
+
+def test_what_no_rule_covers_is_an_error() -> None:
+    with pytest.raises(CourseError, match=r"blocks\.x\.a has no place in the other"):
+        RENAMING.to_theirs({"blocks.x.a": torch.zeros(1)})
+    with pytest.raises(CourseError, match=r"h\.0\.c has no place"):
+        RENAMING.to_ours({"h.0.c": torch.zeros(1)})
+    with pytest.raises(CourseError, match=r"blocks\.0\.b is missing, which goes with blocks\.0\.a"):
+        RENAMING.to_theirs({"blocks.0.a": torch.zeros(1, 1)})
+    untied = {"lm.head.weight": torch.zeros(2, 2), "again.weight": torch.ones(2, 2)}
+    with pytest.raises(
+        CourseError, match=r"again.weight \(2, 2\) and lm.head.weight \(2, 2\) diff"
+    ):
+        RENAMING.to_ours(untied)
+
+
+def test_torch_layers_that_ours_are_not() -> None:
+    with pytest.raises(
+        CourseError, match="EncoderLayer cannot take over a TransformerDecoderLayer"
+    ):
+        EncoderLayer.from_torch(nn.TransformerDecoderLayer(4, 2))
+    with pytest.raises(CourseError, match="the activation relu or gelu"):
+        EncoderLayer.from_torch(nn.TransformerEncoderLayer(4, 2, activation=torch.tanh))
+    with pytest.raises(CourseError, match="biases"):
+        DecoderLayer.from_torch(nn.TransformerDecoderLayer(4, 2, bias=False))
+    with pytest.raises(CourseError, match="no activation gelu_new"):
+        EncoderLayer(LayerConfig(4, 2, 8, "gelu_new")).to_torch()
+    with pytest.raises(
+        CourseError, match=r"are 0\.1, 0\.1, 0\.0 \(hidden, attention, activation\)"
+    ):
+        EncoderLayer(LayerConfig(4, 2, 8)).to_torch()
+    with pytest.raises(CourseError, match="activation 'swish' is not known"):
+        LayerConfig(hidden_act="swish")
+
+
+def test_a_layer_keeps_its_mode_and_type() -> None:
+    reference = nn.TransformerEncoderLayer(4, 2, batch_first=True).double().eval()
+    ours = EncoderLayer.from_torch(reference)
+    assert not ours.training and ours.attention.query.weight.dtype == torch.double
+    assert ours.train().to_torch().training
+
+
+def test_a_transformer_is_asked_for_what_it_can_do() -> None:
+    model = Transformer(TransformerConfig(9, LayerConfig(4, 2, 8), 1, 6))
+    ids = torch.ones(2, 3, dtype=torch.long)
+    for inputs, message in (
+        ({"input_ids": ids + 8}, "input_ids holds the number 9.*knows 0 to 8"),
+        ({"input_ids": ids - 2}, "input_ids holds the number -1"),
+        ({"input_ids": ids.repeat(1, 3)}, "has 9 tokens a sequence; this model has 6 positions"),
+        ({"input_ids": ids.double()}, r"has the type torch\.float64"),
+        ({"input_ids": ids[0]}, r"has shape \(3,\)"),
+        ({"input_ids": ids[:, :0]}, r"has shape \(2, 0\)"),
+        ({"input_ids": ids, "attention_mask": ids[:, :2]}, r"mask has shape \(2, 2\).*\(2, 3\)"),
+        ({"input_ids": ids, "attention_mask": ids * 0.5}, "numbers other than 0 and 1"),
+        ({"input_ids": ids, "labels": ids - 4}, "labels holds the number -3.*besides -100"),
+        (
+            {"input_ids": ids, "labels": ids, "decoder_input_ids": ids[:, :2]},
+            r"labels has shape \(2, 3\), the ids \(2, 2\)",
+        ),
+    ):
+        with pytest.raises(CourseError, match=message):
+            model(**inputs)
+
+
+def test_parameters_of_the_paper() -> None:
+    """Table 3 says 65 and 213 million: it rounds, and does not say what its vocabulary was."""
+    for config, width, heads, stated in (
+        (TransformerConfig.base(), 512, 8, 63_082_496),
+        (TransformerConfig.big(), 1024, 16, 214_245_376),
+    ):
+        with torch.device("meta"):
+            ours = Transformer(config)
+            layers = nn.Transformer(width, heads, 6, 6, 4 * width, batch_first=True)
+        count = sum(p.numel() for p in layers.parameters()) - 4 * width  # it has two more norms
+        assert sum(p.numel() for p in ours.parameters()) == count + 37_000 * width == stated
+
+
+def test_outputs_read_by_attribute_name_and_number() -> None:
+    model = Transformer(TransformerConfig(9, LayerConfig(4, 2, 8), 1, 6)).eval()
+    ids = torch.ones(2, 3, dtype=torch.long)
+    result = model(input_ids=ids, labels=ids)
+    assert result[0] is result.loss is result["loss"]
+    assert list(result.keys()) == ["loss", "logits", "encoder_last_hidden_state"]
+    assert "logits" in result and "encoder_attentions" not in result and len(result) == 3
+    loss, logits, states = result
+    assert result[1:] == (logits, states) and loss is result.loss
+    without = model(input_ids=ids, output_attentions=True)
+    assert without[0] is without.logits and without.loss is None
+    with pytest.raises(KeyError, match="'loss' is not in this result, which has logits"):
+        without["loss"]
