@@ -91,13 +91,13 @@ class Model(nn.Module):
         """
         from lmcourse.models.conversion import conversion_of
 
-        return cast(M, conversion_of(cls).to_ours(cls, reference))
+        return cast(M, conversion_of(cls, type(reference).__name__).to_ours(cls, reference))
 
     def to_transformers(self) -> nn.Module:
         """The same model of the `transformers` library, with a copy of the weights."""
         from lmcourse.models.conversion import conversion_of
 
-        return conversion_of(type(self)).to_theirs(self)
+        return conversion_of(type(self), config=self.config).to_theirs(self)
 
 
 class TorchCounterpart(nn.Module):

@@ -6,7 +6,7 @@ a result that is silently wrong.
 """
 
 import torch
-from jaxtyping import Bool
+from jaxtyping import Bool, Int
 from torch import Tensor
 
 from lmcourse.errors import CourseError
@@ -124,3 +124,47 @@ def visible(
         if bool(seen.all()):
             return None
     return seen[:, None, None, :] if seen.ndim == 2 else seen[:, None]
+
+
+def check_settings(
+    config: object, sizes: tuple[str, ...], probabilities: tuple[str, ...] = ()
+) -> None:
+    """See that a configuration's sizes are at least 1, and its probabilities of dropout below 1.
+
+    Args:
+        sizes, probabilities: names of its attributes; one that is None is left alone.
+
+    Raises:
+        CourseError: one is not.
+    """
+    for name in sizes:
+        size = getattr(config, name)
+        if size is not None and size < 1:
+            raise CourseError(f"{name} is {size}.", f"Give a {name} of at least 1.")
+    for name in probabilities:
+        probability = getattr(config, name)
+        if probability is not None and not 0 <= probability < 1:
+            raise CourseError(
+                f"{name} is {probability}.", "A probability of dropout is at least 0 and below 1."
+            )
+
+
+def shift_right(
+    input_ids: Int[Tensor, "batch source"],
+    labels: Int[Tensor, "batch target"] | None,
+    start: int,
+    pad: int,
+) -> Int[Tensor, "batch read"]:
+    """What a decoder reads to predict the labels: a start token, then all of them but the last.
+
+    Args:
+        input_ids: the source; it says how many sequences there are, and where.
+        labels: the target; without one, the decoder reads the start token alone.
+        start: the start token.
+        pad: what is read where a label is ``IGNORED``.
+    """
+    first = input_ids.new_full((len(input_ids), 1), start)
+    if labels is None:
+        return first
+    before = labels[:, :-1]
+    return torch.cat([first, before.masked_fill(before == IGNORED, pad)], dim=1)

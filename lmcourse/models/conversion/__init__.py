@@ -4,7 +4,7 @@ Each module here knows one architecture; `lmcourse.models.checkpoint.Model.from_
 `to_transformers` look their conversion up by the class's name.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -31,6 +31,9 @@ class Conversion:
         config: the counterpart's class of configurations, by name.
         fixed: settings of theirs that ours has no other value for.
         given: settings that are needed to make theirs, and say nothing about ours.
+        ours: settings of ours that theirs has no other value for.
+        parts: settings of ours that say whether there is a part → its name in the counterpart,
+            which is None there without it, and the argument that the counterpart is made with.
     """
 
     architecture: str
@@ -38,7 +41,15 @@ class Conversion:
     config: str
     settings: dict[str, str]
     fixed: dict[str, Any]
-    given: dict[str, Any]
+    given: dict[str, Any] = field(default_factory=dict)
+    ours: dict[str, Any] = field(default_factory=dict)
+    parts: dict[str, tuple[str, str]] = field(default_factory=dict)
+
+    def fits(self, architecture: str | None = None, config: Any = None) -> bool:
+        """Whether it is one of such a counterpart, or of a model of ours with such settings."""
+        return (architecture is None or architecture == self.architecture) and (
+            config is None or all(getattr(config, own) == v for own, v in self.ours.items())
+        )
 
     def to_ours(self, kind: "type[Model]", reference: "nn.Module") -> "Model":
         """A model of ours with a copy of the reference's weights, in its mode.
@@ -62,36 +73,63 @@ class Conversion:
                     f"{kind.__name__} has not.",
                     f"Give one with {setting}={value!r}.",
                 )
-        config = kind.Config(**{ours: getattr(theirs, own) for ours, own in self.settings.items()})
-        model = kind(config)
+        settings = {ours: getattr(theirs, own) for ours, own in self.settings.items()}
+        parts = {
+            ours: getattr(reference, part) is not None for ours, (part, _) in self.parts.items()
+        }
+        model = kind(kind.Config(**settings, **parts, **self.ours))
         load_strictly(model, self.renaming.to_ours(reference.state_dict()), f"this {name}")
         return model.train(reference.training)
 
     def to_theirs(self, model: "Model") -> "nn.Module":
-        """The counterpart with a copy of the model's weights, in its mode."""
+        """The counterpart with a copy of the model's weights, in its mode.
+
+        Raises:
+            CourseError: the counterpart lacks a setting that the model has.
+        """
         import transformers
 
         from lmcourse.models.checkpoint import load_strictly
 
+        for setting, value in self.ours.items():
+            if getattr(model.config, setting) != value:
+                raise CourseError(
+                    f"This {type(model).__name__} has {setting}="
+                    f"{getattr(model.config, setting)!r}, which a {self.architecture} has not.",
+                    f"Convert one with {setting}={value!r}.",
+                )
         settings = {own: getattr(model.config, ours) for ours, own in self.settings.items()}
         config = getattr(transformers, self.config)(**settings, **self.fixed, **self.given)
-        reference = getattr(transformers, self.architecture)(config)
+        parts = {name: getattr(model.config, ours) for ours, (_, name) in self.parts.items()}
+        reference = getattr(transformers, self.architecture)(config, **parts)
         state = self.renaming.to_theirs(model.state_dict())
         load_strictly(reference, state, f"this {type(model).__name__}")
         return reference.train(model.training)
 
 
-def conversion_of(kind: "type[Model]") -> Conversion:
+def conversion_of(
+    kind: "type[Model]", architecture: str | None = None, config: Any = None
+) -> Conversion:
     """The conversion of one of our classes.
+
+    Where a class has several counterparts, the one that fits, or the first: it will say what does
+    not.
+
+    Args:
+        architecture: the counterpart's class, by name.
+        config: the settings of the model that is to be converted.
 
     Raises:
         CourseError: the `transformers` library has no such model.
     """
     for beginning, module in MODULES.items():
         if kind.__name__.startswith(beginning):
-            found: dict[str, Conversion] = import_module(f"{__name__}.{module}").CONVERSIONS
+            found: dict[str, Conversion | tuple[Conversion, ...]]
+            found = import_module(f"{__name__}.{module}").CONVERSIONS
             if kind.__name__ in found:
-                return found[kind.__name__]
+                known = found[kind.__name__]
+                several = (known,) if isinstance(known, Conversion) else known
+                return next((one for one in several if one.fits(architecture, config)), several[0])
     raise CourseError(
         f"The transformers library has no counterpart of {kind.__name__}.",
         "Save it with model.save(path), or convert one of its parts.",

@@ -1,0 +1,263 @@
+"""What BERT is trained on: masked tokens, and which sentence comes next (chapter 11).
+
+After Devlin et al. (2019, section 3.1 and appendix A.1). A masked token is predicted from the
+hidden state h of its place, with the embeddings E themselves for the output's weights; whether
+sentence B followed A, from the pooled vector of [CLS]:
+
+    p(token | text) = softmax(E LayerNorm(GELU(W h + b)) + c)
+    p(next | A, B) = softmax(V pooled + d)            0: B follows A, 1: B is random
+
+The loss is the mean cross-entropy over the masked places alone, and of both tasks the sum.
+"""
+
+from dataclasses import dataclass
+from typing import Unpack
+
+import torch
+from jaxtyping import Float, Int
+from torch import Tensor, nn
+from torch.nn import functional
+
+from lmcourse.errors import CourseError
+from lmcourse.models.bert import Bert, BertConfig, BertInputs, with_pooler
+from lmcourse.models.checkpoint import Model
+from lmcourse.models.initialization import draw_weights
+from lmcourse.models.inputs import IGNORED, check_ids, check_like, check_range
+from lmcourse.models.losses import label_loss
+from lmcourse.models.outputs import LanguageModelOutput, Layers, ModelOutput
+from lmcourse.models.transformer import ACTIVATIONS
+
+
+@dataclass(frozen=True)
+class ClassifierOutput(ModelOutput):
+    """What a model returns that predicts a class of each sequence, or of each token."""
+
+    loss: Float[Tensor, ""] | None
+    logits: Float[Tensor, "*places classes"]
+    hidden_states: Layers | None = None
+    attentions: Layers | None = None
+
+
+@dataclass(frozen=True)
+class PreTrainingOutput(ModelOutput):
+    """What the two tasks of pre-training return; ``loss`` is the sum of those with labels."""
+
+    loss: Float[Tensor, ""] | None
+    prediction_logits: Float[Tensor, "batch time vocab"]
+    seq_relationship_logits: Float[Tensor, "batch 2"]
+    hidden_states: Layers | None = None
+    attentions: Layers | None = None
+
+
+class PredictionHead(nn.Module):
+    """Scores of all tokens at each place; their weights are the tokens' embeddings.
+
+    Args:
+        hidden_size: width of a hidden state.
+        vocab_size: how many tokens.
+        hidden_act: the activation.
+        layer_norm_eps: what its LayerNorm adds to the variance.
+        embedding_size: width of an embedding; None: that of a hidden state.
+    """
+
+    def __init__(
+        self,
+        hidden_size: int,
+        vocab_size: int,
+        hidden_act: str,
+        layer_norm_eps: float,
+        embedding_size: int | None = None,
+    ) -> None:
+        super().__init__()
+        width = hidden_size if embedding_size is None else embedding_size
+        self.dense = nn.Linear(hidden_size, width)
+        self.activation = ACTIVATIONS[hidden_act]
+        self.norm = nn.LayerNorm(width, eps=layer_norm_eps)
+        self.bias = nn.Parameter(torch.zeros(vocab_size))
+
+    def forward(
+        self,
+        hidden: Float[Tensor, "batch time width"],
+        embeddings: Float[Tensor, "vocab embedding_width"],
+        labels: Int[Tensor, "batch time"] | None = None,
+    ) -> tuple[Float[Tensor, "batch time vocab"], Float[Tensor, ""] | None]:
+        """The scores, and the loss if there are labels.
+
+        Args:
+            embeddings: of all tokens. They are handed in, and not held here too: so they are kept
+                once, and learn from both their uses.
+            labels: the token of each place that is to be predicted, ``IGNORED`` at the others.
+
+        Raises:
+            CourseError: the labels are of another shape than the tokens, or out of range.
+        """
+        x = self.norm(self.activation(self.dense(hidden)))
+        logits = self.scores(x, embeddings)
+        if labels is None:
+            return logits, None
+        check_like(labels, hidden[..., 0], "labels")
+        check_ids(labels, len(embeddings), name="labels", allowed=IGNORED)
+        # One place in seven has a label. Scored again by themselves, these need no gradient of
+        # all the others' scores, which would be two products with the whole vocabulary of zeros.
+        chosen = labels != IGNORED
+        return logits, label_loss(self.scores(x[chosen], embeddings), labels[chosen])
+
+    def scores(
+        self,
+        x: Float[Tensor, "*places embedding_width"],
+        embeddings: Float[Tensor, "vocab embedding_width"],
+    ) -> Float[Tensor, "*places vocab"]:
+        """How well each token's embedding fits, and its bias."""
+        return functional.linear(x, embeddings, self.bias)
+
+
+def prediction_head(config: BertConfig) -> PredictionHead:
+    """A `PredictionHead` for a BERT of these settings, its weights drawn."""
+    head = PredictionHead(
+        config.hidden_size, config.vocab_size, config.hidden_act, config.layer_norm_eps
+    )
+    draw_weights(head, config.initializer_range, truncated=True)
+    return head
+
+
+class NextSentenceHead(nn.Module):
+    """Whether the second sentence followed the first: 0 if so, 1 if it is a random one."""
+
+    def __init__(self, config: BertConfig) -> None:
+        super().__init__()
+        self.dense = nn.Linear(config.hidden_size, 2)
+        draw_weights(self, config.initializer_range, truncated=True)
+
+    def forward(
+        self, pooled: Float[Tensor, "batch width"], labels: Int[Tensor, " batch"] | None = None
+    ) -> tuple[Float[Tensor, "batch 2"], Float[Tensor, ""] | None]:
+        """Both answers' scores, and the loss if there are labels.
+
+        Raises:
+            CourseError: the labels are not one 0, 1 or ``IGNORED`` for each pair.
+        """
+        logits = self.dense(pooled)
+        if labels is None:
+            return logits, None
+        check_class_labels(labels, tuple(logits.shape[:-1]), 2)
+        return logits, label_loss(logits, labels)
+
+
+class BertForPreTraining(Model):
+    """BERT as it is pre-trained: both tasks at once."""
+
+    Config = BertConfig
+    config: BertConfig
+
+    def __init__(self, config: BertConfig) -> None:
+        super().__init__(config)
+        self.bert = Bert(with_pooler(config, True))
+        self.predictions = prediction_head(config)
+        self.seq_relationship = NextSentenceHead(config)
+
+    def forward(
+        self,
+        input_ids: Int[Tensor, "batch time"] | None = None,
+        *,
+        labels: Int[Tensor, "batch time"] | None = None,
+        next_sentence_label: Int[Tensor, " batch"] | None = None,
+        **inputs: Unpack[BertInputs],
+    ) -> PreTrainingOutput:
+        """Predict the masked tokens, and whether B follows A.
+
+        Args:
+            labels: as `PredictionHead.forward` has them.
+            next_sentence_label: 0 where B follows A, 1 where it is random.
+            inputs: the rest of what `Bert.forward` takes.
+        """
+        states = self.bert(input_ids, **inputs)
+        words = self.bert.embeddings.word.weight
+        logits, loss = self.predictions(states.last_hidden_state, words, labels)
+        follows, follows_loss = self.seq_relationship(states.pooler_output, next_sentence_label)
+        losses = [part for part in (loss, follows_loss) if part is not None]
+        return PreTrainingOutput(
+            torch.stack(losses).sum() if losses else None,
+            logits,
+            follows,
+            states.hidden_states,
+            states.attentions,
+        )
+
+
+class BertForMaskedLM(Model):
+    """BERT with the masked tokens' task alone."""
+
+    Config = BertConfig
+    config: BertConfig
+
+    def __init__(self, config: BertConfig) -> None:
+        super().__init__(config)
+        self.bert = Bert(with_pooler(config, False))
+        self.predictions = prediction_head(config)
+
+    def forward(
+        self,
+        input_ids: Int[Tensor, "batch time"] | None = None,
+        *,
+        labels: Int[Tensor, "batch time"] | None = None,
+        **inputs: Unpack[BertInputs],
+    ) -> LanguageModelOutput:
+        """Predict the masked tokens.
+
+        Args:
+            labels: as `PredictionHead.forward` has them. Without any, the loss is 0, where the
+                `transformers` library's is NaN.
+            inputs: the rest of what `Bert.forward` takes.
+        """
+        states = self.bert(input_ids, **inputs)
+        words = self.bert.embeddings.word.weight
+        logits, loss = self.predictions(states.last_hidden_state, words, labels)
+        return LanguageModelOutput(loss, logits, states.hidden_states, states.attentions)
+
+
+class BertForNextSentencePrediction(Model):
+    """BERT with the next sentence's task alone."""
+
+    Config = BertConfig
+    config: BertConfig
+
+    def __init__(self, config: BertConfig) -> None:
+        super().__init__(config)
+        self.bert = Bert(with_pooler(config, True))
+        self.seq_relationship = NextSentenceHead(config)
+
+    def forward(
+        self,
+        input_ids: Int[Tensor, "batch time"] | None = None,
+        *,
+        labels: Int[Tensor, " batch"] | None = None,
+        **inputs: Unpack[BertInputs],
+    ) -> ClassifierOutput:
+        """Predict whether B follows A: 0 if so, 1 if it is a random sentence.
+
+        Args:
+            labels: the answers.
+            inputs: the rest of what `Bert.forward` takes.
+        """
+        states = self.bert(input_ids, **inputs)
+        logits, loss = self.seq_relationship(states.pooler_output, labels)
+        return ClassifierOutput(loss, logits, states.hidden_states, states.attentions)
+
+
+def check_class_labels(labels: Tensor, places: tuple[int, ...], classes: int) -> None:
+    """See that labels are one class, or ``IGNORED``, for each place.
+
+    Raises:
+        CourseError: they are not.
+    """
+    if tuple(labels.shape) != places:
+        raise CourseError(
+            f"labels has shape {tuple(labels.shape)}; the predictions are for {places}.",
+            "Give one label for each of them.",
+        )
+    if labels.is_floating_point() or labels.dtype == torch.bool:
+        raise CourseError(
+            f"labels has the type {labels.dtype}.",
+            "A class is a whole number: give a tensor of torch.long.",
+        )
+    check_range(labels, classes, "labels", IGNORED)

@@ -1,0 +1,81 @@
+"""BERT as the `transformers` library has it, and back."""
+
+from lmcourse.models.conversion import Conversion
+from lmcourse.models.conversion.renaming import Renaming, Rule, Tied, linear
+
+LAYER = Renaming(
+    (
+        *linear("attention.query", "attention.self.query"),
+        *linear("attention.key", "attention.self.key"),
+        *linear("attention.value", "attention.self.value"),
+        *linear("attention.output", "attention.output.dense"),
+        *linear("attention_residual.norm", "attention.output.LayerNorm"),
+        *linear("feed_forward.intermediate", "intermediate.dense"),
+        *linear("feed_forward.output", "output.dense"),
+        *linear("feed_forward_residual.norm", "output.LayerNorm"),
+    )
+)
+EMBEDDINGS = Renaming(
+    (
+        Rule("word.weight", "word_embeddings.weight"),
+        Rule("position.weight", "position_embeddings.weight"),
+        Rule("segment.weight", "token_type_embeddings.weight"),
+        *linear("norm", "LayerNorm"),
+    )
+)
+BERT = (
+    EMBEDDINGS.under("embeddings.", "embeddings.")
+    + LAYER.under("encoder.layers.{layer}.", "encoder.layer.{layer}.")
+    + Renaming(linear("pooler.dense", "pooler.dense"))
+)
+BASE = BERT.under("bert.", "bert.")
+PREDICTIONS = Renaming(
+    (
+        *linear("predictions.dense", "cls.predictions.transform.dense"),
+        *linear("predictions.norm", "cls.predictions.transform.LayerNorm"),
+        Rule("predictions.bias", "cls.predictions.bias"),
+    ),
+    (
+        Tied("cls.predictions.decoder.weight", "bert.embeddings.word_embeddings.weight"),
+        Tied("cls.predictions.decoder.bias", "cls.predictions.bias"),
+    ),
+)
+NEXT_SENTENCE = Renaming(linear("seq_relationship.dense", "cls.seq_relationship"))
+CLASSIFIER = Renaming(linear("classifier.dense", "classifier"))
+SETTINGS = {
+    name: name
+    for name in (
+        *("vocab_size", "hidden_size", "num_hidden_layers", "num_attention_heads"),
+        *("intermediate_size", "hidden_act", "hidden_dropout_prob"),
+        *("attention_probs_dropout_prob", "max_position_embeddings", "type_vocab_size"),
+        *("initializer_range", "layer_norm_eps", "pad_token_id", "num_labels"),
+        *("classifier_dropout", "problem_type"),
+    )
+}
+FIXED = {"is_decoder": False, "add_cross_attention": False}
+
+
+def _head(architecture: str, renaming: Renaming, tied: bool = False) -> Conversion:
+    fixed = FIXED | {"tie_word_embeddings": True} if tied else FIXED
+    return Conversion(architecture, BASE + renaming, "BertConfig", SETTINGS, fixed)
+
+
+CONVERSIONS = {
+    "Bert": Conversion(
+        "BertModel",
+        BERT,
+        "BertConfig",
+        SETTINGS,
+        FIXED,
+        parts={"add_pooling_layer": ("pooler", "add_pooling_layer")},
+    ),
+    "BertForPreTraining": _head("BertForPreTraining", PREDICTIONS + NEXT_SENTENCE, tied=True),
+    "BertForMaskedLM": _head("BertForMaskedLM", PREDICTIONS, tied=True),
+    "BertForNextSentencePrediction": _head("BertForNextSentencePrediction", NEXT_SENTENCE),
+    "BertForSequenceClassification": _head("BertForSequenceClassification", CLASSIFIER),
+    "BertForQuestionAnswering": _head(
+        "BertForQuestionAnswering", Renaming(linear("qa_outputs", "qa_outputs"))
+    ),
+    "BertForTokenClassification": _head("BertForTokenClassification", CLASSIFIER),
+    "BertForMultipleChoice": _head("BertForMultipleChoice", CLASSIFIER),
+}

@@ -1,0 +1,111 @@
+"""What goes into the first layer: a token, its place and its segment, as vectors (chapter 11).
+
+Attention sees a set: nothing in it says what stands where. So a place gets a vector of its own,
+which is learned and added (Devlin et al. 2019, figure 2; Radford et al. 2018, section 3.1):
+
+    x_t = Dropout(LayerNorm(word[token_t] + position[t] + segment[segment_t]))      BERT
+    x_t = Dropout(word[token_t] + position[t])                                      GPT
+"""
+
+from jaxtyping import Float, Int
+from torch import Tensor, nn
+
+from lmcourse.errors import CourseError
+from lmcourse.models import inputs
+
+
+class Embeddings(nn.Module):
+    """The sum of a token's, a place's and a segment's embedding.
+
+    Args:
+        vocab_size: how many tokens there are.
+        width: of an embedding.
+        positions: how many places there are embeddings for.
+        segments: how many segments; 0: segments are not told apart.
+        pad_token_id: the token whose embedding does not learn from being read; None: all do.
+        layer_norm_eps: what the LayerNorm adds to the variance; None: there is no LayerNorm.
+        dropout: the probability that a number of the sum is dropped.
+    """
+
+    def __init__(
+        self,
+        vocab_size: int,
+        width: int,
+        positions: int,
+        *,
+        segments: int = 0,
+        pad_token_id: int | None = None,
+        layer_norm_eps: float | None = None,
+        dropout: float = 0.0,
+    ) -> None:
+        super().__init__()
+        self.word = nn.Embedding(vocab_size, width, padding_idx=pad_token_id)
+        self.position = nn.Embedding(positions, width)
+        self.segment = nn.Embedding(segments, width) if segments else None
+        self.norm = nn.LayerNorm(width, eps=layer_norm_eps) if layer_norm_eps is not None else None
+        self.dropout = nn.Dropout(dropout)
+
+    def forward(
+        self,
+        input_ids: Int[Tensor, "batch time"] | None = None,
+        token_type_ids: Int[Tensor, "batch time"] | None = None,
+        position_ids: Int[Tensor, "batch time"] | None = None,
+        inputs_embeds: Float[Tensor, "batch time width"] | None = None,
+    ) -> Float[Tensor, "batch time width"]:
+        """Embed a batch.
+
+        Args:
+            input_ids: the tokens.
+            token_type_ids: each token's segment; 0 for all if they are not given.
+            position_ids: each token's place; 0, 1, 2, … if they are not given.
+            inputs_embeds: vectors in place of the tokens' embeddings, where something was done to
+                them before.
+
+        Raises:
+            CourseError: a shape does not fit, or a number is out of range.
+        """
+        x = self._words(input_ids, inputs_embeds)
+        like = x[..., 0]
+        if position_ids is None:
+            # A slice is no look-up: its gradient is a sum over the batch, with no scattering.
+            x = x + self.position.weight[: x.shape[1]]
+        else:
+            inputs.check_like(position_ids, like, "position_ids")
+            inputs.check_range(position_ids, self.position.num_embeddings, "position_ids")
+            x = x + self.position(position_ids)
+        if self.segment is not None and token_type_ids is None:
+            x = x + self.segment.weight[0]
+        elif token_type_ids is not None:
+            x = x + self._segments(token_type_ids, like)
+        return self.dropout(x if self.norm is None else self.norm(x))
+
+    def _words(self, input_ids: Tensor | None, inputs_embeds: Tensor | None) -> Tensor:
+        if (input_ids is None) == (inputs_embeds is None):
+            raise CourseError(
+                "A model takes either input_ids or inputs_embeds, and was given "
+                f"{'neither' if input_ids is None else 'both'}.",
+                "Give input_ids, (batch, time), unless you have the embedded tokens already.",
+            )
+        places = self.position.num_embeddings
+        if input_ids is not None:
+            inputs.check_ids(input_ids, self.word.num_embeddings, places)
+            return self.word(input_ids)
+        assert inputs_embeds is not None
+        width = self.word.embedding_dim
+        shape = tuple(inputs_embeds.shape)
+        if len(shape) != 3 or shape[2] != width or not 1 <= shape[1] <= places or not shape[0]:
+            raise CourseError(
+                f"inputs_embeds has shape {shape}.",
+                f"This model takes (batch, time, {width}), time at most {places}.",
+            )
+        return inputs_embeds
+
+    def _segments(self, token_type_ids: Tensor, like: Tensor) -> Tensor:
+        if self.segment is None:
+            raise CourseError(
+                "This model was given token_type_ids, and tells no segments apart.",
+                "Leave them out.",
+            )
+        inputs.check_like(token_type_ids, like, "token_type_ids")
+        inputs.check_range(token_type_ids, self.segment.num_embeddings, "token_type_ids")
+        return self.segment(token_type_ids)
