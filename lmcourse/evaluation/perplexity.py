@@ -5,7 +5,7 @@ from jaxtyping import Float, Int
 from torch import Tensor
 
 from lmcourse.errors import CourseError
-from lmcourse.models.rnn import RNNLanguageModel
+from lmcourse.models.rnn_lm import RNNLanguageModel
 
 
 def perplexity(probabilities: Float[Tensor, " predicted"]) -> float:

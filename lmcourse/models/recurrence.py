@@ -20,6 +20,7 @@ from torch import Tensor
 from torch.nn.utils.rnn import PackedSequence, pack_padded_sequence, pad_packed_sequence
 
 from lmcourse.errors import CourseError
+from lmcourse.models.inputs import check_like, visible
 
 State = tuple[Tensor, ...]
 """What passes from step to step, (batch, width) each; the first is also the step's output."""
@@ -152,3 +153,34 @@ def _in_one_piece(weights: Sequence[Tensor]) -> list[Tensor]:
     flat = torch.cat([weight.flatten() for weight in weights])
     sizes = [weight.numel() for weight in weights]
     return [part.view_as(weight) for part, weight in zip(flat.split(sizes), weights, strict=True)]
+
+
+def lengths_of(
+    attention_mask: Tensor | None, input_ids: Int[Tensor, "batch time"]
+) -> Int[Tensor, " batch"] | None:
+    """How many tokens of each sequence are real.
+
+    Args:
+        attention_mask: 1 where there is a token, 0 where there is padding, (batch, time).
+
+    Returns:
+        One number a sequence, 0 where it is all padding; None if there is no padding.
+
+    Raises:
+        CourseError: the mask has another shape or other values, or padding stands before a token.
+    """
+    batch, time = input_ids.shape
+    if attention_mask is not None and attention_mask.ndim != 2:
+        check_like(attention_mask, input_ids, "attention_mask")
+    seen = visible(attention_mask, batch, time, time)
+    if seen is None:
+        return None
+    real = seen[:, 0, 0]
+    if not real.is_meta and bool((real[:, 1:] & ~real[:, :-1]).any()):
+        row = int((real[:, 1:] & ~real[:, :-1]).any(1).nonzero()[0])
+        raise CourseError(
+            f"In row {row} of attention_mask padding stands before a token.",
+            "A recurrent model reads from the left, so padding must stand on the right: set the "
+            "tokenizer's padding_side to 'right'.",
+        )
+    return real.sum(1)

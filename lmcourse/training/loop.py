@@ -13,7 +13,8 @@ import torch
 from torch import Tensor, nn
 
 from lmcourse.errors import CourseError
-from lmcourse.models.rnn import RNNLanguageModel
+from lmcourse.models.recurrent import detached
+from lmcourse.models.rnn_lm import RNNLanguageModel
 from lmcourse.training.ticker import Ticker
 
 
@@ -36,7 +37,8 @@ def window_losses(
     state = None
     for input_ids, labels in windows:
         result = model(input_ids=input_ids, labels=labels, state=state)
-        state = result.state.detach()  # regular truncation: one window long
+        state = detached(result.state)  # regular truncation: one window long
+        assert result.loss is not None  # there were labels
         yield result.loss
 
 

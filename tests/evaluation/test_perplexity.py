@@ -7,7 +7,7 @@ import torch
 
 from lmcourse.errors import CourseError
 from lmcourse.evaluation import perplexity, token_probabilities
-from lmcourse.models.rnn import RNNConfig, RNNLanguageModel
+from lmcourse.models.rnn_lm import RNNConfig, RNNLanguageModel
 
 
 def test_perplexity_is_the_inverse_probability_normalized_by_length():

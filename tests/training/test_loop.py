@@ -8,7 +8,7 @@ from torch import nn
 
 from lmcourse.corpus import windows
 from lmcourse.errors import CourseError
-from lmcourse.models.rnn import RNNConfig, RNNLanguageModel
+from lmcourse.models.rnn_lm import RNNConfig, RNNLanguageModel
 from lmcourse.training import train, window_losses
 
 
@@ -28,8 +28,8 @@ def test_the_state_crosses_windows_and_the_gradient_does_not():
     parts = torch.stack(list(window_losses(model, windows(ids, 1, 10))))
     whole = model(ids[None, :-1], labels=ids[None, 1:])
     torch.testing.assert_close(parts.mean(), whole.loss)  # the same forward pass
-    one = torch.autograd.grad(parts.mean(), model.rnn.W, retain_graph=True)[0]
-    other = torch.autograd.grad(whole.loss, model.rnn.W)[0]
+    one = torch.autograd.grad(parts.mean(), model.rnn.layers[0].W, retain_graph=True)[0]
+    other = torch.autograd.grad(whole.loss, model.rnn.layers[0].W)[0]
     assert not torch.allclose(one, other)
 
 

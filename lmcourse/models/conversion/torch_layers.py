@@ -1,4 +1,4 @@
-"""`torch.nn`'s attention and Transformer layers as ours, and back."""
+"""`torch.nn`'s layers as ours, and back: attention, Transformer, recurrent networks."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -10,7 +10,13 @@ from torch.nn import functional
 from lmcourse.errors import CourseError
 from lmcourse.models.attention import MultiHeadAttention
 from lmcourse.models.checkpoint import load_strictly
+from lmcourse.models.conversion import recurrent
+from lmcourse.models.conversion.recurrent import RecurrentNaming
 from lmcourse.models.conversion.renaming import Renaming, Rule, linear
+from lmcourse.models.gru import GRU
+from lmcourse.models.lstm import LSTM
+from lmcourse.models.recurrent import Recurrent
+from lmcourse.models.rnn import RNN
 from lmcourse.models.transformer import DecoderLayer, EncoderLayer, LayerConfig
 
 L = TypeVar("L", bound=nn.Module)
@@ -51,10 +57,16 @@ DECODER_LAYER = (
 
 @dataclass(frozen=True)
 class TorchLayer:
-    """How one of our layers and its counterpart of `torch.nn` become each other."""
+    """How one of our layers and its counterpart of `torch.nn` become each other.
 
-    counterpart: type[nn.Module]
-    renaming: Renaming
+    Attributes:
+        counterpart: its class, or several where ours takes over any of them.
+        renaming: the tensors' names.
+        from_torch, to_torch: make a layer of the other's sizes.
+    """
+
+    counterpart: type[nn.Module] | tuple[type[nn.Module], ...]
+    renaming: Renaming | RecurrentNaming
     from_torch: Callable[[Any], nn.Module]
     to_torch: Callable[[Any], nn.Module]
 
@@ -62,6 +74,15 @@ class TorchLayer:
 def layer_of(ours: type[nn.Module]) -> TorchLayer:
     """What is known of one of our classes."""
     return {
+        RNN: _recurrent(nn.RNN),
+        LSTM: _recurrent(nn.LSTM),
+        GRU: _recurrent(nn.GRU),
+        Recurrent: TorchLayer(
+            (nn.RNN, nn.LSTM, nn.GRU),
+            RecurrentNaming(stacked=True),
+            recurrent.stack_from_torch,
+            recurrent.stack_to_torch,
+        ),
         MultiHeadAttention: TorchLayer(
             nn.MultiheadAttention, ATTENTION, _attention_from_torch, _attention_to_torch
         ),
@@ -87,10 +108,11 @@ def from_torch(kind: type[L], reference: nn.Module) -> L:
         CourseError: it is of another class, or has more than ours can hold.
     """
     layer = layer_of(kind)
-    if type(reference) is not layer.counterpart:
+    known = layer.counterpart if isinstance(layer.counterpart, tuple) else (layer.counterpart,)
+    if type(reference) not in known:
         raise CourseError(
             f"{kind.__name__} cannot take over a {type(reference).__name__}.",
-            f"Give a torch.nn.{layer.counterpart.__name__}.",
+            f"Give a {' or '.join(f'torch.nn.{one.__name__}' for one in known)}.",
         )
     ours = layer.from_torch(reference)
     name = f"this {type(reference).__name__}"
@@ -105,6 +127,12 @@ def to_torch(ours: nn.Module) -> nn.Module:
     state = layer.renaming.to_theirs(ours.state_dict())
     load_strictly(theirs, state, f"this {type(ours).__name__}")
     return theirs.train(ours.training)
+
+
+def _recurrent(counterpart: type[nn.RNNBase]) -> TorchLayer:
+    return TorchLayer(
+        counterpart, RecurrentNaming(), recurrent.layer_from_torch, recurrent.layer_to_torch
+    )
 
 
 def _attention_from_torch(reference: nn.MultiheadAttention) -> MultiHeadAttention:

@@ -1,0 +1,207 @@
+"""Recurrent layers on top of each other, and in both directions (chapter 03).
+
+A second layer reads the states of the first one as its inputs (Graves et al. 2013, "Speech
+recognition with deep recurrent neural networks", section 2). A second direction reads the sequence
+from its end, so that each place knows what comes after it, too (Schuster and Paliwal 1997,
+"Bidirectional recurrent neural networks"):
+
+    →h_t = step(x_t, →h_{t-1})        ←h_t = step(x_t, ←h_{t+1})        h_t = [→h_t ; ←h_t]
+
+The end is each sequence's own last real step, never the padding behind it.
+"""
+
+from typing import Any, Literal
+
+import torch
+from jaxtyping import Float, Int
+from torch import Tensor, nn
+
+from lmcourse.errors import CourseError
+from lmcourse.models.checkpoint import TorchCounterpart
+from lmcourse.models.gru import GRU
+from lmcourse.models.lstm import LSTM
+from lmcourse.models.recurrence import Boundary
+from lmcourse.models.rnn import RNN, Nonlinearity
+
+Cell = Literal["rnn", "lstm", "gru"]
+CELLS: dict[Cell, type[RNN | LSTM | GRU]] = {"rnn": RNN, "lstm": LSTM, "gru": GRU}
+States = Tensor | tuple[Tensor, Tensor]
+"""h, or an LSTM's (h, c)."""
+
+
+def reverse(
+    x: Float[Tensor, "batch time width"], lengths: Int[Tensor, " batch"] | None = None
+) -> Float[Tensor, "batch time width"]:
+    """Each sequence from its last real step to its first; what stands behind stays there."""
+    if lengths is None:
+        return x.flip(1)
+    time = torch.arange(x.shape[1], device=x.device)
+    last = lengths.unsqueeze(1) - 1
+    source = torch.where(time <= last, last - time, time)
+    return x.take_along_dim(source.unsqueeze(2), dim=1)
+
+
+class Bidirectional(nn.Module):
+    """Two layers side by side, the second of which reads from the end.
+
+    Args:
+        forward_layer, backward_layer: two of `RNN`, `LSTM` or `GRU`.
+    """
+
+    def __init__(self, forward_layer: nn.Module, backward_layer: nn.Module) -> None:
+        super().__init__()
+        self.forward_layer = forward_layer
+        self.backward_layer = backward_layer
+
+    def forward(
+        self,
+        inputs: Float[Tensor, "batch time input"],
+        state: tuple[States, States] | tuple[None, None] = (None, None),
+        lengths: Int[Tensor, " batch"] | None = None,
+        boundary: Boundary | None = None,
+        *,
+        fused: bool = True,
+    ) -> tuple[Float[Tensor, "batch time output"], tuple[States, States]]:
+        """Run over a batch of sequences, as `RNN.forward` does.
+
+        Args:
+            state: where each direction starts.
+
+        Returns:
+            The outputs of both directions at each step, side by side, and the state in which each
+            ends: forth behind the last real step, back at the first.
+        """
+        forth, state_forth = self.forward_layer(inputs, state[0], lengths, boundary, fused=fused)
+        back, state_back = self.backward_layer(
+            reverse(inputs, lengths), state[1], lengths, boundary, fused=fused
+        )
+        return torch.cat([forth, reverse(back, lengths)], -1), (state_forth, state_back)
+
+
+class Recurrent(TorchCounterpart):
+    """Layers of one kind of cell, as `torch.nn.RNN`, `torch.nn.LSTM` and `torch.nn.GRU` stack them.
+
+    Args:
+        cell: ``"rnn"``, ``"lstm"`` or ``"gru"``.
+        input_size: width of x_t.
+        hidden_size: width of each direction's state, in each layer.
+        num_layers: how many.
+        bidirectional: whether each layer reads in both directions.
+        dropout: the probability that a number is dropped on its way from a layer to the next.
+        projection_size: width of an LSTM's h; 0: no projection.
+        nonlinearity: of an `RNN`.
+    """
+
+    def __init__(
+        self,
+        cell: Cell,
+        input_size: int,
+        hidden_size: int,
+        num_layers: int = 1,
+        bidirectional: bool = False,
+        dropout: float = 0.0,
+        projection_size: int = 0,
+        nonlinearity: Nonlinearity = "tanh",
+    ) -> None:
+        super().__init__()
+        if cell not in CELLS or num_layers < 1 or (projection_size and cell != "lstm"):
+            raise CourseError(
+                f"{num_layers} layers of {cell!r} with a projection to {projection_size} do not "
+                "exist.",
+                f"Give at least 1 layer of {', '.join(CELLS)}; only lstm has a projection.",
+            )
+        options: dict[Cell, tuple[Any, ...]] = {
+            "rnn": (nonlinearity,),
+            "lstm": (projection_size,),
+            "gru": (),
+        }
+        self.cell = cell
+        self.bidirectional = bidirectional
+        self.dropout = nn.Dropout(dropout)
+        self.widths = (projection_size or hidden_size, hidden_size)[: 2 if cell == "lstm" else 1]
+        self.output_size = self.widths[0] * (2 if bidirectional else 1)
+        self.layers = nn.ModuleList()
+        for number in range(num_layers):
+            width = self.output_size if number else input_size
+            made = [
+                CELLS[cell](width, hidden_size, *options[cell]) for _ in range(1 + bidirectional)
+            ]
+            self.layers.append(Bidirectional(*made) if bidirectional else made[0])
+
+    def forward(
+        self,
+        inputs: Float[Tensor, "batch time input"],
+        state: States | None = None,
+        lengths: Int[Tensor, " batch"] | None = None,
+        boundary: Boundary | None = None,
+        *,
+        fused: bool = True,
+    ) -> tuple[Float[Tensor, "batch time output"], States]:
+        """Run over a batch of sequences.
+
+        Args:
+            inputs: x_1 … x_T of each sequence.
+            state: where each layer and direction starts, as PyTorch stacks them: h, or (h, c) of
+                LSTMs, (layers · directions, batch, width) each; zeros if it is not given.
+            lengths, boundary, fused: as in `lmcourse.models.rnn.RNN.forward`. Each layer and
+                direction calls the boundary for itself.
+
+        Returns:
+            The last layer's output at each step, and the states in which all layers end.
+
+        Raises:
+            CourseError: a shape does not fit.
+        """
+        layers, last = self.read(inputs, state, lengths, boundary, fused=fused)
+        return layers[-1], last
+
+    def read(
+        self,
+        inputs: Float[Tensor, "batch time input"],
+        state: States | None = None,
+        lengths: Int[Tensor, " batch"] | None = None,
+        boundary: Boundary | None = None,
+        *,
+        fused: bool = True,
+    ) -> tuple[list[Float[Tensor, "batch time output"]], States]:
+        """What `forward` does, with each layer's output in place of the last one's."""
+        states = self._split(inputs, state)
+        x = inputs
+        outputs: list[Tensor] = []
+        ends: list[Any] = []
+        for layer, first in zip(self.layers, states, strict=True):
+            x = self.dropout(x) if outputs else x
+            x, end = layer(x, first, lengths, boundary, fused=fused)
+            outputs.append(x)
+            ends += end if self.bidirectional else [end]
+        if self.cell == "lstm":
+            h, c = zip(*ends, strict=True)
+            return outputs, (torch.stack(h), torch.stack(c))
+        return outputs, torch.stack(ends)
+
+    def _split(self, inputs: Tensor, state: States | None) -> list[Any]:
+        """Each layer's part of the state."""
+        directions = 1 + self.bidirectional
+        if state is None:
+            return [(None, None) if self.bidirectional else None] * len(self.layers)
+        parts = state if isinstance(state, tuple) else (state,)
+        count = len(self.layers) * directions
+        wanted = [(count, inputs.shape[0], width) for width in self.widths]
+        if [tuple(part.shape) for part in parts] != wanted:
+            found = " and ".join(str(tuple(part.shape)) for part in parts)
+            raise CourseError(
+                f"The state has shape {found}.",
+                f"For this batch it must be {' and '.join(map(str, wanted))}.",
+            )
+        rows: list[Any] = list(zip(*parts, strict=True)) if self.cell == "lstm" else [*parts[0]]
+        if not self.bidirectional:
+            return rows
+        return list(zip(rows[::2], rows[1::2], strict=True))
+
+
+def detached(state: States) -> States:
+    """The state without its history: the gradient stops here."""
+    if isinstance(state, Tensor):
+        return state.detach()
+    h, c = state
+    return h.detach(), c.detach()
