@@ -20,6 +20,7 @@ ELMo clips besides: every entry of c_t after its update, and of h_t after the pr
 """
 
 import math
+import warnings
 
 import torch
 from jaxtyping import Float, Int
@@ -133,7 +134,9 @@ class LSTM(TorchCounterpart):
         if fused and boundary is None and self.cell_clip is None and self.projection_clip is None:
             weights = [self.U, self.W, self.b, torch.zeros_like(self.b)]
             weights += [] if self.P is None else [self.P]
-            outputs, (h, c) = run_kernel(torch.lstm, inputs, first, weights, lengths)
+            with warnings.catch_warnings():  # that oneDNN, which computes it on some CPUs, has no P
+                warnings.filterwarnings("ignore", "LSTM with projections")
+                outputs, (h, c) = run_kernel(torch.lstm, inputs, first, weights, lengths)
         else:
             driven = inputs @ self.U.T + self.b  # needs no recurrence: all steps at once
             outputs, (h, c) = unroll(self.step, driven, first, lengths, boundary)

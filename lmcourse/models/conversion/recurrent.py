@@ -176,7 +176,7 @@ def stack_to_torch(ours: Recurrent) -> nn.RNNBase:
         one.hidden_size,
         num_layers=len(ours.layers),
         bidirectional=ours.bidirectional,
-        dropout=ours.dropout.p,
+        dropout=ours.dropout.p if len(ours.layers) > 1 else 0.0,  # there is no place for it
         batch_first=True,
         **options,
     )
