@@ -66,6 +66,10 @@ class Embeddings(nn.Module):
         """
         x = self._words(input_ids, inputs_embeds)
         like = x[..., 0]
+        if self.segment is not None and token_type_ids is None:
+            x = x + self.segment.weight[0]
+        elif token_type_ids is not None:
+            x = x + self._segments(token_type_ids, like)
         if position_ids is None:
             # A slice is no look-up: its gradient is a sum over the batch, with no scattering.
             x = x + self.position.weight[: x.shape[1]]
@@ -73,10 +77,6 @@ class Embeddings(nn.Module):
             inputs.check_like(position_ids, like, "position_ids")
             inputs.check_range(position_ids, self.position.num_embeddings, "position_ids")
             x = x + self.position(position_ids)
-        if self.segment is not None and token_type_ids is None:
-            x = x + self.segment.weight[0]
-        elif token_type_ids is not None:
-            x = x + self._segments(token_type_ids, like)
         return self.dropout(x if self.norm is None else self.norm(x))
 
     def _words(self, input_ids: Tensor | None, inputs_embeds: Tensor | None) -> Tensor:
