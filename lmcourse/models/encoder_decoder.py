@@ -11,13 +11,12 @@ the whole vocabulary:
 import math
 from dataclasses import dataclass, field, replace
 
-import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 from torch.nn import functional
 
 from lmcourse.models.checkpoint import Model
-from lmcourse.models.inputs import IGNORED, check_ids, check_like, visible
+from lmcourse.models.inputs import IGNORED, check_ids, check_like, shift_right, visible
 from lmcourse.models.losses import label_loss
 from lmcourse.models.outputs import EncoderOutput, Seq2SeqOutput
 from lmcourse.models.transformer import Decoder, Encoder, LayerConfig, sinusoids
@@ -114,7 +113,8 @@ class Transformer(Model):
         if labels is not None:
             check_ids(labels, self.config.vocab_size, name="labels", allowed=IGNORED)
         if decoder_input_ids is None:
-            decoder_input_ids = self.shifted(input_ids, labels)
+            start, pad = self.config.decoder_start_token_id, self.config.pad_token_id
+            decoder_input_ids = shift_right(input_ids, labels, start, pad)
         wanted = {
             "output_attentions": output_attentions,
             "output_hidden_states": output_hidden_states,
@@ -169,13 +169,3 @@ class Transformer(Model):
         check_ids(ids, self.config.vocab_size, self.config.max_position_embeddings, name)
         scaled = self.embedding(ids) * math.sqrt(self.config.layer.hidden_size)
         return self.dropout(scaled + self.positions[: ids.shape[1]])
-
-    def shifted(
-        self, input_ids: Int[Tensor, "batch source"], labels: Int[Tensor, "batch target"] | None
-    ) -> Int[Tensor, "batch target"]:
-        """What the decoder reads to predict the labels: the start token, then all but the last."""
-        start = input_ids.new_full((len(input_ids), 1), self.config.decoder_start_token_id)
-        if labels is None:
-            return start
-        before = labels[:, :-1].masked_fill(labels[:, :-1] == IGNORED, self.config.pad_token_id)
-        return torch.cat([start, before], dim=1)

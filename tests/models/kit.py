@@ -44,7 +44,8 @@ class Subject:
             and ``labels``.
         chance: what ``logits`` of the freshly made model cost: log of the number of classes; None
             if there is no such loss.
-        attentions, hidden_states: what the results are called that belong to the sequence.
+        attentions, hidden_states: what the results are called that belong to the sequence;
+            None if there are none.
         options: what besides the batch every call gets.
         unused: parameters that get no gradient from this batch, and why.
     """
@@ -59,7 +60,7 @@ class Subject:
     pooled: tuple[str, ...] = ()
     shift: int | None = None
     chance: float | None = None
-    attentions: str = "attentions"
+    attentions: str | None = "attentions"
     hidden_states: str = "hidden_states"
     options: dict[str, Any] = field(default_factory=dict)
     unused: dict[str, str] = field(default_factory=dict)
@@ -201,7 +202,7 @@ def initial_loss(subject: Subject) -> None:
     losses = []
     for _ in range(5):
         model = subject.build().eval()
-        losses.append(float(subject.call(model, subject.batch())["loss"]))
+        losses.append(subject.call(model, subject.batch())["loss"].item())
     mean = sum(losses) / len(losses)
     assert abs(mean - subject.chance) < 0.1 * subject.chance + 0.05, (
         f"the loss starts at {mean:.3f}; log of the number of classes is {subject.chance:.3f}"
@@ -225,9 +226,10 @@ def attention_weights(subject: Subject) -> None:
     """The weights sum to one over what may be seen; asking for them changes nothing else."""
     model, batch = subject.made(), subject.batch()
     plain = subject.call(model, batch)
-    if subject.mask is None or "output_attentions" not in _parameters(subject):
+    wanted = {"output_attentions", "output_hidden_states"}.intersection(_parameters(subject))
+    if subject.mask is None or subject.attentions is None or "output_attentions" not in wanted:
         return
-    full = subject.call(model, batch, output_attentions=True, output_hidden_states=True)
+    full = subject.call(model, batch, **dict.fromkeys(wanted, True))
     real = subject.real(batch)
     for one, other in zip(_tensors(plain), _tensors(full), strict=True):
         if one.shape[:2] == real.shape:
@@ -236,11 +238,14 @@ def attention_weights(subject: Subject) -> None:
     for weights in full[subject.attentions]:
         hidden = weights.masked_select(~real[:, None, None, :])
         assert hidden.numel() and not hidden.any(), "padding is attended to"
-        sums = weights.sum(-1).transpose(1, 2)[real]
+        own = weights.shape[2] == weights.shape[3]  # else the queries are another sequence's
+        sums = weights.sum(-1).transpose(1, 2)
+        sums = sums[real] if own else sums
         _same(sums, torch.ones_like(sums), "weights do not sum to one")
-        if subject.causal:
+        if subject.causal and own:
             assert not weights.triu(1).any(), "a causal model attends to what comes"
-    assert len(full[subject.hidden_states]) == len(full[subject.attentions]) + 1
+    if "output_hidden_states" in wanted:
+        assert len(full[subject.hidden_states]) == len(full[subject.attentions]) + 1
 
 
 PROPERTIES: tuple[Callable[[Subject], None], ...] = (

@@ -2,8 +2,11 @@
 
 from tests.models.broken import Broken
 from tests.models.kit import Subject
-from tests.models.subjects import transformer
+from tests.models.subjects import seq2seq, transformer
 
-MODULES = (transformer,)
+MODULES = (
+    seq2seq,
+    transformer,
+)
 SUBJECTS: tuple[Subject, ...] = tuple(s for module in MODULES for s in module.SUBJECTS)
 BROKEN: tuple[Broken, ...] = tuple(b for module in MODULES for b in module.BROKEN)

@@ -194,9 +194,9 @@ def half_and_half(sinusoids: Any) -> Any:
     return wrong
 
 
-def unshifted(shifted: Any) -> Any:
+def unshifted(shift_right: Any) -> Any:
     """The decoder reads the very token that it is to predict."""
-    return lambda self, ids, labels: labels.clamp(min=0)
+    return lambda ids, labels, start, pad: labels.clamp(min=0)
 
 
 def unscaled_embedding(embed: Any) -> Any:
@@ -273,7 +273,7 @@ BROKEN = (
     Broken(
         "sines first, then cosines", replaced(encoder_decoder, "sinusoids", half_and_half), WHOLE
     ),
-    Broken("labels not shifted", replaced(Transformer, "shifted", unshifted), WHOLE),
+    Broken("labels not shifted", replaced(encoder_decoder, "shift_right", unshifted), WHOLE),
     Broken("embedding not scaled", replaced(Transformer, "embed", unscaled_embedding), WHOLE),
     Broken(
         "loss averaged before it is weighted",
