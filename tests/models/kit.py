@@ -12,7 +12,7 @@ import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import torch
 from torch import Tensor, nn
@@ -226,7 +226,7 @@ def attention_weights(subject: Subject) -> None:
     """The weights sum to one over what may be seen; asking for them changes nothing else."""
     model, batch = subject.made(), subject.batch()
     plain = subject.call(model, batch)
-    wanted = {"output_attentions", "output_hidden_states"}.intersection(_parameters(subject))
+    wanted = {"output_attentions", "output_hidden_states"} & _parameters(subject)
     if subject.mask is None or subject.attentions is None or "output_attentions" not in wanted:
         return
     full = subject.call(model, batch, **dict.fromkeys(wanted, True))
@@ -271,9 +271,15 @@ def _pad(name: str, subject: Subject, tensor: Tensor) -> Tensor:
     return tensor[:, :1].expand(shape)
 
 
-def _parameters(subject: Subject) -> list[str]:
-    """What a call of the model may be given."""
-    return list(inspect.signature(subject.build().forward).parameters)
+def _parameters(subject: Subject) -> set[str]:
+    """What a call of the model may be given, also what it hands on as ``**inputs``."""
+    names: set[str] = set()
+    for name, parameter in inspect.signature(subject.build().forward).parameters.items():
+        if parameter.kind is parameter.VAR_KEYWORD:
+            names |= set(get_args(parameter.annotation)[0].__annotations__)
+        else:
+            names.add(name)
+    return names
 
 
 def _same(one: Tensor, other: Tensor, message: str) -> None:

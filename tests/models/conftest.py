@@ -1,0 +1,5 @@
+"""One thread: the models here are so small that several would only wait for each other."""
+
+import torch
+
+torch.set_num_threads(1)
