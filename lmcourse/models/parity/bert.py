@@ -194,9 +194,16 @@ def compare_results(comparison: Comparison, ours: Any, theirs: Any, real: Tensor
 
 
 def total(result: Any, real: Tensor) -> Tensor:
-    """What is differentiated: the loss where there is one, and a probe of all other results."""
-    tensors = [result[name] for name in single(result)]
-    return probe(*(t[real] if t.shape[:2] == real.shape else t for t in tensors))
+    """What is differentiated: the loss where there is one, and a probe of all other results.
+
+    The probe counts as a step of length about one: the gradients of a sum over thousands of
+    logits would be thousands of times the rounding errors of one.
+    """
+    names = [name for name in single(result) if name != "loss"]
+    tensors = [result[name] for name in names]
+    chosen = [t[real] if t.shape[:2] == real.shape else t for t in tensors]
+    step = probe(*chosen) / sum(t.numel() for t in chosen) ** 0.5
+    return step + result["loss"] if "loss" in result.keys() else step  # noqa: SIM118
 
 
 def single(result: Any) -> list[str]:
