@@ -7,12 +7,12 @@ ways are compared: the loop over the steps, and the kernel.
 import warnings
 from functools import partial
 from random import Random
-from typing import Any
+from typing import Any, cast
 
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
-from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
+from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence, pad_sequence
 
 from lmcourse.models.conversion.recurrent import RecurrentNaming
 from lmcourse.models.gru import GRU
@@ -156,6 +156,53 @@ def backward(
     return gradients(module), [torch.zeros_like(x) if x.grad is None else x.grad for x in leaves]
 
 
+def clipped(draw: Random, dtype: torch.dtype, comparison: Comparison) -> None:
+    """An LSTM that clips, as `torch.nn` has none, beside its equations: one sequence at a time."""
+    size, hidden = draw.randint(1, 5), draw.randint(2, 7)
+    projection = draw.choice([0, draw.randint(1, hidden)])
+    clip, projection_clip = draw.uniform(0.05, 0.4), draw.uniform(0.02, 0.2)
+    ours = shaken(LSTM(size, hidden, projection, clip, projection_clip if projection else None))
+    weights = {
+        name: tensor.detach().clone().requires_grad_() for name, tensor in ours.named_parameters()
+    }
+    batch, time = draw.randint(2, 4), draw.randint(3, 8)
+    lengths = padded_batch(draw, 2, batch, time)[1].sum(1)
+    inputs = torch.randn(batch, time, size, requires_grad=True)
+    h0, c0 = (torch.randn(batch, w, requires_grad=True) for w in (projection or hidden, hidden))
+    rows = [
+        by_the_equations(weights, x[:length], h, c, clip, projection_clip)
+        for x, length, h, c in zip(inputs, lengths, h0, c0, strict=True)
+    ]
+    states, h, c = zip(*rows, strict=True)
+    expected = [pad_sequence(list(states), batch_first=True), torch.stack(h), torch.stack(c)]
+    probe(*expected).backward()
+    wanted = [leaf.grad.clone() for leaf in (inputs, h0, c0) if leaf.grad is not None]
+    outputs, last = ours(inputs, (h0, c0), lengths)
+    _, mine = backward(ours, [outputs, *last], [inputs, h0, c0])
+    comparison.add("outputs", [outputs, *last], expected)
+    comparison.add("gradients", mine, wanted, name="input and state")
+    comparison.add_gradients(
+        ours, {name: cast(Tensor, weight.grad) for name, weight in weights.items()}
+    )
+
+
+def by_the_equations(
+    weights: dict[str, Tensor], x: Tensor, h: Tensor, c: Tensor, clip: float, projection_clip: float
+) -> tuple[Tensor, Tensor, Tensor]:
+    """h_1 … h_T, h_T and c_T of one sequence, gate by gate."""
+    U, W, b = (dict(zip("ifgo", weights[name].chunk(4), strict=True)) for name in "UWb")
+    states = []
+    for x_t in x:
+        a = {gate: U[gate] @ x_t + W[gate] @ h + b[gate] for gate in "ifgo"}
+        i, f, o = (1 / (1 + torch.exp(-a[gate])) for gate in "ifo")
+        c = torch.clip(f * c + i * torch.tanh(a["g"]), -clip, clip)
+        h = o * torch.tanh(c)
+        if "P" in weights:
+            h = torch.clip(weights["P"] @ h, -projection_clip, projection_clip)
+        states.append(h)
+    return torch.stack(states), h, c
+
+
 def language_model(cell: str, draw: Random, dtype: torch.dtype, comparison: Comparison) -> None:
     """Embedding, recurrence and read-out, padded, with labels of which some do not count."""
     vocab, embedding, hidden = draw.randint(5, 30), draw.randint(2, 8), draw.randint(2, 9)
@@ -208,6 +255,7 @@ ARCHITECTURES = (
     Architecture("RNN", "torch.nn.RNN", partial(layer, "rnn", RNN)),
     Architecture("LSTM", "torch.nn.LSTM", partial(layer, "lstm", LSTM)),
     Architecture("LSTM, projected", "torch.nn.LSTM", partial(layer, "lstm", LSTM, projected=True)),
+    Architecture("LSTM, clipped", "its equations", clipped),
     Architecture("GRU", "torch.nn.GRU", partial(layer, "gru", GRU)),
     *(
         Architecture(

@@ -2,9 +2,10 @@
 
 from tests.models.broken import Broken
 from tests.models.kit import Subject
-from tests.models.subjects import seq2seq, transformer
+from tests.models.subjects import recurrent, seq2seq, transformer
 
 MODULES = (
+    recurrent,
     seq2seq,
     transformer,
 )
