@@ -1,11 +1,21 @@
 """Everything that is compared, in the order of the chapters."""
 
-from lmcourse.models.parity import bert, gpt, recurrent, seq2seq, transformer
+from lmcourse.models.parity import (
+    bert,
+    gensim_training,
+    gpt,
+    recurrent,
+    seq2seq,
+    transformer,
+    word_vectors,
+)
 from lmcourse.models.parity.comparing import Architecture
 
 ARCHITECTURES: tuple[Architecture, ...] = (
     *recurrent.ARCHITECTURES,
     *seq2seq.ARCHITECTURES,
+    *word_vectors.ARCHITECTURES,
+    *gensim_training.ARCHITECTURES,
     *transformer.ARCHITECTURES,
     *gpt.ARCHITECTURES,
     *bert.ARCHITECTURES,
