@@ -134,7 +134,7 @@ class EncoderLayer(TorchCounterpart):
         return self.feed_forward_residual.after(x, change), weights
 
 
-class Encoder(nn.Module):
+class Encoder(TorchCounterpart):
     """A stack of layers.
 
     Args:
@@ -148,6 +148,7 @@ class Encoder(nn.Module):
         self, layer: LayerConfig, num_layers: int, *, causal: bool = False, final_norm: bool = False
     ) -> None:
         super().__init__()
+        self.config = layer
         self.causal = causal
         self.layers = nn.ModuleList(EncoderLayer(layer) for _ in range(num_layers))
         self.norm = (
@@ -226,11 +227,12 @@ class DecoderLayer(TorchCounterpart):
         return self.feed_forward_residual.after(x, change), weights, cross_weights
 
 
-class Decoder(nn.Module):
+class Decoder(TorchCounterpart):
     """A stack of decoder layers; its arguments are those of `Encoder`, which is causal here."""
 
     def __init__(self, layer: LayerConfig, num_layers: int, *, final_norm: bool = False) -> None:
         super().__init__()
+        self.config = layer
         self.layers = nn.ModuleList(DecoderLayer(layer) for _ in range(num_layers))
         self.norm = (
             nn.LayerNorm(layer.hidden_size, eps=layer.layer_norm_eps) if final_norm else None

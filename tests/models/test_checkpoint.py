@@ -14,7 +14,7 @@ from lmcourse.errors import CourseError
 from lmcourse.models.checkpoint import Model, load_strictly
 from lmcourse.models.conversion.renaming import Renaming, Rule, Tied, linear
 from lmcourse.models.encoder_decoder import Transformer, TransformerConfig
-from lmcourse.models.transformer import DecoderLayer, EncoderLayer, LayerConfig
+from lmcourse.models.transformer import Decoder, DecoderLayer, Encoder, EncoderLayer, LayerConfig
 
 pytestmark = pytest.mark.bad_input
 
@@ -212,6 +212,20 @@ def test_torch_layers_that_ours_are_not() -> None:
         EncoderLayer(LayerConfig(4, 2, 8)).to_torch()
     with pytest.raises(CourseError, match="activation 'swish' is not known"):
         LayerConfig(hidden_act="swish")
+
+
+def test_stacks_of_torch() -> None:
+    layer = nn.TransformerEncoderLayer(4, 2, 8, batch_first=True)
+    stack = nn.TransformerEncoder(layer, 3, nn.LayerNorm(4), enable_nested_tensor=False)
+    ours = Encoder.from_torch(stack.eval())
+    x = torch.randn(2, 5, 4)
+    torch.testing.assert_close(ours(x).last_hidden_state, stack(x))
+    stack.layers[1] = nn.TransformerEncoderLayer(4, 1, 8, batch_first=True)
+    with pytest.raises(CourseError, match="layers of the same sizes"):
+        Encoder.from_torch(stack)
+    decoder = nn.TransformerDecoder(nn.TransformerDecoderLayer(4, 2, 8), 2, nn.LayerNorm(4, 1e-3))
+    with pytest.raises(CourseError, match="layers of the same sizes"):
+        Decoder.from_torch(decoder)
 
 
 def test_a_layer_keeps_its_mode_and_type() -> None:

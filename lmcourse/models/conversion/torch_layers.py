@@ -5,54 +5,20 @@ from dataclasses import dataclass
 from typing import Any, TypeVar, cast
 
 from torch import nn
-from torch.nn import functional
 
 from lmcourse.errors import CourseError
 from lmcourse.models.attention import MultiHeadAttention
 from lmcourse.models.checkpoint import load_strictly
-from lmcourse.models.conversion import recurrent
+from lmcourse.models.conversion import recurrent, transformer
 from lmcourse.models.conversion.recurrent import RecurrentNaming
-from lmcourse.models.conversion.renaming import Renaming, Rule, linear
+from lmcourse.models.conversion.renaming import Renaming
 from lmcourse.models.gru import GRU
 from lmcourse.models.lstm import LSTM
 from lmcourse.models.recurrent import Recurrent
 from lmcourse.models.rnn import RNN
-from lmcourse.models.transformer import DecoderLayer, EncoderLayer, LayerConfig
+from lmcourse.models.transformer import Decoder, DecoderLayer, Encoder, EncoderLayer
 
 L = TypeVar("L", bound=nn.Module)
-
-ATTENTION = Renaming(
-    (
-        Rule(("query.weight", "key.weight", "value.weight"), "in_proj_weight"),
-        Rule(("query.bias", "key.bias", "value.bias"), "in_proj_bias"),
-        *linear("output", "out_proj"),
-    )
-)
-FEED_FORWARD = Renaming(
-    (*linear("feed_forward.intermediate", "linear1"), *linear("feed_forward.output", "linear2"))
-)
-ENCODER_LAYER = (
-    ATTENTION.under("attention.", "self_attn.")
-    + FEED_FORWARD
-    + Renaming(
-        (
-            *linear("attention_residual.norm", "norm1"),
-            *linear("feed_forward_residual.norm", "norm2"),
-        )
-    )
-)
-DECODER_LAYER = (
-    ATTENTION.under("attention.", "self_attn.")
-    + ATTENTION.under("cross_attention.", "multihead_attn.")
-    + FEED_FORWARD
-    + Renaming(
-        (
-            *linear("attention_residual.norm", "norm1"),
-            *linear("cross_attention_residual.norm", "norm2"),
-            *linear("feed_forward_residual.norm", "norm3"),
-        )
-    )
-)
 
 
 @dataclass(frozen=True)
@@ -84,19 +50,34 @@ def layer_of(ours: type[nn.Module]) -> TorchLayer:
             recurrent.stack_to_torch,
         ),
         MultiHeadAttention: TorchLayer(
-            nn.MultiheadAttention, ATTENTION, _attention_from_torch, _attention_to_torch
+            nn.MultiheadAttention,
+            transformer.ATTENTION,
+            transformer.attention_from_torch,
+            transformer.attention_to_torch,
         ),
         EncoderLayer: TorchLayer(
             nn.TransformerEncoderLayer,
-            ENCODER_LAYER,
-            lambda reference: EncoderLayer(_layer_config(reference)),
-            lambda layer: nn.TransformerEncoderLayer(**_torch_settings(layer.config)),
+            transformer.ENCODER_LAYER,
+            lambda reference: EncoderLayer(transformer.layer_config(reference)),
+            lambda ours: nn.TransformerEncoderLayer(**transformer.layer_settings(ours.config)),
         ),
         DecoderLayer: TorchLayer(
             nn.TransformerDecoderLayer,
-            DECODER_LAYER,
-            lambda reference: DecoderLayer(_layer_config(reference)),
-            lambda layer: nn.TransformerDecoderLayer(**_torch_settings(layer.config)),
+            transformer.DECODER_LAYER,
+            lambda reference: DecoderLayer(transformer.layer_config(reference)),
+            lambda ours: nn.TransformerDecoderLayer(**transformer.layer_settings(ours.config)),
+        ),
+        Encoder: TorchLayer(
+            nn.TransformerEncoder,
+            transformer.ENCODER,
+            transformer.encoder_from_torch,
+            transformer.encoder_to_torch,
+        ),
+        Decoder: TorchLayer(
+            nn.TransformerDecoder,
+            transformer.DECODER,
+            transformer.decoder_from_torch,
+            transformer.decoder_to_torch,
         ),
     }[ours]
 
@@ -132,72 +113,4 @@ def to_torch(ours: nn.Module) -> nn.Module:
 def _recurrent(counterpart: type[nn.RNNBase]) -> TorchLayer:
     return TorchLayer(
         counterpart, RecurrentNaming(), recurrent.layer_from_torch, recurrent.layer_to_torch
-    )
-
-
-def _attention_from_torch(reference: nn.MultiheadAttention) -> MultiHeadAttention:
-    if not reference._qkv_same_embed_dim or reference.in_proj_bias is None:
-        raise _not_ours(reference, "keys and values of the same width as queries, and biases")
-    if reference.bias_k is not None or reference.add_zero_attn:
-        raise _not_ours(reference, "no added keys")
-    return MultiHeadAttention(reference.embed_dim, reference.num_heads, reference.dropout)
-
-
-def _attention_to_torch(ours: MultiHeadAttention) -> nn.MultiheadAttention:
-    width = ours.query.in_features
-    return nn.MultiheadAttention(width, ours.heads, ours.dropout, batch_first=True)
-
-
-def _layer_config(
-    reference: nn.TransformerEncoderLayer | nn.TransformerDecoderLayer,
-) -> LayerConfig:
-    names = {functional.relu: "relu", functional.gelu: "gelu"}
-    if reference.activation not in names or reference.linear1.bias is None:
-        raise _not_ours(reference, "biases, and the activation relu or gelu")
-    return LayerConfig(
-        hidden_size=reference.linear1.in_features,
-        num_attention_heads=reference.self_attn.num_heads,
-        intermediate_size=reference.linear1.out_features,
-        hidden_act=names[reference.activation],
-        hidden_dropout_prob=reference.dropout1.p,
-        attention_probs_dropout_prob=reference.self_attn.dropout,
-        activation_dropout_prob=reference.dropout.p,
-        layer_norm_eps=reference.norm1.eps,
-        norm_first=reference.norm_first,
-    )
-
-
-def _torch_settings(config: LayerConfig) -> dict[str, Any]:
-    if config.hidden_act not in ("relu", "gelu"):
-        raise CourseError(
-            f"torch.nn's layers have no activation {config.hidden_act}.",
-            "Convert a layer with relu or gelu.",
-        )
-    probabilities = (
-        config.hidden_dropout_prob,
-        config.attention_probs_dropout_prob,
-        config.activation_dropout_prob,
-    )
-    if len(set(probabilities)) > 1:
-        raise CourseError(
-            f"torch.nn's layers drop with one probability everywhere; here they are "
-            f"{', '.join(map(str, probabilities))} (hidden, attention, activation).",
-            "Make the three equal before you convert; in evaluation mode they do nothing.",
-        )
-    return {
-        "d_model": config.hidden_size,
-        "nhead": config.num_attention_heads,
-        "dim_feedforward": config.intermediate_size,
-        "dropout": config.hidden_dropout_prob,
-        "activation": config.hidden_act,
-        "layer_norm_eps": config.layer_norm_eps,
-        "batch_first": True,
-        "norm_first": config.norm_first,
-    }
-
-
-def _not_ours(reference: nn.Module, wanted: str) -> CourseError:
-    return CourseError(
-        f"This {type(reference).__name__} has more or less than ours can hold.",
-        f"Give one with {wanted}.",
     )

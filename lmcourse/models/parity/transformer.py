@@ -8,8 +8,8 @@ from torch import Tensor, nn
 
 from lmcourse.models import inputs
 from lmcourse.models.attention import MultiHeadAttention
-from lmcourse.models.conversion.renaming import Renaming, linear
-from lmcourse.models.conversion.torch_layers import DECODER_LAYER, ENCODER_LAYER, layer_of
+from lmcourse.models.conversion.torch_layers import layer_of
+from lmcourse.models.conversion.transformer import DECODER, ENCODER
 from lmcourse.models.encoder_decoder import Transformer, TransformerConfig
 from lmcourse.models.inputs import IGNORED
 from lmcourse.models.parity.comparing import (
@@ -130,21 +130,10 @@ class TorchTransformer(nn.Module):
 
     def __init__(self, ours: Transformer) -> None:
         super().__init__()
-        layer, norm = ours.config.layer, ours.config.layer.norm_first
-        self.width, self.eps = layer.hidden_size, ours.config.label_smoothing
-
-        def stack(kind: Any, layers: Any, **settings: Any) -> Any:
-            made = kind(layers[0].to_torch(), len(layers), **settings)
-            made.layers = nn.ModuleList(one.to_torch() for one in layers)
-            made.norm = nn.LayerNorm(self.width, eps=layer.layer_norm_eps) if norm else None
-            return made
-
+        self.width = ours.config.layer.hidden_size
         self.embedding = nn.Embedding.from_pretrained(ours.embedding.weight.clone(), freeze=False)
-        self.encoder = stack(nn.TransformerEncoder, ours.encoder.layers, enable_nested_tensor=False)
-        self.decoder = stack(nn.TransformerDecoder, ours.decoder.layers)
-        if norm:
-            for mine, theirs in ((ours.encoder, self.encoder), (ours.decoder, self.decoder)):
-                theirs.norm.load_state_dict(cast(nn.LayerNorm, mine.norm).state_dict())
+        self.encoder = ours.encoder.to_torch()
+        self.decoder = ours.decoder.to_torch()
 
     def embed(self, ids: Tensor) -> Tensor:
         x = self.embedding(ids) * self.width**0.5
@@ -200,10 +189,10 @@ def whole_transformer(draw: Random, dtype: torch.dtype, comparison: Comparison) 
     loss.backward()
     result.loss.backward()
     theirs = {"embedding.weight": cast(Tensor, reference.embedding.weight.grad)}
-    for name, rules in (("encoder", ENCODER_LAYER), ("decoder", DECODER_LAYER)):
-        stack = Renaming((*linear("norm", "norm"),)) + rules.under("layers.{n}.", "layers.{n}.")
-        grads = gradients(getattr(reference, name))
-        theirs |= stack.under(f"{name}.", "").to_ours(grads)
+    for name, rules in (("encoder", ENCODER), ("decoder", DECODER)):
+        theirs |= rules.under(f"{name}.", "").to_ours(gradients(getattr(reference, name)))
+    for stack in (ours.encoder, ours.decoder):
+        comparison.add_round_trip(stack, type(stack).from_torch(stack.to_torch()))
     comparison.add_gradients(ours, theirs)
 
 
