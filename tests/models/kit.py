@@ -37,7 +37,8 @@ class Subject:
         ids: the names of the arguments that run along the sequence, (batch, time); the mask's too.
         mask: the name of the mask, None if the model takes none.
         causal: whether a place sees only itself and what stands before it.
-        output: the name of the result that has one entry a place, (batch, time, …).
+        output: the name of the result that has one entry a place, (batch, time, …); where there is
+            none, ``hidden_states``, with the option that asks for them.
         pooled: names of results with one entry a sequence, (batch, …).
         shift: how far the labels stand behind the logits that predict them (1: a language model
             that shifts them itself), None if the loss is not the mean cross-entropy of ``logits``
@@ -69,7 +70,12 @@ class Subject:
         return self.name
 
     def call(self, model: nn.Module, batch: Batch, **options: Any) -> Any:
-        return model(**batch, **self.options, **options)
+        return model(**batch, **(self.options | options))
+
+    def places(self, result: Any) -> Tensor:
+        """The result with one entry a place: of several, one a layer, the last."""
+        found = result[self.output]
+        return found if isinstance(found, Tensor) else found[-1]
 
     def made(self, dtype: torch.dtype = torch.float64) -> Model:
         """A model in evaluation mode, with every parameter moved at random."""
@@ -85,10 +91,10 @@ class Subject:
 def twice_the_same(subject: Subject) -> None:
     """Two evaluation runs agree (no dropout is on), two training runs do not (some is)."""
     model, batch = subject.made(), subject.batch()
-    one, other = (subject.call(model, batch)[subject.output] for _ in range(2))
+    one, other = (subject.places(subject.call(model, batch)) for _ in range(2))
     assert torch.equal(one, other), "two evaluation runs differ: is dropout on?"
     model.train()
-    one, other = (subject.call(model, batch)[subject.output] for _ in range(2))
+    one, other = (subject.places(subject.call(model, batch)) for _ in range(2))
     assert not torch.equal(one, other), "two training runs agree: is dropout off?"
 
 
@@ -96,7 +102,7 @@ def causality(subject: Subject) -> None:
     """What comes later changes nothing before it, in a causal model; and only there."""
     model, batch = subject.made(), subject.batch()
     ids = batch[subject.ids[0]]
-    before = subject.call(model, batch)[subject.output]
+    before = subject.places(subject.call(model, batch))
     for place in range(1, ids.shape[1]):
         row = int(subject.real(batch)[:, place].long().argmax())
         if not subject.real(batch)[row, place]:
@@ -105,7 +111,7 @@ def causality(subject: Subject) -> None:
         changed[row, place] = (changed[row, place] + 1) % int(ids.max() + 1)
         if torch.equal(changed, ids):
             continue
-        after = subject.call(model, batch | {subject.ids[0]: changed})[subject.output]
+        after = subject.places(subject.call(model, batch | {subject.ids[0]: changed}))
         difference = (after - before)[row].flatten(1).abs().amax(1)
         if subject.causal:
             assert difference[:place].max() < 1e-12, f"place {place} changed a place before it"
@@ -132,8 +138,8 @@ def padding(subject: Subject) -> None:
     }
     for changed in ({subject.ids[0]: other}, wider):
         after = subject.call(model, batch | changed)
-        kept = after[subject.output][:, : ids.shape[1]]
-        _same(kept[real], before[subject.output][real], "padding changed a real place")
+        kept = subject.places(after)[:, : ids.shape[1]]
+        _same(kept[real], subject.places(before)[real], "padding changed a real place")
         for name in subject.pooled:
             _same(after[name], before[name], f"padding changed {name}")
         if "loss" in before and subject.shift is not None:
@@ -143,8 +149,8 @@ def padding(subject: Subject) -> None:
     }
     if real[0].all():
         _same(
-            subject.call(model, alone)[subject.output][0],
-            before[subject.output][0],
+            subject.places(subject.call(model, alone))[0],
+            subject.places(before)[0],
             "a sequence alone differs from the same one in a batch",
         )
 
@@ -160,7 +166,7 @@ def nothing_to_attend_to(subject: Subject) -> None:
         mask[-1] = 0
         result = subject.call(model, batch | {subject.mask: mask}, **options)
         assert all(bool(t.isfinite().all()) for t in _tensors(result)), "a row of padding gives NaN"
-        result[subject.output].sum().backward()
+        subject.places(result).sum().backward()
         for name, parameter in model.named_parameters():
             assert parameter.grad is None or parameter.grad.isfinite().all(), (
                 f"NaN gradient: {name}"

@@ -2,9 +2,11 @@
 
 from tests.models.broken import Broken
 from tests.models.kit import Subject
-from tests.models.subjects import recurrent, seq2seq, transformer
+from tests.models.subjects import bert, gpt, recurrent, seq2seq, transformer
 
 MODULES = (
+    bert,
+    gpt,
     recurrent,
     seq2seq,
     transformer,
