@@ -16,7 +16,14 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from lmcourse.models.checkpoint import Model
-from lmcourse.models.inputs import IGNORED, check_ids, check_like, shift_right, visible
+from lmcourse.models.inputs import (
+    IGNORED,
+    check_ids,
+    check_like,
+    check_settings,
+    shift_right,
+    visible,
+)
 from lmcourse.models.losses import label_loss
 from lmcourse.models.outputs import EncoderOutput, Seq2SeqOutput
 from lmcourse.models.transformer import Decoder, Encoder, LayerConfig, sinusoids
@@ -43,6 +50,10 @@ class TransformerConfig:
     label_smoothing: float = 0.1
     decoder_start_token_id: int = 1
     pad_token_id: int = 0
+
+    def __post_init__(self) -> None:
+        sizes = ("vocab_size", "num_hidden_layers", "max_position_embeddings")
+        check_settings(self, sizes, ("label_smoothing",))
 
     @classmethod
     def base(cls) -> "TransformerConfig":

@@ -145,7 +145,7 @@ def check_settings(
         probability = getattr(config, name)
         if probability is not None and not 0 <= probability < 1:
             raise CourseError(
-                f"{name} is {probability}.", "A probability of dropout is at least 0 and below 1."
+                f"{name} is {probability}.", "A probability here is at least 0 and below 1."
             )
 
 

@@ -24,7 +24,14 @@ from torch import Tensor, nn
 from lmcourse.errors import CourseError
 from lmcourse.models.attention import AdditiveAttention, DotAttention
 from lmcourse.models.checkpoint import Model
-from lmcourse.models.inputs import IGNORED, check_ids, check_like, shift_right, visible
+from lmcourse.models.inputs import (
+    IGNORED,
+    check_ids,
+    check_like,
+    check_settings,
+    shift_right,
+    visible,
+)
 from lmcourse.models.losses import label_loss
 from lmcourse.models.outputs import Seq2SeqOutput
 from lmcourse.models.recurrence import lengths_of
@@ -42,7 +49,7 @@ class Seq2SeqConfig:
         vocab_size: tokens of source and target together.
         embedding_size: width of a token's vector.
         hidden_size: width of the states of encoder and decoder.
-        num_hidden_layers: how many LSTMs stand on top of each other, in each.
+        num_layers: how many LSTMs stand on top of each other, in each.
         bidirectional: whether the encoder reads in both directions, each in half the width.
         attention: φ: ``"dot"``, ``"general"`` or ``"additive"``; ``"none"``: no attention.
         dropout: of what goes into each layer, and of h̃_t.
@@ -53,7 +60,7 @@ class Seq2SeqConfig:
     vocab_size: int
     embedding_size: int = 64
     hidden_size: int = 128
-    num_hidden_layers: int = 1
+    num_layers: int = 1
     bidirectional: bool = True
     attention: Score = "dot"
     dropout: float = 0.1
@@ -61,6 +68,8 @@ class Seq2SeqConfig:
     pad_token_id: int = 0
 
     def __post_init__(self) -> None:
+        sizes = ("vocab_size", "embedding_size", "hidden_size", "num_layers")
+        check_settings(self, sizes, ("dropout",))
         if self.attention not in SCORES:
             raise CourseError(
                 f"The attention {self.attention!r} is not known.",
@@ -81,7 +90,7 @@ class Seq2Seq(Model):
 
     def __init__(self, config: Seq2SeqConfig) -> None:
         super().__init__(config)
-        width, layers = config.hidden_size, config.num_hidden_layers
+        width, layers = config.hidden_size, config.num_layers
         self.embedding = nn.Embedding(config.vocab_size, config.embedding_size)
         self.dropout = nn.Dropout(config.dropout)
         self.encoder = Recurrent(

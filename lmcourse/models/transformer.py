@@ -23,6 +23,7 @@ from torch.nn import functional
 from lmcourse.errors import CourseError
 from lmcourse.models.attention import MultiHeadAttention, check_heads
 from lmcourse.models.checkpoint import TorchCounterpart
+from lmcourse.models.inputs import check_settings
 from lmcourse.models.outputs import EncoderOutput
 
 ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {
@@ -60,6 +61,9 @@ class LayerConfig:
     norm_first: bool = False
 
     def __post_init__(self) -> None:
+        sizes = ("hidden_size", "num_attention_heads", "intermediate_size")
+        dropouts = ("hidden_dropout_prob", "attention_probs_dropout_prob")
+        check_settings(self, sizes, (*dropouts, "activation_dropout_prob"))
         check_heads(self.hidden_size, self.num_attention_heads)
         if self.hidden_act not in ACTIVATIONS:
             raise CourseError(

@@ -30,7 +30,7 @@ def lstm(w: Weights, name: str, inputs: list[Tensor], state: State) -> tuple[lis
 def encoder(w: Weights, config: Seq2SeqConfig, x: list[Tensor]) -> tuple[list[Tensor], list[State]]:
     """The states of the last layer, and each layer's end."""
     ends = []
-    for layer in range(config.num_hidden_layers):
+    for layer in range(config.num_layers):
         name = f"encoder.layers.{layer}"
         if config.bidirectional:
             zero = torch.zeros(config.hidden_size // 2)
@@ -80,7 +80,7 @@ def compare(draw: Random, dtype: torch.dtype, comparison: Comparison) -> None:
         vocab_size=draw.randint(5, 12),
         embedding_size=draw.randint(2, 5),
         hidden_size=2 * draw.randint(1, 3),
-        num_hidden_layers=draw.randint(1, 2),
+        num_layers=draw.randint(1, 2),
         bidirectional=draw.random() < 0.5,
         attention=cast(Score, draw.choice(["dot", "general", "additive", "none"])),
     )
