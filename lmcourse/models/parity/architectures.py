@@ -2,6 +2,7 @@
 
 from lmcourse.models.parity import (
     bert,
+    elmo,
     gensim_training,
     gpt,
     recurrent,
@@ -16,6 +17,7 @@ ARCHITECTURES: tuple[Architecture, ...] = (
     *seq2seq.ARCHITECTURES,
     *word_vectors.ARCHITECTURES,
     *gensim_training.ARCHITECTURES,
+    *elmo.ARCHITECTURES,
     *transformer.ARCHITECTURES,
     *gpt.ARCHITECTURES,
     *bert.ARCHITECTURES,

@@ -1,0 +1,156 @@
+"""A word's vector from its characters, by a convolution (chapter 07).
+
+Kim et al. (2015, "Character-aware neural language models", eq. 5 and 6). A filter of width w looks
+at w characters at a time, slides over the word, and keeps the place where it fits best:
+
+    y_f = max_i g(⟨F_f, C[i : i + w]⟩ + b_f)        C: the embeddings of the word's characters
+
+Filters of several widths stand side by side; highway layers and a projection follow (Jozefowicz et
+al. 2016, section 3.1). No word is unknown: every one has characters.
+
+Characters are the bytes of UTF-8, between a mark of the word's beginning and one of its end, filled
+up to a fixed length with a padding character. As in the published models that one is a character
+like any other: it has an embedding, and the maximum goes over its places too. So all words must be
+filled up to the same length, and the network refuses any other.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import torch
+from jaxtyping import Float, Int
+from torch import Tensor, nn
+
+from lmcourse.errors import CourseError
+from lmcourse.models.highway import Highway
+from lmcourse.models.inputs import check_ids
+
+NO_WORD = 0
+"""Fills the places of a batch that hold no word; every id below is one more than the byte."""
+BEGIN_SENTENCE, END_SENTENCE, BEGIN_WORD, END_WORD, PADDING = range(257, 262)
+CHARACTERS = 262
+
+BEGIN, END = "<S>", "</S>"
+"""The words that mark a sentence's beginning and end: one character of their own each."""
+
+ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {"relu": torch.relu, "tanh": torch.tanh}
+"""ELMo has the first, Kim et al. the second."""
+
+PUBLISHED_FILTERS = ((1, 32), (2, 32), (3, 64), (4, 128), (5, 256), (6, 512), (7, 1024))
+
+
+@dataclass(frozen=True)
+class CharacterCNNConfig:
+    """The sizes.
+
+    Attributes:
+        embedding_size: width of a character's embedding.
+        filters: (width, how many) of each kind.
+        num_highway_layers: how many stand behind the filters.
+        max_characters: how many places each word has, the two marks included.
+        activation: g, one of ``ACTIVATIONS``.
+    """
+
+    embedding_size: int = 16
+    filters: tuple[tuple[int, int], ...] = PUBLISHED_FILTERS
+    num_highway_layers: int = 2
+    max_characters: int = 50
+    activation: str = "relu"
+
+    def __post_init__(self) -> None:
+        if not self.filters or max(width for width, _ in self.filters) > self.max_characters:
+            raise CourseError(
+                f"Filters {self.filters} do not fit words of {self.max_characters} characters.",
+                "Give at least one filter, none wider than max_characters.",
+            )
+        if self.activation not in ACTIVATIONS:
+            raise CourseError(
+                f"The activation {self.activation!r} is not known.",
+                f"Choose one of {', '.join(ACTIVATIONS)}.",
+            )
+
+
+class CharacterCNN(nn.Module):
+    """Characters → filters → highway → projection.
+
+    Args:
+        config: the sizes.
+        output_size: width of a word's vector.
+    """
+
+    def __init__(self, config: CharacterCNNConfig, output_size: int) -> None:
+        super().__init__()
+        self.config = config
+        self.embedding = nn.Embedding(CHARACTERS, config.embedding_size)
+        self.convolutions = nn.ModuleList(
+            nn.Conv1d(config.embedding_size, count, width) for width, count in config.filters
+        )
+        width = sum(count for _, count in config.filters)
+        self.highway = nn.ModuleList(Highway(width) for _ in range(config.num_highway_layers))
+        self.projection = nn.Linear(width, output_size)
+        self.activation = ACTIVATIONS[config.activation]
+
+    def forward(
+        self, input_ids: Int[Tensor, "batch time character"]
+    ) -> Float[Tensor, "batch time width"]:
+        """A vector for each word, the same wherever the word stands.
+
+        Raises:
+            CourseError: the ids do not fit.
+        """
+        self._check(input_ids)
+        batch, time, _ = input_ids.shape
+        C = self.embedding(input_ids.flatten(0, 1)).mT  # (word, embedding, character)
+        best = [self.activation(filters(C)).amax(-1) for filters in self.convolutions]
+        words = torch.cat(best, dim=-1)
+        for layer in self.highway:
+            words = layer(words)
+        return self.projection(words).unflatten(0, (batch, time))
+
+    def _check(self, input_ids: Tensor) -> None:
+        places = self.config.max_characters
+        if input_ids.ndim != 3 or not input_ids.numel() or input_ids.shape[2] != places:
+            raise CourseError(
+                f"input_ids has shape {tuple(input_ids.shape)}.",
+                f"Give the characters of each word, (batch, time, {places}); "
+                f"`character_ids(sentences, {places})` makes them.",
+            )
+        check_ids(input_ids.flatten(1), CHARACTERS)
+
+
+def character_ids(
+    sentences: Sequence[Sequence[str]], max_characters: int = 50
+) -> Int[Tensor, "batch time character"]:
+    """The characters of each word, as ELMo's published models number them.
+
+    Args:
+        sentences: lists of words; the shorter ones are filled up on the right with ``NO_WORD``.
+            The words ``BEGIN`` and ``END`` are the marks of a sentence.
+        max_characters: how many places a word gets. Bytes that find none are left out.
+
+    Raises:
+        CourseError: there is no word, or not even room for one character.
+    """
+    time = max((len(sentence) for sentence in sentences), default=0)
+    if not time or max_characters < 3:
+        raise CourseError(
+            f"There are {len(sentences)} sentences of up to {time} words, and "
+            f"{max_characters} places for each word.",
+            "Give at least one word, and three places: one character and the two marks.",
+        )
+    ids = torch.full((len(sentences), time, max_characters), NO_WORD)
+    for row, sentence in enumerate(sentences):
+        for column, word in enumerate(sentence):
+            ids[row, column] = torch.tensor(_spelled(word, max_characters))
+    return ids
+
+
+def _spelled(word: str, places: int) -> list[int]:
+    """One word: mark, characters, mark, padding."""
+    if word in (BEGIN, END):
+        characters = [BEGIN_SENTENCE if word == BEGIN else END_SENTENCE]
+    else:
+        encoded = word.encode(errors="surrogatepass")
+        characters = [byte + 1 for byte in encoded[: places - 2]]
+    spelled = [BEGIN_WORD, *characters, END_WORD]
+    return spelled + [PADDING] * (places - len(spelled))
