@@ -131,7 +131,10 @@ class LSTM(TorchCounterpart):
         """
         widths = (self.output_size, self.hidden_size)
         first = check_inputs("LSTM", inputs, self.input_size, state, widths, lengths)
-        if fused and boundary is None and self.cell_clip is None and self.projection_clip is None:
+        # The kernel sees by the widths whether there is a projection: not a square one.
+        square = self.P is not None and self.output_size == self.hidden_size
+        clipped = self.cell_clip is not None or self.projection_clip is not None
+        if fused and boundary is None and not clipped and not square:
             weights = [self.U, self.W, self.b, torch.zeros_like(self.b)]
             weights += [] if self.P is None else [self.P]
             with warnings.catch_warnings():  # that oneDNN, which computes it on some CPUs, has no P
