@@ -21,6 +21,7 @@ from jaxtyping import Float, Int
 from torch import Tensor, nn
 from torch.nn import functional
 
+from lmcourse.errors import CourseError
 from lmcourse.models import inputs
 from lmcourse.models.checkpoint import Model
 from lmcourse.models.embeddings import Embeddings
@@ -262,7 +263,15 @@ class GPTForCausalLM(Model):
         Returns:
             The beginnings with what follows them. Where the model's positions run out, the text
             is read from a later place on.
+
+        Raises:
+            CourseError: the temperature is below 0, or no token may be drawn.
         """
+        if temperature < 0 or (top_k is not None and top_k < 1):
+            raise CourseError(
+                f"Nothing can be drawn at the temperature {temperature} of the likeliest {top_k}.",
+                "Give a temperature of at least 0, and a top_k of at least 1 or None.",
+            )
         for _ in range(max_new_tokens):
             seen = input_ids[:, -self.config.max_position_embeddings :]
             logits = self(seen).logits[:, -1]

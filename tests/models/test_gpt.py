@@ -1,0 +1,188 @@
+"""GPT's sizes, start, seams and text; that it equals the reference is in the parity table."""
+
+from dataclasses import replace
+
+import pytest
+import torch
+import transformers
+
+from lmcourse.errors import CourseError
+from lmcourse.models.gpt import GPT, GPTConfig, GPTForCausalLM
+from lmcourse.models.inputs import IGNORED
+from lmcourse.models.parity.comparing import shaken
+from lmcourse.models.transformer import Encoder
+
+SMALL = GPTConfig(23, 12, 2, 3, 20, max_position_embeddings=9)
+
+
+@pytest.fixture(autouse=True)
+def seeded():
+    torch.manual_seed(0)
+
+
+def parameters(model):
+    return sum(parameter.numel() for parameter in model.parameters())
+
+
+@pytest.mark.parametrize(
+    ("size", "count"),
+    [
+        ("gpt", 116_534_784),
+        ("gpt2", 124_439_808),
+        ("gpt2_medium", 354_823_168),
+        ("gpt2_large", 774_030_080),
+        ("gpt2_xl", 1_557_611_200),
+    ],
+)
+def test_paper_scale_counts_are_the_references(size, count):
+    """GPT-2's smallest is 117 M in its paper, which is the first GPT's size."""
+    config = getattr(GPTConfig, size)()
+    first = size == "gpt"
+    kind = transformers.OpenAIGPTConfig if first else transformers.GPT2Config
+    theirs = kind(
+        n_embd=config.hidden_size,
+        n_layer=config.num_hidden_layers,
+        n_head=config.num_attention_heads,
+    )
+    reference = transformers.OpenAIGPTModel if first else transformers.GPT2Model
+    with torch.device("meta"):
+        assert parameters(GPT(config)) == count
+        assert parameters(GPTForCausalLM(config)) == count  # the output is the embeddings
+        assert parameters(reference(theirs)) == count
+
+
+def test_the_residual_streams_terms_start_smaller():
+    model = GPT(replace(SMALL, hidden_size=192, intermediate_size=None, num_hidden_layers=8))
+    layer = model.encoder.layers[0]
+    for part, std in (
+        (layer.attention.query, 0.02),
+        (layer.attention.output, 0.02 / 4),
+        (layer.feed_forward.intermediate, 0.02),
+        (layer.feed_forward.output, 0.02 / 4),
+    ):
+        assert part.weight.std().item() == pytest.approx(std, rel=0.05)
+    post_norm = GPT(replace(SMALL, hidden_size=192, intermediate_size=None, norm_first=False))
+    assert post_norm.encoder.layers[0].attention.output.weight.std().item() > 0.019
+
+
+def test_it_is_berts_encoder_with_another_mask():
+    model = shaken(GPT(SMALL).double())
+    both_ways = Encoder(SMALL.layer, SMALL.num_hidden_layers, final_norm=True).double().eval()
+    both_ways.load_state_dict(model.encoder.state_dict())
+    given = torch.randint(23, (2, 6))
+    past = torch.ones(6, 6, dtype=torch.bool).tril()
+    x = model.embeddings(given)
+    own, other = model(given).last_hidden_state, both_ways(x, past).last_hidden_state
+    torch.testing.assert_close(own, other)
+    assert not torch.allclose(own, both_ways(x).last_hidden_state)
+
+
+def test_padding_on_the_left_changes_nothing_if_places_count_tokens():
+    model = shaken(GPTForCausalLM(SMALL).double())
+    given = torch.randint(23, (1, 5))
+    padded = torch.cat([torch.randint(23, (1, 3)), given], 1)
+    mask = torch.tensor([[0, 0, 0, 1, 1, 1, 1, 1]])
+    places = (mask.cumsum(1) - 1).clamp(min=0)
+    alone, with_padding = model(given), model(padded, mask, places)
+    torch.testing.assert_close(with_padding.logits[:, 3:], alone.logits)
+    assert not torch.allclose(model(padded, mask).logits[:, 3:], alone.logits)
+
+
+def test_the_logits_of_a_place_meet_the_next_label():
+    model = shaken(GPTForCausalLM(SMALL).double())
+    given = torch.randint(23, (2, 5))
+    labels = torch.full_like(given, IGNORED)
+    labels[0, 3], labels[1, 1], labels[1, 0] = 4, 9, 2  # the last has nothing before it
+    result = model(given, labels=labels)
+    p = result.logits.softmax(-1)
+    torch.testing.assert_close(result.loss, -(p[0, 2, 4].log() + p[1, 0, 9].log()) / 2)
+    nothing = model(given[:, :1], labels=given[:, :1]).loss
+    assert nothing == 0 and nothing.requires_grad
+
+
+def test_text_goes_on_with_the_likeliest_or_by_chance():
+    model = shaken(GPTForCausalLM(SMALL))
+    start = torch.randint(23, (3, 2))
+    likeliest = model.generate(start, 5, temperature=0)
+    assert likeliest.shape == (3, 7) and torch.equal(likeliest[:, :2], start)
+    for place in range(2, 7):
+        best = model(likeliest[:, :place]).logits[:, -1].argmax(-1)
+        assert torch.equal(likeliest[:, place], best)
+    assert torch.equal(model.generate(start, 5, top_k=1), likeliest)
+    drawn = [
+        model.generate(start, 12, generator=torch.Generator().manual_seed(seed))
+        for seed in (0, 0, 1)
+    ]
+    assert torch.equal(drawn[0], drawn[1]) and not torch.equal(drawn[0], drawn[2])
+    assert drawn[0].shape == (3, 14)  # beyond the model's nine places
+    for draws in (model.generate(start[:1].expand(200, 2), 1, top_k=3)[:, 2],):
+        top = model(start[:1]).logits[0, -1].topk(3).indices
+        assert set(draws.tolist()) <= set(top.tolist()) and len(set(draws.tolist())) > 1
+
+
+def test_the_temperature_sharpens():
+    model = shaken(GPTForCausalLM(SMALL))
+    start = torch.randint(23, (1, 2))
+    p = (model(start).logits[0, -1] / 0.5).softmax(-1)
+    drawn = model.generate(start.expand(20_000, 2), 1, temperature=0.5)[:, 2]
+    counts = drawn.bincount(minlength=23) / len(drawn)
+    assert (counts - p).abs().max() < 0.02
+
+
+@pytest.mark.parametrize("norm_first", [True, False])
+def test_it_goes_to_the_architecture_of_its_norms(norm_first):
+    model = GPTForCausalLM(replace(SMALL, norm_first=norm_first, intermediate_size=None))
+    name = type(model.to_transformers()).__name__
+    assert name == ("GPT2LMHeadModel" if norm_first else "OpenAIGPTLMHeadModel")
+
+
+def test_what_the_other_side_lacks_is_refused():
+    with pytest.raises(CourseError, match="norm_first=False"):
+        GPT(replace(SMALL, norm_first=False, hidden_act="relu")).to_transformers()
+    config = transformers.GPT2Config(
+        vocab_size=23, n_embd=12, n_layer=1, n_head=3, scale_attn_by_inverse_layer_idx=True
+    )
+    with pytest.raises(CourseError, match="scale_attn_by_inverse_layer_idx"):
+        GPT.from_transformers(transformers.GPT2Model(config))
+    with pytest.raises(CourseError, match="cannot take over a GPT2LMHeadModel"):
+        GPT.from_transformers(GPTForCausalLM(SMALL).to_transformers())
+
+
+@pytest.mark.parametrize(
+    ("settings", "words"),
+    [
+        ({"num_attention_heads": 5}, "5 heads cannot share"),
+        ({"intermediate_size": 0}, "intermediate_size is 0"),
+        ({"embd_pdrop": -0.1}, "embd_pdrop is -0.1"),
+    ],
+    ids=str,
+)
+def test_a_setting_that_makes_no_sense_is_named(settings, words):
+    with pytest.raises(CourseError, match=words):
+        replace(SMALL, **settings)
+
+
+FIVE = torch.ones(2, 5, dtype=torch.long)
+
+
+@pytest.mark.bad_input
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        ({}, "was given neither"),
+        ({"input_ids": FIVE * 23}, "input_ids holds the number 23"),
+        ({"input_ids": FIVE, "attention_mask": FIVE[:, :4]}, r"attention_mask has shape \(2, 4\)"),
+        ({"input_ids": FIVE, "labels": FIVE[:, :4]}, r"labels has shape \(2, 4\)"),
+        ({"input_ids": FIVE, "labels": FIVE * -1}, "labels holds the number -1"),
+        ({"input_ids": torch.ones(1, 10, dtype=torch.long)}, "9 positions"),
+    ],
+)
+def test_bad_inputs_are_named(given, words):
+    with pytest.raises(CourseError, match=words):
+        GPTForCausalLM(SMALL)(**given)
+
+
+@pytest.mark.parametrize("options", [{"temperature": -1.0}, {"top_k": 0}], ids=str)
+def test_nothing_can_be_drawn_so(options):
+    with pytest.raises(CourseError, match="Nothing can be drawn"):
+        GPTForCausalLM(SMALL).generate(FIVE, 1, **options)
