@@ -93,12 +93,12 @@ def run_kernel(
     output, _ = pad_packed_sequence(
         PackedSequence(output, packed.batch_sizes, order, back), True, 0.0, inputs.shape[1]
     )
-    some = (lengths > 0).unsqueeze(1)  # a packed sequence has one step at least: undo it
-    ends = zip(last, state, strict=True)
-    return (
-        torch.where(some.unsqueeze(2), output, 0.0),
-        tuple(torch.where(some, part[0][back], before) for part, before in ends),
-    )
+    ends = tuple(part[0][back] for part in last)
+    empty = (lengths == 0).unsqueeze(1)
+    if bool(empty.any()):  # a packed sequence has one step at least: undo it
+        output = torch.where(empty.unsqueeze(2), 0.0, output)
+        ends = tuple(torch.where(empty, *parts) for parts in zip(state, ends, strict=True))
+    return output, ends
 
 
 def check_inputs(

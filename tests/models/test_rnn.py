@@ -1,13 +1,11 @@
-"""The recurrent layer equals `torch.nn.RNN`; the language model behaves as a causal model must."""
-
-import math
+"""The recurrent layer equals `torch.nn.RNN`, by the loop and by the kernel."""
 
 import pytest
 import torch
 from torch import nn
 
 from lmcourse.errors import CourseError
-from lmcourse.models.rnn import RNN, RNNConfig, RNNLanguageModel
+from lmcourse.models.rnn import RNN
 
 CONFIGURATIONS = [  # batch, time, input width, hidden width, nonlinearity, bias
     (1, 1, 1, 1, "tanh", True),
@@ -28,14 +26,15 @@ def make(configuration):
     return reference, RNN.from_torch(reference), inputs, state
 
 
+@pytest.mark.parametrize("fused", [True, False], ids=["kernel", "loop"])
 @pytest.mark.parametrize("configuration", CONFIGURATIONS, ids=str)
-def test_equals_torch_in_outputs_and_every_gradient(configuration):
+def test_equals_torch_in_outputs_and_every_gradient(configuration, fused):
     reference, ours, inputs, state = make(configuration)
     results = []
     for layer, h0 in ((reference, state[None].clone()), (ours, state.clone())):
         x = inputs.clone().requires_grad_()
         h0.requires_grad_()
-        hidden, last = layer(x, h0)
+        hidden, last = layer(x, h0, fused=fused) if layer is ours else layer(x, h0)
         weight = torch.arange(hidden.numel(), dtype=torch.float64).view_as(hidden).cos()
         ((hidden * weight).sum() + last.square().sum()).backward()
         grads = {name: p.grad for name, p in layer.named_parameters()}
@@ -48,8 +47,9 @@ def test_equals_torch_in_outputs_and_every_gradient(configuration):
             torch.testing.assert_close(theirs[4][of_torch], mine[4][name], rtol=0, atol=1e-12)
 
 
+@pytest.mark.parametrize("fused", [True, False], ids=["kernel", "loop"])
 @pytest.mark.parametrize("configuration", CONFIGURATIONS, ids=str)
-def test_padding_equals_packed_sequences(configuration):
+def test_padding_equals_packed_sequences(configuration, fused):
     reference, ours, inputs, state = make(configuration)
     batch, time = inputs.shape[:2]
     lengths = torch.randint(1, time + 1, (batch,), generator=torch.Generator().manual_seed(0))
@@ -59,19 +59,56 @@ def test_padding_equals_packed_sequences(configuration):
     )
     hidden, last = reference(packed, state[None])
     hidden, _ = nn.utils.rnn.pad_packed_sequence(hidden, batch_first=True)
-    mine, my_last = ours(inputs, state, lengths=lengths)
+    mine, my_last = ours(inputs, state, lengths=lengths, fused=fused)
     torch.testing.assert_close(hidden, mine, rtol=0, atol=1e-12)
     torch.testing.assert_close(last[0], my_last, rtol=0, atol=1e-12)
 
 
-def test_what_stands_in_the_padding_changes_nothing():
+@pytest.mark.parametrize("fused", [True, False], ids=["kernel", "loop"])
+def test_what_stands_in_the_padding_changes_nothing(fused):
     _, ours, inputs, state = make(CONFIGURATIONS[1])
     lengths = torch.tensor([7, 2, 4])
     padded = inputs.clone()
     padded[1, 2:] = 1e3
     padded[2, 4:] = -5.0
-    for a, b in zip(ours(inputs, state, lengths), ours(padded, state, lengths), strict=True):
+    pair = (ours(x, state, lengths, fused=fused) for x in (inputs, padded))
+    for a, b in zip(*pair, strict=True):
         torch.testing.assert_close(a, b, rtol=0, atol=0)
+
+
+@pytest.mark.parametrize("fused", [True, False], ids=["kernel", "loop"])
+def test_a_sequence_of_no_steps_keeps_its_state(fused):
+    _, ours, inputs, state = make(CONFIGURATIONS[1])
+    x, h0 = inputs.requires_grad_(), state.requires_grad_()
+    hidden, last = ours(x, h0, torch.tensor([0, 7, 3]), fused=fused)
+    assert not hidden[0].any() and torch.equal(last[0], state[0])
+    (last.sum() + hidden.sum()).backward()
+    assert torch.equal(h0.grad[0], torch.ones(4, dtype=torch.float64)) and not x.grad[0].any()
+    nothing, still = ours(x, h0, torch.zeros(3, dtype=torch.long), fused=fused)
+    assert not nothing.any() and torch.equal(still, state)
+
+
+def test_a_boundary_sees_every_step_and_its_state_is_the_one_that_is_used():
+    _, ours, inputs, state = make(CONFIGURATIONS[1])
+    seen = []
+
+    def boundary(t, h):
+        seen.append((t, h))
+        return h * 0 if t == 3 else h
+
+    hidden, last = ours(inputs, state, boundary=boundary)
+    assert [t for t, _ in seen] == list(range(7))
+    assert torch.equal(seen[0][1], state) and torch.equal(seen[5][1], hidden[:, 4])
+    again, end = ours(inputs[:, 3:], fused=False)  # from a state of zeros
+    torch.testing.assert_close(hidden[:, 3:], again)
+    torch.testing.assert_close(last, end)
+
+
+def test_the_loop_can_be_differentiated_twice():
+    _, ours, inputs, state = make(CONFIGURATIONS[1])
+    torch.autograd.gradgradcheck(
+        lambda x, h: ours(x[:, :2], h, fused=False), (inputs.requires_grad_(), state)
+    )
 
 
 @pytest.mark.parametrize("configuration", CONFIGURATIONS, ids=str)
@@ -100,9 +137,9 @@ def test_a_larger_torch_network_is_refused(options):
         (torch.zeros(2, 3, 5), None, None, r"\(2, 3, 5\).*\(batch, time, 4\)"),
         (torch.zeros(2, 0, 4), None, None, "at least one time step"),
         (torch.zeros(2, 3, 4), torch.zeros(3, 6), None, r"\(3, 6\).*\(2, 6\)"),
-        (torch.zeros(2, 3, 4), None, torch.tensor([3]), "one length between 1 and 3"),
-        (torch.zeros(2, 3, 4), None, torch.tensor([0, 3]), "one length between 1 and 3"),
-        (torch.zeros(2, 3, 4), None, torch.tensor([2, 4]), "one length between 1 and 3"),
+        (torch.zeros(2, 3, 4), None, torch.tensor([3]), "one length between 0 and 3"),
+        (torch.zeros(2, 3, 4), None, torch.tensor([-1, 3]), "one length between 0 and 3"),
+        (torch.zeros(2, 3, 4), None, torch.tensor([2, 4]), "one length between 0 and 3"),
     ],
 )
 def test_a_shape_that_does_not_fit_is_named(inputs, state, lengths, words):
@@ -114,59 +151,3 @@ def test_a_shape_that_does_not_fit_is_named(inputs, state, lengths, words):
 def test_an_unknown_nonlinearity_is_named():
     with pytest.raises(CourseError, match=r"'sigmoid'.*tanh, relu"):
         RNN(2, 2, "sigmoid")
-
-
-@pytest.fixture
-def model():
-    torch.manual_seed(0)
-    return RNNLanguageModel(RNNConfig(vocabulary_size=11, embedding_width=6, hidden_width=8))
-
-
-def test_a_later_token_changes_no_earlier_prediction(model):
-    ids = torch.randint(11, (2, 9))
-    changed = ids.clone()
-    changed[:, 5:] = (ids[:, 5:] + 1) % 11
-    before, after = model(ids).logits, model(changed).logits
-    assert torch.equal(before[:, :5], after[:, :5])
-    assert not torch.allclose(before[:, 5], after[:, 5])
-
-
-def test_windows_with_a_carried_state_equal_the_whole_text(model):
-    ids = torch.randint(11, (3, 12))
-    whole, state, parts = model(ids), None, []
-    for window in ids.split(5, dim=1):
-        result = model(window, state=state)
-        state = result.state
-        parts.append(result.logits)
-    torch.testing.assert_close(torch.cat(parts, dim=1), whole.logits)
-    torch.testing.assert_close(state, whole.state)
-
-
-def test_every_parameter_gets_a_gradient_and_the_first_loss_is_log_v(model):
-    ids = torch.randint(11, (32, 21))
-    loss = model(ids[:, :-1], labels=ids[:, 1:]).loss
-    assert loss.item() == pytest.approx(math.log(11), abs=0.15)
-    loss.backward()
-    assert all(p.grad is not None and p.grad.abs().sum() > 0 for p in model.parameters())
-
-
-def test_the_loss_is_the_mean_negative_log_likelihood_of_the_labels(model):
-    ids = torch.randint(11, (2, 6))
-    result = model(ids[:, :-1], labels=ids[:, 1:])
-    p = result.logits.softmax(-1).gather(-1, ids[:, 1:, None])
-    torch.testing.assert_close(result.loss, -p.log().mean())
-
-
-@pytest.mark.bad_input
-@pytest.mark.parametrize(
-    ("ids", "words"),
-    [
-        (torch.tensor([[1, 11]]), "id 11.*0 to 10"),
-        (torch.tensor([[1, -1]]), "id -1.*0 to 10"),
-        (torch.tensor([1, 2]), r"\(2,\).*\(batch, time\)"),
-        (torch.zeros(2, 0, dtype=torch.long), "at least one token"),
-    ],
-)
-def test_bad_ids_are_named(model, ids, words):
-    with pytest.raises(CourseError, match=words):
-        model(ids)

@@ -52,6 +52,9 @@ class RecurrentNaming:
             if match is None:
                 raise _unknown(name)
             layers.setdefault(match[2], {})[match[1]] = tensor
+        for suffix, layer in layers.items():
+            if "weight_hh" not in layer:
+                raise _missing(f"tensor weight_hh{suffix}")
         two = any(suffix.endswith("_reverse") for suffix in layers)
         return {
             self._prefix(suffix, two) + name: tensor
@@ -72,6 +75,9 @@ class RecurrentNaming:
                 raise _unknown(name)
             suffix = f"_l{match[1] or 0}" + ("_reverse" if match[2] == "backward" else "")
             layers.setdefault(suffix, {})[match[3]] = tensor
+        for suffix, layer in layers.items():
+            if "b" not in layer:
+                raise _missing(f"b that becomes bias_ih{suffix}")
         return {
             name + suffix: tensor
             for suffix, layer in layers.items()
@@ -185,6 +191,10 @@ def stack_to_torch(ours: Recurrent) -> nn.RNNBase:
 
 def _nonlinearity(reference: nn.RNNBase) -> Any:
     return reference.nonlinearity
+
+
+def _missing(name: str) -> CourseError:
+    return CourseError(f"The {name} is missing.", "Give the whole state of an RNN, LSTM or GRU.")
 
 
 def _unknown(name: str) -> CourseError:
