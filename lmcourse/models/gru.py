@@ -43,7 +43,7 @@ class GRU(TorchCounterpart):
         self.W = nn.Parameter(torch.empty(3 * hidden_size, hidden_size))
         self.b = nn.Parameter(torch.zeros(3 * hidden_size))
         self.b_n = nn.Parameter(torch.zeros(hidden_size))
-        bound = 1 / math.sqrt(hidden_size)  # as torch.nn.GRU starts
+        bound = 1 / math.sqrt(hidden_size)  # as torch.nn.GRU's start; biases start at zero
         nn.init.uniform_(self.U, -bound, bound)
         nn.init.uniform_(self.W, -bound, bound)
 

@@ -68,7 +68,7 @@ class LSTM(TorchCounterpart):
         self.W = nn.Parameter(torch.empty(4 * hidden_size, output_size))
         self.b = nn.Parameter(torch.zeros(4 * hidden_size))
         self.P = nn.Parameter(torch.empty(output_size, hidden_size)) if projection_size else None
-        bound = 1 / math.sqrt(hidden_size)  # as torch.nn.LSTM starts
+        bound = 1 / math.sqrt(hidden_size)  # as torch.nn.LSTM's start; b starts at zero
         for weight in (self.U, self.W, self.P):
             if weight is not None:
                 nn.init.uniform_(weight, -bound, bound)
@@ -121,7 +121,7 @@ class LSTM(TorchCounterpart):
                 and the output is zero.
             boundary: as in `unroll`.
             fused: whether PyTorch's kernel may take the steps. It cannot where something is clipped
-                or a boundary stands, and it can be differentiated only once.
+                or a boundary stands, and on some devices it can be differentiated only once.
 
         Returns:
             h_1 … h_T, and the last (h, c) of each sequence.

@@ -49,6 +49,7 @@ def unroll(
     Returns:
         The output of each step, and the last state of each sequence.
     """
+    lengths = None if lengths is None else lengths.to(driven.device)
     outputs = []
     for t, driven_t in enumerate(driven.unbind(1)):
         if boundary is not None:
@@ -72,7 +73,9 @@ def run_kernel(
     weights: Sequence[Tensor],
     lengths: Int[Tensor, " batch"] | None = None,
 ) -> tuple[Float[Tensor, "batch time output"], State]:
-    """The same result from one call of PyTorch's kernel. It can be differentiated once.
+    """The same result from one call of PyTorch's kernel.
+
+    cuDNN's kernels and oneDNN's can be differentiated only once.
 
     Args:
         kernel: ``torch.rnn_tanh``, ``torch.rnn_relu``, ``torch.lstm`` or ``torch.gru``.
@@ -83,6 +86,7 @@ def run_kernel(
     if lengths is None or bool((lengths == inputs.shape[1]).all()):
         output, *last = kernel(inputs, _stacked(state), weights, *settings, True)
         return output, tuple(part[0] for part in last)
+    lengths = lengths.to(inputs.device)
     packed = pack_padded_sequence(
         inputs, lengths.clamp(min=1).cpu(), batch_first=True, enforce_sorted=False
     )

@@ -36,7 +36,7 @@ def reverse(
     if lengths is None:
         return x.flip(1)
     time = torch.arange(x.shape[1], device=x.device)
-    last = lengths.unsqueeze(1) - 1
+    last = lengths.to(x.device).unsqueeze(1) - 1
     source = torch.where(time <= last, last - time, time)
     return x.take_along_dim(source.unsqueeze(2), dim=1)
 

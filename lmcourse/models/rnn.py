@@ -45,7 +45,7 @@ class RNN(TorchCounterpart):
         self.U = nn.Parameter(torch.empty(hidden_size, input_size))
         self.W = nn.Parameter(torch.empty(hidden_size, hidden_size))
         self.b = nn.Parameter(torch.zeros(hidden_size))
-        bound = 1 / math.sqrt(hidden_size)  # as torch.nn.RNN starts
+        bound = 1 / math.sqrt(hidden_size)  # as torch.nn.RNN's start; b starts at zero
         nn.init.uniform_(self.U, -bound, bound)
         nn.init.uniform_(self.W, -bound, bound)
 
@@ -82,7 +82,8 @@ class RNN(TorchCounterpart):
                 and the output is zero.
             boundary: called with (t, h_{t-1}) before step t; the step uses what it returns.
                 Truncation is one such function.
-            fused: whether PyTorch's kernel may take the steps, which knows no boundary.
+            fused: whether PyTorch's kernel may take the steps. It knows no boundary, and on some
+                devices it can be differentiated only once.
 
         Returns:
             h_1 … h_T, and the last state of each sequence.
