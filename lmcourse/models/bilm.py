@@ -13,11 +13,12 @@ that had seen both would have seen the word that it is to predict.
 
 from dataclasses import dataclass
 
-import torch
-from jaxtyping import Bool, Float
+from jaxtyping import Float, Int
 from torch import Tensor, nn
 
+from lmcourse.models.inputs import check_settings
 from lmcourse.models.lstm import LSTM
+from lmcourse.models.recurrent import reverse
 
 
 @dataclass(frozen=True)
@@ -39,6 +40,10 @@ class BiLMConfig:
     cell_clip: float | None = 3.0
     projection_clip: float | None = 3.0
 
+    def __post_init__(self) -> None:
+        sizes = ("hidden_size", "projection_size", "num_hidden_layers")
+        check_settings(self, sizes, ("hidden_dropout_prob",))
+
 
 class Direction(nn.Module):
     """A stack of LSTMs that reads from left to right."""
@@ -52,12 +57,16 @@ class Direction(nn.Module):
         )
         self.dropout = nn.Dropout(config.hidden_dropout_prob)
 
-    def forward(self, x: Float[Tensor, "batch time width"]) -> list[Tensor]:
+    def forward(
+        self,
+        x: Float[Tensor, "batch time width"],
+        lengths: Int[Tensor, " batch"] | None = None,
+    ) -> list[Tensor]:
         """What each layer gave."""
         found = []
         for number, layer in enumerate(self.layers):
             x = self.dropout(x)
-            output, _ = layer(x)
+            output, _ = layer(x, lengths=lengths)
             x = output if number == 0 else output + x
             found.append(x)
         return found
@@ -74,27 +83,14 @@ class BiLM(nn.Module):
     def forward(
         self,
         x: Float[Tensor, "batch time width"],
-        real: Bool[Tensor, "batch time"],
+        lengths: Int[Tensor, " batch"] | None = None,
     ) -> tuple[list[Tensor], list[Tensor]]:
         """What each layer gave, forward and backward, (batch, time, width) each.
 
         Args:
-            x: the tokens' vectors.
-            real: False where there is padding, which stands on the right.
+            x: the tokens' vectors, zero behind the last real one.
+            lengths: how many are real; None: all.
         """
-        forward = self.forward_direction(x)
-        backward = self.backward_direction(turned(x, real))
-        return forward, [turned(states, real) for states in backward]
-
-
-def turned(
-    x: Float[Tensor, "batch time width"], real: Bool[Tensor, "batch time"]
-) -> Float[Tensor, "batch time width"]:
-    """Each sequence from its last token to its first; the padding stays on the right.
-
-    To turn the whole row, padding and all, would have the network read the padding first.
-    """
-    places = torch.arange(x.shape[1], device=x.device).expand(real.shape)
-    last = real.sum(1, keepdim=True) - 1
-    places = torch.where(real, last - places, places)
-    return x.gather(1, places.unsqueeze(-1).expand_as(x))
+        forward = self.forward_direction(x, lengths)
+        backward = self.backward_direction(reverse(x, lengths), lengths)
+        return forward, [reverse(states, lengths) for states in backward]

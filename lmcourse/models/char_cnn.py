@@ -23,7 +23,7 @@ from torch import Tensor, nn
 
 from lmcourse.errors import CourseError
 from lmcourse.models.highway import Highway
-from lmcourse.models.inputs import check_ids
+from lmcourse.models.inputs import check_ids, check_settings
 
 NO_WORD = 0
 """Fills the places of a batch that hold no word; every id below is one more than the byte."""
@@ -58,6 +58,7 @@ class CharacterCNNConfig:
     activation: str = "relu"
 
     def __post_init__(self) -> None:
+        check_settings(self, ("embedding_size", "max_characters"))
         if not self.filters or max(width for width, _ in self.filters) > self.max_characters:
             raise CourseError(
                 f"Filters {self.filters} do not fit words of {self.max_characters} characters.",

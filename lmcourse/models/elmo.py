@@ -26,13 +26,13 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
-from lmcourse.errors import CourseError
 from lmcourse.models.bilm import BiLM, BiLMConfig
 from lmcourse.models.char_cnn import CharacterCNN, CharacterCNNConfig
 from lmcourse.models.checkpoint import Model
-from lmcourse.models.inputs import IGNORED, check_ids, check_like
+from lmcourse.models.inputs import IGNORED, check_ids, check_like, check_settings
 from lmcourse.models.losses import label_loss
 from lmcourse.models.outputs import EncoderOutput, Layers, ModelOutput
+from lmcourse.models.recurrence import lengths_of
 
 
 @dataclass(frozen=True)
@@ -49,6 +49,9 @@ class ElmoConfig:
     vocab_size: int = 793_471
     characters: CharacterCNNConfig | None = field(default_factory=CharacterCNNConfig)
     bilm: BiLMConfig = field(default_factory=BiLMConfig)
+
+    def __post_init__(self) -> None:
+        check_settings(self, ("vocab_size",))
 
     @classmethod
     def original(cls) -> "ElmoConfig":
@@ -113,11 +116,12 @@ class ElmoModel(Model):
         if self.config.characters is None:
             check_ids(input_ids, self.config.vocab_size)
         x = self.tokens(input_ids)
-        real = _real(attention_mask, x)
-        forward, backward = self.bilm(x, real)
+        lengths = lengths_of(attention_mask, _one_a_word(input_ids))
+        if attention_mask is not None:
+            x = x.masked_fill((attention_mask == 0).unsqueeze(-1), 0.0)
+        forward, backward = self.bilm(x, lengths)
         both = [(x, x), *zip(forward, backward, strict=True)]
-        padding = ~real.unsqueeze(-1)
-        layers = tuple(torch.cat(pair, dim=-1).masked_fill(padding, 0.0) for pair in both)
+        layers = tuple(torch.cat(pair, dim=-1) for pair in both)
         return EncoderOutput(layers[-1], hidden_states=layers if output_hidden_states else None)
 
 
@@ -178,7 +182,7 @@ class ElmoForPreTraining(Model):
         forward, backward = (self.softmax(half) for half in states.chunk(2, dim=-1))
         loss = None
         if labels is not None:
-            check_like(labels, input_ids[:, :, 0] if input_ids.ndim == 3 else input_ids, "labels")
+            check_like(labels, _one_a_word(input_ids), "labels")
             check_ids(labels, self.config.vocab_size, name="labels", allowed=IGNORED)
             targets = neighbors(labels, attention_mask)
             loss = label_loss(torch.cat([forward, backward]), torch.cat(targets))
@@ -206,26 +210,8 @@ def neighbors(
     return behind, before
 
 
-def _real(
-    attention_mask: Tensor | None, x: Float[Tensor, "batch time width"]
-) -> Bool[Tensor, "batch time"]:
-    """True where there is a token.
-
-    Raises:
-        CourseError: the mask has another shape, or padding before a token.
-    """
-    if attention_mask is None:
-        return torch.ones(x.shape[:2], dtype=torch.bool, device=x.device)
-    if attention_mask.shape != x.shape[:2]:
-        raise CourseError(
-            f"attention_mask has shape {tuple(attention_mask.shape)}, the tokens "
-            f"{tuple(x.shape[:2])}.",
-            "Give one number of attention_mask for each token.",
-        )
-    real = attention_mask.bool()
-    if not real.is_meta and bool((real[:, 1:] & ~real[:, :-1]).any()):
-        raise CourseError(
-            "attention_mask has padding before a token.",
-            "Pad on the right: the networks read from one end to the other.",
-        )
-    return real
+def _one_a_word(
+    input_ids: Int[Tensor, "batch time"] | Int[Tensor, "batch time character"],
+) -> Int[Tensor, "batch time"]:
+    """One number for each word: its id, or its first character."""
+    return input_ids if input_ids.ndim == 2 else input_ids[:, :, 0]

@@ -23,7 +23,7 @@ from torch import Tensor, nn
 from lmcourse.errors import CourseError
 from lmcourse.models.checkpoint import Model
 from lmcourse.models.context_windows import context_windows
-from lmcourse.models.inputs import check_range
+from lmcourse.models.inputs import check_range, check_settings
 from lmcourse.models.outputs import ModelOutput
 
 
@@ -42,6 +42,9 @@ class GloVeConfig:
     hidden_size: int = 100
     x_max: float = 100.0
     alpha: float = 0.75
+
+    def __post_init__(self) -> None:
+        check_settings(self, ("vocab_size", "hidden_size"))
 
     @classmethod
     def wikipedia_gigaword(cls, hidden_size: int = 300) -> "GloVeConfig":

@@ -28,7 +28,7 @@ from torch.nn import functional
 
 from lmcourse.errors import CourseError
 from lmcourse.models.checkpoint import Model
-from lmcourse.models.inputs import check_range
+from lmcourse.models.inputs import check_range, check_settings
 from lmcourse.models.negative_sampling import negative_sampling_loss
 from lmcourse.models.outputs import ModelOutput
 
@@ -49,6 +49,9 @@ class Word2VecConfig:
     hidden_size: int = 100
     cbow_mean: bool = True
     sparse: bool = False
+
+    def __post_init__(self) -> None:
+        check_settings(self, ("vocab_size", "hidden_size"))
 
     @classmethod
     def google_news(cls) -> "Word2VecConfig":

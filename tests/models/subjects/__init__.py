@@ -2,14 +2,16 @@
 
 from tests.models.broken import Broken
 from tests.models.kit import Subject
-from tests.models.subjects import bert, gpt, recurrent, seq2seq, transformer
+from tests.models.subjects import bert, elmo, gpt, recurrent, seq2seq, transformer, word_vectors
 
 MODULES = (
     bert,
+    elmo,
     gpt,
     recurrent,
     seq2seq,
     transformer,
+    word_vectors,
 )
 SUBJECTS: tuple[Subject, ...] = tuple(s for module in MODULES for s in module.SUBJECTS)
 BROKEN: tuple[Broken, ...] = tuple(b for module in MODULES for b in module.BROKEN)
