@@ -1,7 +1,7 @@
 """Word vectors in the formats in which they are published: word2vec's two and GloVe's."""
 
 from collections import Counter
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import cached_property
@@ -113,6 +113,35 @@ class WordVectors:
         order = best[np.argsort(-cosines[best], kind="stable")]
         found = [(self.words[id_], float(cosines[id_])) for id_ in order]
         return [(word, cosine) for word, cosine in found if word not in left_out][:n]
+
+    def analogy(
+        self,
+        positive: Sequence[str],
+        negative: Sequence[str] = (),
+        n: int = 10,
+        *,
+        with_queries: bool = False,
+    ) -> list[tuple[str, float]]:
+        """The words nearest to a sum: king − man + woman (Mikolov et al. 2013, section 4).
+
+        Every vector counts with length one, as in gensim's ``most_similar``.
+
+        Args:
+            positive: words whose vectors are added.
+            negative: words whose vectors are subtracted.
+            n: how many.
+            with_queries: whether these words themselves may be answers. They are left out as a
+                rule; the nearest of all is often one of them.
+
+        Raises:
+            CourseError: a word is not there, or no word is given.
+        """
+        signs = [(word, 1) for word in positive] + [(word, -1) for word in negative]
+        if not signs:
+            raise CourseError("No word is given.", 'Give some: analogy(["king", "woman"], ["man"])')
+        parts = [s * self.vector(word) / self._lengths[self.ids[word]] for word, s in signs]
+        target = np.asarray(np.sum(parts, axis=0), np.float32)
+        return self.nearest(target, n, without=() if with_queries else (*positive, *negative))
 
 
 def read_vectors(

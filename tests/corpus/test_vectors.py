@@ -69,6 +69,33 @@ def test_equal_to_gensim(tmp_path, seed, format):
         assert list(nearest.values()) == sorted(nearest.values(), reverse=True)
 
 
+@pytest.mark.parametrize("seed", [1, 2, 4, 6])
+def test_analogies_equal_gensims(seed):
+    models = pytest.importorskip("gensim.models", reason="gensim is not installed")
+    vectors = sample(seed)
+    solid = [word for word, row in zip(vectors.words, vectors.vectors, strict=True) if row.any()]
+    reference = models.KeyedVectors(vectors.vectors.shape[1])
+    reference.add_vectors(vectors.words, vectors.vectors)
+    for positive, negative in ((2, 1), (1, 0), (1, 2), (3, 0)):
+        words = random.sample(solid, positive + negative)
+        plus, minus = words[:positive], words[positive:]
+        expected = dict(reference.most_similar(plus, minus, topn=len(vectors)))
+        found = dict(vectors.analogy(plus, minus, len(vectors)))
+        assert found.keys() == expected.keys() == set(vectors.words) - set(words)
+        for other in set(solid) - set(words):
+            assert found[other] == pytest.approx(expected[other], abs=2e-6)
+
+
+def test_an_analogy_may_answer_with_its_own_words():
+    rows = numbers([1, 0], [1, 0.1], [0, 1], [0.3, 1])
+    vectors = WordVectors(["king", "man", "woman", "queen"], rows)
+    assert vectors.analogy(["king", "woman"], ["man"], 1)[0][0] == "queen"
+    assert vectors.analogy(["king", "woman"], ["man"], 1, with_queries=True)[0][0] == "woman"
+    for words, message in ((["prince"], "no vector for the word 'prince'"), ([], "No word")):
+        with pytest.raises(CourseError, match=message):
+            vectors.analogy(words)
+
+
 @pytest.mark.parametrize("binary", [False, True])
 def test_what_gensim_writes_is_read(tmp_path, binary):
     models = pytest.importorskip("gensim.models", reason="gensim is not installed")

@@ -124,7 +124,9 @@ def test_an_empty_window_gives_numbers():
     torch.manual_seed(0)
     model = CBOW(Word2VecConfig(10, 6))
     torch.nn.init.normal_(model.output_embeddings.weight)
-    result = model(torch.tensor([3]), torch.tensor([[1, 2]]), None, torch.zeros(1, 2))
+    result = model(
+        torch.tensor([3]), torch.tensor([[1, 2]]), None, torch.zeros(1, 2, dtype=torch.long)
+    )
     assert result.loss.item() == pytest.approx(math.log(10), abs=1e-5)
     result.loss.backward()
     assert not model.input_embeddings.weight.grad.any()
