@@ -7,8 +7,8 @@ x_k of the tokens stand two stacks of LSTMs that share nothing:
     ←h_{k,j} = LSTM_j(←h_{k,j-1}, …)        from x_N … x_k: what stands from k on
 
 The layers' width is that of the tokens, by a projection, so that from the second layer on the input
-is added to the output (section 4). No direction ever sees the other's side: a state
-that had seen both would have seen the word that it is to predict.
+is added to the output (section 3.4). No direction ever sees the other's side: a state that had seen
+both would have seen the word that it is to predict.
 """
 
 from dataclasses import dataclass

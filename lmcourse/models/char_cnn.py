@@ -6,7 +6,7 @@ at w characters at a time, slides over the word, and keeps the place where it fi
     y_f = max_i g(⟨F_f, C[i : i + w]⟩ + b_f)        C: the embeddings of the word's characters
 
 Filters of several widths stand side by side; highway layers and a projection follow (Jozefowicz et
-al. 2016, section 3.1). No word is unknown: every one has characters.
+al. 2016). No word is unknown: every one has characters.
 
 Characters are the bytes of UTF-8, between a mark of the word's beginning and one of its end, filled
 up to a fixed length with a padding character. As in the published models that one is a character

@@ -182,7 +182,7 @@ def _predict(
         scores = logits.gather(-1, targets.unsqueeze(-1)).squeeze(-1)
         return Word2VecOutput(functional.cross_entropy(logits, targets), scores, logits=logits)
     scores = (output(targets) * hidden).sum(-1)
-    negative_scores = (output(negatives) @ hidden.unsqueeze(-1)).squeeze(-1)
+    negative_scores = (output(negatives) * hidden.unsqueeze(1)).sum(-1)
     counted = negatives != targets.unsqueeze(-1)
     loss = negative_sampling_loss(scores, negative_scores, counted)
     return Word2VecOutput(loss, scores, negative_scores)
