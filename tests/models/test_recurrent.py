@@ -74,7 +74,7 @@ def test_there_and_back_every_tensor_and_setting_is_the_same(cell, layers):
     assert there.batch_first and there.training and there.num_layers == layers
     assert there.dropout == (0.25 if layers > 1 else 0.0)
     back = Recurrent.from_torch(there.eval())
-    assert not back.training and back.cell == cell
+    assert not back.training and back.cell == cell and back.dropout.p == there.dropout
     assert back.state_dict().keys() == ours.state_dict().keys()
     assert all(torch.equal(back.state_dict()[name], t) for name, t in ours.state_dict().items())
     x = torch.randn(2, 5, 3)

@@ -135,7 +135,7 @@ def layer_to_torch(layer: RNN | LSTM | GRU) -> nn.RNNBase:
     """The counterpart of a layer of ours, with weights of its own.
 
     Raises:
-        CourseError: it clips, which `torch.nn` does not.
+        CourseError: it clips, or projects to no less than its width, which `torch.nn` does not.
     """
     sizes = layer.input_size, layer.hidden_size
     options: dict[str, Any] = {"batch_first": True}
@@ -148,6 +148,11 @@ def layer_to_torch(layer: RNN | LSTM | GRU) -> nn.RNNBase:
             f"torch.nn.LSTM cannot clip its state to {layer.cell_clip}, or its projection to "
             f"{layer.projection_clip}.",
             "Convert an LSTM without cell_clip and projection_clip.",
+        )
+    if layer.projection_size >= layer.hidden_size:
+        raise CourseError(
+            f"torch.nn.LSTM cannot project {layer.hidden_size} numbers to {layer.projection_size}.",
+            "Convert an LSTM with a projection_size below its hidden_size, or without one.",
         )
     return nn.LSTM(*sizes, proj_size=layer.projection_size, **options)
 
