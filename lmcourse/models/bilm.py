@@ -3,11 +3,11 @@
 Peters et al. (2018, "Deep contextualized word representations", section 3.1). Over the same vectors
 x_k of the tokens stand two stacks of LSTMs that share nothing:
 
-    →h_{k,j} = LSTM_j(→h_{k,j-1}, …)        from x_1 … x_k: what stands up to k
-    ←h_{k,j} = LSTM_j(←h_{k,j-1}, …)        from x_N … x_k: what stands from k on
+    →h_{k,j} = →LSTM_j(→h_{1,j-1} … →h_{k,j-1}) + →h_{k,j-1}        →h_{k,0} = x_k
+    ←h_{k,j} = ←LSTM_j(←h_{N,j-1} … ←h_{k,j-1}) + ←h_{k,j-1}        ←h_{k,0} = x_k
 
-The layers' width is that of the tokens, by a projection, so that from the second layer on the input
-is added to the output (section 3.4). No direction ever sees the other's side: a state that had seen
+The layers' width is that of the tokens, by a projection, so that the input can be added; the first
+layer is without (section 3.4). No direction ever sees the other's side: a state that had seen
 both would have seen the word that it is to predict.
 """
 
