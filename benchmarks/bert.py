@@ -1,9 +1,10 @@
 """BERT's speed beside the library's, and attention's memory: `python -m benchmarks.bert`.
 
 Ours and the `transformers` library's have the same weights and read the same padded batch, turn by
-turn, in float32 and one thread; its attention is PyTorch's fused kernel, as is ours. A training step is forward, loss of
-the masked words (one in seven), backward and AdamW, with dropout. Memory is what Linux says of a
-process that does nothing but one attention. The table goes to `benchmarks/bert.md`.
+turn, in float32 and one thread; its attention is PyTorch's fused kernel, as is ours. A training
+step is forward, loss of the masked words (one in seven), backward and AdamW, with dropout. Memory
+is what Linux says of a process that does nothing but one attention. The table goes to
+`benchmarks/bert.md`.
 """
 
 import argparse

@@ -103,7 +103,7 @@ def test_the_logits_of_a_place_meet_the_next_label():
 def test_text_goes_on_with_the_likeliest_or_by_chance():
     model = shaken(GPTForCausalLM(SMALL))
     start = torch.randint(23, (3, 2))
-    likeliest = model.generate(start, 5, temperature=0)
+    likeliest = model.generate(start, 5, temperature=0.0)
     assert likeliest.shape == (3, 7) and torch.equal(likeliest[:, :2], start)
     for place in range(2, 7):
         best = model(likeliest[:, :place]).logits[:, -1].argmax(-1)
