@@ -1,4 +1,4 @@
-"""How fast the recurrent layers are: `python -m benchmarks.recurrent [--runs 15]`.
+"""How fast the recurrent layers are: `python -m benchmarks.recurrent [--runs 10]`.
 
 One forward and backward pass of each layer, three ways with the same weights: the loop that is read
 in the chapters, PyTorch's kernel called by our layer, and `torch.nn`'s own layer. The three take
@@ -7,6 +7,7 @@ The table goes to `benchmarks/recurrent.md`.
 """
 
 import argparse
+import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -14,6 +15,7 @@ from typing import Any
 from benchmarks import tables
 from benchmarks.notebooks import one_core
 
+SECONDS = 5.0  # a short pass is run oftener
 ALLOWED = 1.05  # of torch.nn's time, for the kernel called by our layer
 
 
@@ -85,20 +87,26 @@ def ways(case: Case, device: str) -> dict[str, Callable[[], object]]:
 
 
 def measured(case: Case, device: str, runs: int) -> dict[str, float]:
-    """The best time of each way, in milliseconds; they take turns."""
+    """The best time of each way, in milliseconds; they take turns, for some seconds at least."""
     done = ways(case, device)
+    # What else runs on the machine takes turns with us on a CPU: count our own time there.
+    clock = time.process_time if device == "cpu" else time.perf_counter
+    for work in done.values():
+        work()  # warm up
     times = {name: float("inf") for name in done}
-    for run in range(runs + 2):
+    run, began = 0, time.perf_counter()
+    while run < runs or time.perf_counter() - began < SECONDS:
         for name, work in done.items():
-            seconds = tables.best(1, work)
-            if run >= 2:  # the first ones warm up
-                times[name] = min(times[name], 1000 * seconds)
+            start = clock()
+            work()
+            times[name] = min(times[name], 1000 * (clock() - start))
+        run += 1
     return times
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--runs", type=int, default=15, help="of each way; the best counts")
+    parser.add_argument("--runs", type=int, default=10, help="of each way, at least")
     arguments = parser.parse_args()
     held = one_core()
     import torch
@@ -118,9 +126,10 @@ def main() -> int:
             print(rows[-1], flush=True)
     gpu = f", and on one {torch.cuda.get_device_name()}" if len(devices) > 1 else ""
     facts = (
-        f"PyTorch {torch.__version__}, {held}, one thread{gpu}. Milliseconds of a forward and a "
-        f"backward pass in float32, batch × time, input → hidden: the best of {arguments.runs} "
-        f"runs, the three ways in turn. The kernel may take {ALLOWED:g} of torch.nn's time."
+        f"PyTorch {torch.__version__}, {held}, one thread{gpu}. Milliseconds (of this process, on "
+        f"the CPU) of a forward and a backward pass in float32, batch × time, input → hidden: the "
+        f"best of {arguments.runs} runs or more, the three ways in turn. The kernel may take "
+        f"{ALLOWED:g} of torch.nn's time."
     )
     header = ("layer", "device", "loop", "kernel", "torch.nn", "loop/torch.nn", "kernel/torch.nn")
     tables.write(__file__, "How fast the recurrent layers are", facts, header, rows)
