@@ -80,4 +80,5 @@ def main() -> int:
 
 
 if __name__ == "__main__":
+    torch.set_num_threads(1)
     sys.exit(main())
