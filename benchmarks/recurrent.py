@@ -2,12 +2,11 @@
 
 One forward and backward pass of each layer, three ways with the same weights: the loop that is read
 in the chapters, PyTorch's kernel called by our layer, and `torch.nn`'s own layer. The three take
-turns, and the best run of each counts. On one core and one thread, and on a GPU where there is one.
+turns. On one core and one thread, and on a GPU where there is one.
 The table goes to `benchmarks/recurrent.md`.
 """
 
 import argparse
-import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -75,8 +74,6 @@ def ways(case: Case, device: str) -> dict[str, Callable[[], object]]:
 
     def finished(outputs: torch.Tensor) -> None:
         outputs.square().sum().backward()
-        if device != "cpu":
-            torch.cuda.synchronize()
 
     own_lengths = None if lengths is None else lengths.to(device)
     return {
@@ -84,24 +81,6 @@ def ways(case: Case, device: str) -> dict[str, Callable[[], object]]:
         "kernel": lambda: finished(ours(inputs, lengths=own_lengths)[0]),
         "torch.nn": lambda: finished(theirs()),
     }
-
-
-def measured(case: Case, device: str, runs: int) -> dict[str, float]:
-    """The best time of each way, in milliseconds; they take turns, for some seconds at least."""
-    done = ways(case, device)
-    # What else runs on the machine takes turns with us on a CPU: count our own time there.
-    clock = time.process_time if device == "cpu" else time.perf_counter
-    for work in done.values():
-        work()  # warm up
-    times = {name: float("inf") for name in done}
-    run, began = 0, time.perf_counter()
-    while run < runs or time.perf_counter() - began < SECONDS:
-        for name, work in done.items():
-            start = clock()
-            work()
-            times[name] = min(times[name], 1000 * (clock() - start))
-        run += 1
-    return times
 
 
 def main() -> int:
@@ -116,20 +95,18 @@ def main() -> int:
     devices = ["cpu", "cuda"] if torch.cuda.is_available() else ["cpu"]
     for device in devices:
         for case in CASES:
-            times = measured(case, device, arguments.runs)
-            share = times["kernel"] / times["torch.nn"]
-            within &= share <= ALLOWED
-            rows.append(
-                f"| {case} | {device} | {times['loop']:.1f} | {times['kernel']:.1f} | "
-                f"{times['torch.nn']:.1f} | {times['loop'] / times['torch.nn']:.2f} | {share:.2f} |"
-            )
+            turns = tables.Turns(ways(case, device), arguments.runs, SECONDS, device)
+            loop, kernel = (turns.ratio(way, "torch.nn") for way in ("loop", "kernel"))
+            within &= kernel.within(ALLOWED)
+            times = " | ".join(f"{turns.best(way):.1f}" for way in ("loop", "kernel", "torch.nn"))
+            rows.append(f"| {case} | {device} | {times} | {loop} | {kernel} |")
             print(rows[-1], flush=True)
     gpu = f", and on one {torch.cuda.get_device_name()}" if len(devices) > 1 else ""
     facts = (
         f"PyTorch {torch.__version__}, {held}, one thread{gpu}. Milliseconds (of this process, on "
-        f"the CPU) of a forward and a backward pass in float32, batch × time, input → hidden: the "
-        f"best of {arguments.runs} runs or more, the three ways in turn. The kernel may take "
-        f"{ALLOWED:g} of torch.nn's time."
+        "the CPU) of a forward and a backward pass in float32, batch × time, input → hidden: the "
+        f"best of {arguments.runs} turns or more; of each turn's ratios the median, and the middle "
+        f"half. The kernel may take {ALLOWED:g} of torch.nn's time."
     )
     header = ("layer", "device", "loop", "kernel", "torch.nn", "loop/torch.nn", "kernel/torch.nn")
     tables.write(__file__, "How fast the recurrent layers are", facts, header, rows)

@@ -2,9 +2,11 @@
 
 import datetime
 import platform
+import statistics
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from lmcourse.errors import CourseError
@@ -18,6 +20,71 @@ def best(runs: int, work: Callable[[], object]) -> float:
         work()
         times.append(time.perf_counter() - start)
     return min(times)
+
+
+@dataclass(frozen=True)
+class Ratio:
+    """One way's time over another's, of the same turn: its median, and the middle half of it.
+
+    What else runs on the machine slows both alike within a turn, and so leaves their ratio; where
+    they differ by less than the turns do, the two are equally fast as far as can be seen.
+    """
+
+    low: float
+    median: float
+    high: float
+
+    def __str__(self) -> str:
+        return f"{self.median:.2f} ({self.low:.2f}–{self.high:.2f})"
+
+    def within(self, wanted: float) -> bool:
+        """Whether the median is at most what is wanted, or not to be told from it."""
+        return self.low <= wanted
+
+
+class Turns:
+    """Several ways to do the same, timed turn by turn.
+
+    Args:
+        works: the ways, by name; each is run once before it is timed.
+        runs: how many turns, at least.
+        seconds: how long, at least: a short run is repeated oftener.
+        device: where they compute. On a CPU the process's own time counts: what else runs on the
+            machine takes turns with us there.
+    """
+
+    def __init__(
+        self, works: Mapping[str, Callable[[], object]], runs: int, seconds: float, device: str
+    ) -> None:
+        import torch
+
+        clock = time.process_time if device == "cpu" else time.perf_counter
+        self.times: dict[str, list[float]] = {name: [] for name in works}
+        for work in works.values():
+            work()
+        began = time.perf_counter()
+        while len(next(iter(self.times.values()))) < runs or time.perf_counter() - began < seconds:
+            order = list(works)
+            if len(self.times[order[0]]) % 2:
+                order.reverse()  # so that none always comes first
+            for name in order:
+                if device != "cpu":
+                    torch.cuda.synchronize()
+                start = clock()
+                works[name]()
+                if device != "cpu":
+                    torch.cuda.synchronize()
+                self.times[name].append(1000 * (clock() - start))
+
+    def best(self, name: str) -> float:
+        """The shortest run, milliseconds."""
+        return min(self.times[name])
+
+    def ratio(self, name: str, to: str) -> Ratio:
+        """One way's time over another's."""
+        pairs = zip(self.times[name], self.times[to], strict=True)
+        low, median, high = statistics.quantiles([own / other for own, other in pairs], n=4)
+        return Ratio(low, median, high)
 
 
 def write(script: str, title: str, facts: str, header: Sequence[str], rows: Sequence[str]) -> None:
