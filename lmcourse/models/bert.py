@@ -1,4 +1,4 @@
-"""BERT: an encoder that reads both ways (Devlin et al. 2019; chapter 11).
+"""BERT: an encoder that reads both ways (Devlin et al. 2019; chapter 10).
 
 It is the Transformer's encoder (`lmcourse.models.transformer`), post-norm and with GELU, over the
 sum of three embeddings, and a small layer on top that makes one vector of a sequence:

@@ -1,4 +1,4 @@
-"""What BERT is trained on: masked tokens, and which sentence comes next (chapter 11).
+"""What BERT is trained on: masked tokens, and which sentence comes next (chapter 10).
 
 After Devlin et al. (2019, section 3.1 and appendix A.1). A masked token is predicted from the
 hidden state h of its place, with the embeddings E themselves for the output's weights; whether

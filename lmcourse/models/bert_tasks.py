@@ -1,4 +1,4 @@
-"""BERT on the tasks it is tuned for: one small layer each on top (chapter 12).
+"""BERT on the tasks it is tuned for: one small layer each on top (chapter 11).
 
 The four pictures of Devlin et al. (2019, figure 4), whose section 4 has their formulas. With T
 a token's hidden state and C the pooled vector of [CLS]:

@@ -1,4 +1,4 @@
-"""What goes into the first layer: a token, its place and its segment, as vectors (chapter 11).
+"""What goes into the first layer: a token, its place and its segment, as vectors (chapter 10).
 
 Attention sees a set: nothing in it says what stands where. So a place gets a vector of its own,
 which is learned and added (Devlin et al. 2019, figure 2; Radford et al. 2018, section 3.1):

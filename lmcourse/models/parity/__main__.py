@@ -1,6 +1,7 @@
 """The parity table: `python -m lmcourse.models.parity [--seed 0] [--configurations 5]`."""
 
 import argparse
+import os
 import sys
 
 import torch
@@ -21,6 +22,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--configurations", type=int, default=5, help="how many of each")
     parser.add_argument("--only", default="", help="only what has this in its name")
     chosen = parser.parse_args(arguments)
+    os.environ.setdefault("TRANSFORMERS_VERBOSITY", "error")  # it reports what it takes for granted
     found = [one for one in ARCHITECTURES if chosen.only.lower() in one.name.lower()]
     if not found:
         print(

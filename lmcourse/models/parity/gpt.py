@@ -27,6 +27,8 @@ def settings(draw: Random) -> dict[str, Any]:
         "n_positions": draw.randint(12, 20),
         "layer_norm_epsilon": draw.choice([1e-12, 1e-5, 1e-2]),
         "attn_implementation": "eager",
+        "bos_token_id": None,  # by default beyond so small a vocabulary, with a warning
+        "eos_token_id": None,
     }
 
 
