@@ -99,12 +99,20 @@ class Conversion:
                     f"Convert one with {setting}={value!r}.",
                 )
         settings = {own: getattr(model.config, ours) for ours, own in self.settings.items()}
-        config = getattr(transformers, self.config)(**settings, **self.fixed, **self.given)
+        kind = getattr(transformers, self.config)
+        special = _no_special_tokens(kind, settings)
+        config = kind(**(settings | self.fixed | special | self.given))
         parts = {name: getattr(model.config, ours) for ours, (_, name) in self.parts.items()}
         reference = getattr(transformers, self.architecture)(config, **parts)
         state = self.renaming.to_theirs(model.state_dict())
         load_strictly(reference, state, f"this {type(model).__name__}")
         return reference.train(model.training)
+
+
+def _no_special_tokens(kind: type, settings: dict[str, Any]) -> dict[str, None]:
+    """None for the special tokens whose default ids a small vocabulary does not reach."""
+    defaults = {name: getattr(kind(), name, None) for name in ("bos_token_id", "eos_token_id")}
+    return {name: None for name, id_ in defaults.items() if (id_ or 0) >= settings["vocab_size"]}
 
 
 def conversion_of(
