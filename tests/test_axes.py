@@ -17,7 +17,8 @@ def run(*arguments: str) -> subprocess.CompletedProcess[str]:
 
 
 def test_every_call_fits_the_axes_of_its_signature():
-    done = run("-m", "not bad_input", *PARTS)
+    # (test_broken.py's models are wrong on purpose, also in what they return.)
+    done = run("-m", "not bad_input", "--ignore=tests/models/test_broken.py", *PARTS)
     assert done.returncode == 0, done.stdout[-3000:]
 
 
