@@ -14,5 +14,9 @@ class CourseError(Exception):
         self.cause = cause
         self.remedy = remedy
 
+    def __reduce__(self) -> tuple[type["CourseError"], tuple[str, str]]:
+        """An error comes back whole from another process, as a data loader's worker."""
+        return type(self), (self.cause, self.remedy)
+
     def _render_traceback_(self) -> list[str]:
         return [self.cause, self.remedy]

@@ -16,11 +16,14 @@ TEMPORARY = ".lmcourse-{}-{}.tmp"  # the file's name, the process
 def replacing(path: Path) -> Iterator[BinaryIO]:
     """Open a file that takes the place of another when all of it is written, or never.
 
-    It stands beside that other one until the block ends well; then it is renamed.
+    It stands beside that other one until the block ends well; then it is renamed. Where the path is
+    a link, what it points to is replaced.
 
     Raises:
-        OSError: the folder or the file cannot be written; what was there is unchanged.
+        OSError: the folder or the file cannot be written, or what is there is no ordinary file (a
+            folder, a device); it is unchanged.
     """
+    path = _ordinary(path)
     temporary = path.with_name(TEMPORARY.format(path.name, os.getpid()))
     path.parent.mkdir(parents=True, exist_ok=True)
     try:
@@ -31,6 +34,22 @@ def replacing(path: Path) -> Iterator[BinaryIO]:
         temporary.replace(path)
     finally:
         temporary.unlink(missing_ok=True)
+
+
+def _ordinary(path: Path) -> Path:
+    """Where a file is, or will be, links followed.
+
+    Raises:
+        OSError: something else is there, or no file can have this name.
+    """
+    try:
+        real = Path(os.path.realpath(path))
+        other = real.exists() and not real.is_file()
+    except ValueError as error:  # a NUL in the name
+        raise OSError(errno.EINVAL, f"no file can have this name ({error})") from error
+    if other or not real.name:
+        raise OSError(errno.EINVAL, "that is no ordinary file, but a folder or a device")
+    return real
 
 
 def trouble(error: OSError, path: Path, elsewhere: str) -> CourseError:

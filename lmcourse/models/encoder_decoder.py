@@ -53,7 +53,8 @@ class TransformerConfig:
 
     def __post_init__(self) -> None:
         sizes = ("vocab_size", "num_hidden_layers", "max_position_embeddings")
-        check_settings(self, sizes, ("label_smoothing",))
+        ids = ("decoder_start_token_id", "pad_token_id")
+        check_settings(self, sizes, ("label_smoothing",), ids=ids)
 
     @classmethod
     def base(cls) -> "TransformerConfig":

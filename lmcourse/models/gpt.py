@@ -74,6 +74,7 @@ class GPTConfig:
                 "max_position_embeddings",
             ),
             ("embd_pdrop", "hidden_dropout_prob", "attention_probs_dropout_prob"),
+            ("initializer_range", "layer_norm_eps"),
         )
         _ = self.layer  # which looks at the rest
 

@@ -5,6 +5,11 @@ end in an index error deep inside a layer, on a GPU in the loss of the whole pro
 a result that is silently wrong.
 """
 
+import math
+import operator
+from collections.abc import Callable
+from typing import Any
+
 import torch
 from jaxtyping import Bool, Int
 from torch import Tensor
@@ -39,11 +44,6 @@ def check_ids(
             f"{name} has shape {tuple(input_ids.shape)}.",
             "Give a batch of sequences, (batch, time), with at least one token each.",
         )
-    if input_ids.is_floating_point() or input_ids.is_complex() or input_ids.dtype == torch.bool:
-        raise CourseError(
-            f"{name} has the type {input_ids.dtype}.",
-            "Ids are whole numbers: give a tensor of torch.long.",
-        )
     if positions is not None and input_ids.shape[1] > positions:
         raise CourseError(
             f"{name} has {input_ids.shape[1]} tokens a sequence; this model has {positions} "
@@ -58,8 +58,13 @@ def check_range(ids: Tensor, count: int, name: str, allowed: int | None = None) 
     """See that all ids lie in 0 … count-1, or are the one other value that is allowed.
 
     Raises:
-        CourseError: one does not.
+        CourseError: one does not, or they are no ids by their type.
     """
+    if ids.dtype not in (torch.int64, torch.int32):
+        raise CourseError(
+            f"{name} has the type {ids.dtype}.",
+            "Ids are whole numbers: give a tensor of torch.long.",
+        )
     if ids.is_meta or torch.compiler.is_compiling():
         return  # there are no numbers to look at
     if allowed is not None:
@@ -127,26 +132,56 @@ def visible(
 
 
 def check_settings(
-    config: object, sizes: tuple[str, ...], probabilities: tuple[str, ...] = ()
+    config: object,
+    sizes: tuple[str, ...],
+    probabilities: tuple[str, ...] = (),
+    positive: tuple[str, ...] = (),
+    ids: tuple[str, ...] = (),
 ) -> None:
-    """See that a configuration's sizes are at least 1, and its probabilities of dropout below 1.
+    """See that a configuration's numbers are possible; they become Python's own.
+
+    (A NumPy integer, such as ``ids.max() + 1``, would build a model that cannot be saved.)
 
     Args:
-        sizes, probabilities: names of its attributes; one that is None is left alone.
+        sizes, probabilities, positive, ids: names of its attributes: whole numbers of at least 1,
+            numbers of at least 0 and below 1, numbers above 0, ids of its ``vocab_size``. One that
+            is None is left alone.
 
     Raises:
         CourseError: one is not.
     """
     for name in sizes:
-        size = getattr(config, name)
-        if size is not None and size < 1:
-            raise CourseError(f"{name} is {size}.", f"Give a {name} of at least 1.")
+        _settle(config, name, operator.index, (1, math.inf), "a whole number of at least 1")
     for name in probabilities:
-        probability = getattr(config, name)
-        if probability is not None and not 0 <= probability < 1:
-            raise CourseError(
-                f"{name} is {probability}.", "A probability here is at least 0 and below 1."
-            )
+        below_one = math.nextafter(1.0, 0.0)
+        _settle(config, name, float, (0, below_one), "a number of at least 0 and below 1")
+    for name in positive:
+        _settle(config, name, float, (math.ulp(0.0), math.inf), "a number above 0")
+    for name in ids:
+        last = config.vocab_size - 1  # type: ignore[attr-defined]
+        _settle(config, name, operator.index, (0, last), f"an id of the vocabulary, 0 to {last}")
+
+
+def _settle(
+    config: object,
+    name: str,
+    kind: Callable[[Any], float],
+    bounds: tuple[float, float],
+    wanted: str,
+) -> None:
+    """Make one setting a number of Python's own, within its bounds."""
+    value = getattr(config, name)
+    if value is None:
+        return
+    try:
+        number = math.nan if isinstance(value, bool | str) else kind(value)
+    except (TypeError, ValueError):
+        number = math.nan
+    if not bounds[0] <= number <= bounds[1] or math.isinf(number):
+        raise CourseError(
+            f"{name} is {value!r} in this {type(config).__name__}.", f"Give {wanted}."
+        )
+    object.__setattr__(config, name, number)  # configurations are frozen
 
 
 def shift_right(

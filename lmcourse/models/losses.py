@@ -21,7 +21,7 @@ def label_loss(
     Only these rows of the logits are turned into probabilities: of a masked language model's, one
     in seven. Without any label the loss is 0 (PyTorch's mean over nothing would be NaN).
     """
-    logits, labels = logits.flatten(0, -2), labels.flatten()
+    logits, labels = logits.flatten(0, -2), labels.flatten().long()
     chosen = labels != IGNORED
     count = chosen.sum()
     total = functional.cross_entropy(

@@ -69,7 +69,8 @@ class Seq2SeqConfig:
 
     def __post_init__(self) -> None:
         sizes = ("vocab_size", "embedding_size", "hidden_size", "num_layers")
-        check_settings(self, sizes, ("dropout",))
+        ids = ("decoder_start_token_id", "pad_token_id")
+        check_settings(self, sizes, ("dropout",), ids=ids)
         if self.attention not in SCORES:
             raise CourseError(
                 f"The attention {self.attention!r} is not known.",

@@ -63,7 +63,7 @@ class LayerConfig:
     def __post_init__(self) -> None:
         sizes = ("hidden_size", "num_attention_heads", "intermediate_size")
         dropouts = ("hidden_dropout_prob", "attention_probs_dropout_prob")
-        check_settings(self, sizes, (*dropouts, "activation_dropout_prob"))
+        check_settings(self, sizes, (*dropouts, "activation_dropout_prob"), ("layer_norm_eps",))
         check_heads(self.hidden_size, self.num_attention_heads)
         if self.hidden_act not in ACTIVATIONS:
             raise CourseError(

@@ -270,7 +270,7 @@ def test_a_tensor_too_many_too_few_or_of_another_shape_is_named():
         ({"vocab_size": 0}, "vocab_size is 0"),
         ({"num_labels": 0}, "num_labels is 0"),
         ({"hidden_dropout_prob": 1.0}, "hidden_dropout_prob is 1.0"),
-        ({"pad_token_id": 23}, "pad_token_id is 23, .* 0 to 22"),
+        ({"pad_token_id": 23}, "pad_token_id is 23 .* 0 to 22"),
         ({"hidden_act": "swish"}, "'swish' is not known"),
     ],
     ids=str,
