@@ -34,9 +34,13 @@ def masked_softmax(
 
     Args:
         visible: True where a query may look; any shape that broadcasts to that of the scores.
+
+    Raises:
+        CourseError: ``visible`` holds other than booleans.
     """
     if visible is None:
         return scores.softmax(-1)
+    visible = _booleans(visible)
     weights = scores.masked_fill(~visible, -math.inf).softmax(-1)
     return weights.masked_fill(~visible.any(-1, keepdim=True), 0.0)
 
@@ -64,19 +68,21 @@ def attend(
 
     Returns:
         What each query found, and the weights (before dropout) or None.
+
+    Raises:
+        CourseError: ``visible`` holds other than booleans.
     """
+    visible = None if visible is None else _booleans(visible)
+    if causal and (need_weights or visible is not None):
+        mask = causal_mask(query.shape[-2], key.shape[-2], query)
+        visible, causal = (mask if visible is None else visible & mask), False
     if not need_weights:
-        if causal and visible is not None:
-            visible, causal = visible & causal_mask(query.shape[-2], key.shape[-2], query), False
         found = functional.scaled_dot_product_attention(
             query, key, value, attn_mask=visible, dropout_p=dropout, is_causal=causal, scale=scale
         )
         return found, None
-    if causal:
-        mask = causal_mask(query.shape[-2], key.shape[-2], query)
-        visible = mask if visible is None else visible & mask
     scale = 1 / math.sqrt(query.shape[-1]) if scale is None else scale
-    weights = masked_softmax(query @ key.mT * scale, visible)
+    weights = masked_softmax((query * scale) @ key.mT, visible)  # scaled first: float16 ends soon
     return functional.dropout(weights, dropout) @ value, weights
 
 
@@ -96,9 +102,9 @@ class AdditiveAttention(nn.Module):
 
     def __init__(self, query_size: int, key_size: int, hidden_size: int) -> None:
         super().__init__()
-        self.W = nn.Linear(query_size, hidden_size, bias=False)
-        self.U = nn.Linear(key_size, hidden_size, bias=False)
-        self.v = nn.Linear(hidden_size, 1, bias=False)
+        self.W = _drawn(hidden_size, query_size, inputs=query_size)
+        self.U = _drawn(hidden_size, key_size, inputs=key_size)
+        self.v = _drawn(hidden_size, inputs=hidden_size)
 
     def forward(
         self,
@@ -106,9 +112,10 @@ class AdditiveAttention(nn.Module):
         key: Float[Tensor, "batch key key_size"],
         visible: Bool[Tensor, "..."] | None = None,
     ) -> tuple[Float[Tensor, "batch query key_size"], Float[Tensor, "batch query key"]]:
-        """What each query found among the keys, and the weights."""
-        hidden = torch.tanh(self.W(query).unsqueeze(-2) + self.U(key).unsqueeze(-3))
-        weights = masked_softmax(self.v(hidden).squeeze(-1), visible)
+        """What each query found among the keys, and the weights; arguments as `DotAttention`'s."""
+        _check_visible(visible, len(query), query.shape[1], key.shape[1])
+        hidden = torch.tanh((query @ self.W.T).unsqueeze(-2) + (key @ self.U.T).unsqueeze(-3))
+        weights = masked_softmax(hidden @ self.v, visible)
         return weights @ key, weights
 
 
@@ -129,7 +136,7 @@ class DotAttention(nn.Module):
                 "not exist.",
                 "Make the widths equal, or put a matrix between them with general=True.",
             )
-        self.W = nn.Linear(query_size, key_size, bias=False) if general else nn.Identity()
+        self.W = _drawn(query_size, key_size, inputs=query_size) if general else None
 
     def forward(
         self,
@@ -137,8 +144,17 @@ class DotAttention(nn.Module):
         key: Float[Tensor, "batch key key_size"],
         visible: Bool[Tensor, "..."] | None = None,
     ) -> tuple[Float[Tensor, "batch query key_size"], Float[Tensor, "batch query key"]]:
-        """What each query found among the keys, and the weights."""
-        found, weights = attend(self.W(query), key, key, visible, scale=1.0)
+        """What each query found among the keys, and the weights.
+
+        Args:
+            visible: True where a query may look, (batch, query, key); an axis may be 1.
+
+        Raises:
+            CourseError: ``visible`` has another shape or other values.
+        """
+        _check_visible(visible, len(query), query.shape[1], key.shape[1])
+        query = query if self.W is None else query @ self.W
+        found, weights = attend(query, key, key, visible, scale=1.0)
         assert weights is not None
         return found, weights
 
@@ -180,13 +196,17 @@ class MultiHeadAttention(TorchCounterpart):
             hidden: where the queries come from.
             context: where keys and values come from: the encoder's states in a decoder; if it is
                 not given, ``hidden`` (self-attention).
-            visible, causal, need_weights: as in `attend`; ``visible`` broadcasts to
-                (batch, head, query, key).
+            visible: True where a query may look, (batch, head, query, key); an axis may be 1.
+            causal, need_weights: as in `attend`.
 
         Returns:
             What was found, and each head's weights or None.
+
+        Raises:
+            CourseError: ``visible`` has another shape or other values.
         """
         context = hidden if context is None else context
+        _check_visible(visible, len(hidden), self.heads, hidden.shape[1], context.shape[1])
         found, weights = attend(
             self.split(self.query(hidden)),
             self.split(self.key(context)),
@@ -215,4 +235,43 @@ def check_heads(hidden_size: int, heads: int) -> None:
         raise CourseError(
             f"{heads} heads cannot share a width of {hidden_size} evenly.",
             "Make hidden_size a multiple of the number of heads.",
+        )
+
+
+def _drawn(*shape: int, inputs: int) -> nn.Parameter:
+    """A matrix or vector drawn as `torch.nn.Linear` draws one that reads so many inputs."""
+    bound = 1 / math.sqrt(inputs)
+    return nn.Parameter(torch.empty(shape).uniform_(-bound, bound))
+
+
+def _booleans(visible: Tensor) -> Bool[Tensor, "*axes query_or_one key_or_one"]:
+    """The mask, with an axis for the queries.
+
+    Any other type would be added to the scores by the fused kernel, and not by the loop.
+    """
+    if visible.dtype != torch.bool:
+        raise CourseError(
+            f"visible has the type {visible.dtype}.",
+            "Give booleans, True where a query may look: mask.bool() of a mask of 1 and 0, "
+            "mask == 0 of one that is added to the scores (0 and -inf).",
+        )
+    return torch.atleast_2d(visible)
+
+
+def _check_visible(visible: Tensor | None, *scores: int) -> None:
+    """See that each axis of the mask is that of the scores, or 1.
+
+    With an axis too few, a tokenizer's (batch, key) would pass for (query, key) where a batch
+    happens to hold as many sequences as they have tokens.
+    """
+    if visible is None:
+        return
+    if visible.ndim != len(scores) or any(
+        size not in (1, wanted) for size, wanted in zip(visible.shape, scores, strict=True)
+    ):
+        axes = ":, " + "None, " * (len(scores) - 2) + ":"
+        raise CourseError(
+            f"visible has shape {tuple(visible.shape)}, the scores {scores}.",
+            "Give it as many axes, each of the same size or 1: a tokenizer's mask (batch, key) is "
+            f"visible = mask.bool()[{axes}].",
         )

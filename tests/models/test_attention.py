@@ -36,18 +36,18 @@ def random_mask(batch: int, query: int, key: int) -> Tensor:
 @pytest.mark.parametrize("seed", range(5))
 def test_additive_and_dot_scores_are_the_equations(seed: int) -> None:
     torch.manual_seed(seed)
-    batch, queries, keys, size = 2, 3, 4, 5
-    query, key = torch.randn(batch, queries, size).double(), torch.randn(batch, keys, size).double()
+    batch, queries, keys, size, wide = 2, 3, 4, 5, 7
+    short, long = (torch.randn(batch, queries, width).double() for width in (size, wide))
+    key = torch.randn(batch, keys, size).double()
     seen = random_mask(batch, queries, keys)
-    additive = AdditiveAttention(size, size, 6).double()
-    general = DotAttention(size, size, general=True).double()
-    W, U, v = (getattr(additive, name).weight for name in "WUv")
-    scores = {
-        additive: lambda q, k: (v[0] * torch.tanh(W @ q + U @ k)).sum(),
-        general: lambda q, k: (general.W.weight @ q) @ k,
-        DotAttention(size, size): lambda q, k: q @ k,
-    }
-    for module, score in scores.items():
+    additive = AdditiveAttention(wide, size, 6).double()
+    general = DotAttention(wide, size, general=True).double()
+    scores = (
+        (additive, long, lambda q, k: additive.v @ torch.tanh(additive.W @ q + additive.U @ k)),
+        (general, long, lambda q, k: q @ general.W @ k),
+        (DotAttention(size, size), short, lambda q, k: q @ k),
+    )
+    for module, query, score in scores:
         found, weights = module(query, key, seen)
         for b in range(batch):
             for t in range(queries):
@@ -90,6 +90,7 @@ def test_dropout_drops_weights_and_keeps_their_mean() -> None:
     weights = attend(query, key, value)[1]
     draws = torch.stack([attend(query, key, value, dropout=0.5)[0] for _ in range(4000)])
     assert ((draws == 0).double().mean() - 0.5).abs() < 0.02
+    assert torch.equal(attend(query, key, value, dropout=0.5)[1], weights)  # as before the dropout
     torch.testing.assert_close(draws.mean(0), weights, atol=0.02, rtol=0)
 
 
@@ -101,6 +102,27 @@ def test_the_softmax_is_safe_for_large_scores_and_empty_rows() -> None:
     assert weights[1].tolist() == [0, 0, 0]
     weights.sum().backward()
     assert scores.grad is not None and scores.grad.isfinite().all()
+
+
+@pytest.mark.parametrize("need_weights", [False, True])
+def test_half_precision_holds_large_vectors(need_weights: bool) -> None:
+    """Products of 64 entries of 40 are beyond float16's 65,504, their eighths are not."""
+    query = torch.full((1, 1, 64), 40.0, dtype=torch.float16)
+    key = torch.cat([query, -query], 1)
+    found, _ = attend(query, key, key, need_weights=need_weights)
+    assert torch.equal(found, query)
+
+
+@pytest.mark.parametrize("need_weights", [False, True])
+def test_a_mask_of_one_axis_is_one_of_the_keys(need_weights: bool) -> None:
+    query, key = torch.randn(2, 6, 3, 4), torch.randn(2, 6, 5, 4)
+    row = torch.tensor([True, False, True, True, False])
+    for causal in (False, True):
+        found, whole = (
+            attend(query, key, key, seen, causal=causal, need_weights=need_weights)[0]
+            for seen in (row, row.expand(2, 6, 3, 5))
+        )
+        torch.testing.assert_close(found, whole)
 
 
 def test_each_head_attends_in_its_own_part() -> None:
@@ -135,3 +157,41 @@ def test_bad_input() -> None:
         MultiHeadAttention.from_torch(torch.nn.MultiheadAttention(8, 2, kdim=4, vdim=4))
     with pytest.raises(CourseError, match="no added keys"):
         MultiHeadAttention.from_torch(torch.nn.MultiheadAttention(8, 2, add_zero_attn=True))
+
+
+@pytest.mark.bad_input
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64, torch.long, torch.uint8])
+def test_a_mask_holds_booleans(dtype: torch.dtype) -> None:
+    """The fused kernel would add a mask of numbers to the scores."""
+    x, mask = torch.randn(2, 3, 4), torch.ones(2, 3, 3, dtype=dtype)
+    message = rf"visible has the type {dtype}.*mask\.bool\(\).*mask == 0"
+    for need_weights in (False, True):
+        with pytest.raises(CourseError, match=message):
+            attend(x, x, x, mask, need_weights=need_weights)
+        with pytest.raises(CourseError, match=message):
+            MultiHeadAttention(4, 2)(x, visible=mask[:, None], need_weights=need_weights)
+    for one_head in (DotAttention(4, 4), AdditiveAttention(4, 4, 4)):
+        with pytest.raises(CourseError, match=message):
+            one_head(x, x, mask)
+    with pytest.raises(CourseError, match=message):
+        masked_softmax(x, mask)
+
+
+@pytest.mark.bad_input
+def test_a_mask_has_all_axes() -> None:
+    """A tokenizer's (batch, key) has the shape of (query, key) where the batch is as large."""
+    x, seen = torch.randn(3, 3, 4), torch.ones(3, 3, dtype=torch.bool)
+    many = MultiHeadAttention(4, 2)
+    for mask in (seen, seen[None], seen[:, None, None, :2], seen.expand(3, 3, 3, 3)):
+        shape = ", ".join(map(str, mask.shape))
+        message = rf"shape \({shape}\), the scores \(3, 2, 3, 3\).*\[:, None, None, :\]"
+        with pytest.raises(CourseError, match=message):
+            many(x, visible=mask)
+    one, context = torch.randn(3, 2, 4), torch.randn(3, 3, 4)
+    for single in (DotAttention(4, 4), AdditiveAttention(4, 4, 4)):
+        single(one, context, seen[None, :2])
+        for mask in (seen, seen[:, None, None], seen[:, None, :2]):
+            with pytest.raises(CourseError, match=r"scores \(3, 2, 3\).*\[:, None, :\]"):
+                single(one, context, mask)
+    for good in (seen[:, None, None], seen.expand(3, 2, 3, 3), seen[None, None]):
+        many(x, visible=good)

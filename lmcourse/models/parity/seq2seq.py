@@ -49,9 +49,9 @@ def score(w: Weights, kind: Score, h: Tensor, state: Tensor) -> Tensor:
     if kind == "dot":
         return (h * state).sum()
     if kind == "general":
-        return (w["attention.W.weight"] @ h * state).sum()
-    hidden = (w["attention.W.weight"] @ h + w["attention.U.weight"] @ state).tanh()
-    return (w["attention.v.weight"][0] * hidden).sum()
+        return h @ w["attention.W"] @ state
+    hidden = (w["attention.W"] @ h + w["attention.U"] @ state).tanh()
+    return w["attention.v"] @ hidden
 
 
 def sentence(
