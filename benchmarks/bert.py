@@ -2,7 +2,7 @@
 
 Ours and the `transformers` library's have the same weights and read the same padded batch, turn by
 turn, in float32 and one thread; its attention is PyTorch's fused kernel, as is ours. A training
-step is forward, loss of the masked words (one in seven), backward and AdamW, with dropout. Memory
+step is forward, loss of the masked words (15 % of them), backward and AdamW, with dropout. Memory
 is what Linux says of a process that does nothing but one attention. The table goes to
 `benchmarks/bert.md`.
 """
@@ -73,7 +73,7 @@ SIZES = (
 
 
 def batch(size: Size, vocab_size: int, device: str) -> dict[str, torch.Tensor]:
-    """Ids, every second sequence of which is padded by a quarter, and labels of one in seven."""
+    """Ids, every second sequence of which is padded by a quarter, and labels of 15 %."""
     ids = torch.randint(1, vocab_size, (size.batch, size.time))
     mask = torch.ones_like(ids)
     mask[1::2, -size.time // 4 :] = 0

@@ -238,6 +238,20 @@ def check_heads(hidden_size: int, heads: int) -> None:
         )
 
 
+def heads_of_64(hidden_size: int) -> int:
+    """How many heads a width has in the published sizes: one for every 64 numbers.
+
+    Raises:
+        CourseError: 64 does not divide the width.
+    """
+    if hidden_size < 64 or hidden_size % 64:
+        raise CourseError(
+            f"A width of {hidden_size} does not make heads of 64 numbers.",
+            "Give a multiple of 64, or all sizes to the configuration itself.",
+        )
+    return hidden_size // 64
+
+
 def _drawn(*shape: int, inputs: int) -> nn.Parameter:
     """A matrix or vector drawn as `torch.nn.Linear` draws one that reads so many inputs."""
     bound = 1 / math.sqrt(inputs)

@@ -11,18 +11,21 @@ Nothing is new in it but how it is trained: `lmcourse.models.bert_heads` has wha
 """
 
 from dataclasses import dataclass, replace
-from typing import Any, Literal, TypedDict
+from typing import Any, ClassVar, Literal, TypedDict, TypeVar
 
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
 from lmcourse.models import inputs
+from lmcourse.models.attention import heads_of_64
 from lmcourse.models.checkpoint import Model
 from lmcourse.models.embeddings import Embeddings
 from lmcourse.models.initialization import draw_weights
 from lmcourse.models.outputs import EncoderOutput
+from lmcourse.models.reuse import on_top_of
 from lmcourse.models.transformer import Encoder, LayerConfig
 
+H = TypeVar("H", bound="BertHead")
 Problem = Literal["regression", "single_label_classification", "multi_label_classification"]
 
 
@@ -97,11 +100,18 @@ class BertConfig:
 
     @classmethod
     def sized(cls, layers: int, width: int, **changes: Any) -> "BertConfig":
-        """The published sizes' rule: heads of 64 numbers, and four times the width between."""
+        """The published sizes' rule: heads of 64 numbers, and four times the width between.
+
+        ``changes`` come after the rule, and it does not follow them: ``base(hidden_size=384)``
+        keeps base's 12 heads and 3072 numbers between; ``sized(12, 384)`` has 6 and 1536.
+
+        Raises:
+            CourseError: the width is no multiple of 64.
+        """
         sizes = {
             "hidden_size": width,
             "num_hidden_layers": layers,
-            "num_attention_heads": width // 64,
+            "num_attention_heads": heads_of_64(width),
             "intermediate_size": 4 * width,
         }
         return cls(**(sizes | changes))
@@ -154,7 +164,15 @@ class Bert(Model):
 
     def __init__(self, config: BertConfig) -> None:
         super().__init__(config)
-        self.embeddings = Embeddings(
+        self.embeddings = self.make_embeddings(config)
+        self.encoder = self.make_encoder(config)
+        self.pooler = Pooler(config.hidden_size) if config.add_pooling_layer else None
+        draw_weights(self, config.initializer_range, truncated=True)
+
+    @staticmethod
+    def make_embeddings(config: BertConfig) -> Embeddings:
+        """What comes below the encoder."""
+        return Embeddings(
             config.vocab_size,
             config.hidden_size,
             config.max_position_embeddings,
@@ -163,9 +181,11 @@ class Bert(Model):
             layer_norm_eps=config.layer_norm_eps,
             dropout=config.hidden_dropout_prob,
         )
-        self.encoder = Encoder(config.layer, config.num_hidden_layers)
-        self.pooler = Pooler(config.hidden_size) if config.add_pooling_layer else None
-        draw_weights(self, config.initializer_range, truncated=True)
+
+    @staticmethod
+    def make_encoder(config: BertConfig) -> nn.Module:
+        """The layers: what is called as an `Encoder` is, and returns the same."""
+        return Encoder(config.layer, config.num_hidden_layers)
 
     def forward(
         self,
@@ -218,6 +238,38 @@ class BertInputs(TypedDict, total=False):
     inputs_embeds: Tensor | None
     output_attentions: bool
     output_hidden_states: bool
+
+
+class BertHead(Model):
+    """What stands on a `Bert`, which it holds as ``bert``.
+
+    Attributes:
+        Base: the class of what is below. A variant's head is BERT's with its own ``Base``.
+    """
+
+    Config = BertConfig
+    config: BertConfig
+    Base: ClassVar[type[Bert]] = Bert
+
+    @classmethod
+    def on_top_of(cls: type[H], pretrained: Model, **changes: Any) -> H:
+        """This head on a copy of a pretrained BERT (Devlin et al. 2019, figure 1).
+
+            tagger = BertForTokenClassification.on_top_of(pretrained, num_labels=9)
+
+        The two heads of pre-training are copied where both models have them; every other head's
+        weights are drawn anew. A pooler that this head does not read is dropped. One that it reads
+        and the pretrained model lacks is drawn anew, too.
+
+        Args:
+            pretrained: the base model, or one with any head on it.
+            changes: settings that are to differ from the pretrained model's.
+
+        Raises:
+            CourseError: it is no such model; a setting is unknown; a tensor does not fit.
+        """
+        heads = ("predictions", "seq_relationship")
+        return on_top_of(cls, pretrained, cls.Base, "bert", changes, heads)
 
 
 def with_pooler(config: BertConfig, pooler: bool) -> BertConfig:

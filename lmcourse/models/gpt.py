@@ -14,7 +14,7 @@ the weights of what is added to the residual stream smaller by √(number of add
 """
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 import torch
 from jaxtyping import Float, Int
@@ -23,12 +23,16 @@ from torch.nn import functional
 
 from lmcourse.errors import CourseError
 from lmcourse.models import inputs
+from lmcourse.models.attention import heads_of_64
 from lmcourse.models.checkpoint import Model
 from lmcourse.models.embeddings import Embeddings
 from lmcourse.models.initialization import draw_weights
 from lmcourse.models.losses import label_loss
 from lmcourse.models.outputs import EncoderOutput, LanguageModelOutput
+from lmcourse.models.reuse import on_top_of
 from lmcourse.models.transformer import Encoder, EncoderLayer, LayerConfig
+
+M = TypeVar("M", bound="GPTForCausalLM")
 
 
 @dataclass(frozen=True)
@@ -94,11 +98,18 @@ class GPTConfig:
 
     @classmethod
     def sized(cls, layers: int, width: int, **changes: Any) -> "GPTConfig":
-        """The published sizes' rule: heads of 64 numbers."""
+        """The published sizes' rule: heads of 64 numbers.
+
+        ``changes`` come after the rule, and it does not follow them: ``gpt2(hidden_size=384)``
+        keeps its 12 heads; ``sized(12, 384)`` has 6.
+
+        Raises:
+            CourseError: the width is no multiple of 64.
+        """
         sizes = {
             "hidden_size": width,
             "num_hidden_layers": layers,
-            "num_attention_heads": width // 64,
+            "num_attention_heads": heads_of_64(width),
         }
         return cls(**(sizes | changes))
 
@@ -202,6 +213,21 @@ class GPTForCausalLM(Model):
     def __init__(self, config: GPTConfig) -> None:
         super().__init__(config)
         self.gpt = GPT(config)
+
+    @classmethod
+    def on_top_of(cls: type[M], pretrained: Model, **changes: Any) -> M:
+        """The next token's scores on a copy of a pretrained `GPT`.
+
+        (The way back needs nothing: ``model.gpt`` is a model of its own.)
+
+        Args:
+            pretrained: the base model, or one with a head on it.
+            changes: settings that are to differ from the pretrained model's.
+
+        Raises:
+            CourseError: it is no such model; a setting is unknown; a tensor does not fit.
+        """
+        return on_top_of(cls, pretrained, GPT, "gpt", changes)
 
     def forward(
         self,

@@ -7,6 +7,7 @@ import torch
 import transformers
 
 from lmcourse.errors import CourseError
+from lmcourse.models.bert import BertConfig
 from lmcourse.models.gpt import GPT, GPTConfig, GPTForCausalLM
 from lmcourse.models.inputs import IGNORED
 from lmcourse.models.parity.comparing import shaken
@@ -72,7 +73,7 @@ def test_it_is_berts_encoder_with_another_mask():
     given = torch.randint(23, (2, 6))
     past = torch.ones(6, 6, dtype=torch.bool).tril()
     x = model.embeddings(given)
-    own, other = model(given).last_hidden_state, both_ways(x, past).last_hidden_state
+    own, other = model(given).last_hidden_state, both_ways(x, past[None, None]).last_hidden_state
     torch.testing.assert_close(own, other)
     assert not torch.allclose(own, both_ways(x).last_hidden_state)
 
@@ -160,6 +161,18 @@ def test_what_the_other_side_lacks_is_refused():
 def test_a_setting_that_makes_no_sense_is_named(settings, words):
     with pytest.raises(CourseError, match=words):
         replace(SMALL, **settings)
+
+
+@pytest.mark.parametrize("config", [BertConfig, GPTConfig])
+def test_the_published_sizes_are_made_of_heads_of_64(config):
+    half = config.sized(3, 384)
+    assert (half.num_hidden_layers, half.num_attention_heads) == (3, 6)
+    assert half.layer.intermediate_size == 4 * 384
+    narrow = config.sized(3, 768, hidden_size=384)  # a change comes after the rule
+    assert (narrow.hidden_size, narrow.num_attention_heads) == (384, 12)
+    for width in (100, 0, 32):
+        with pytest.raises(CourseError, match=f"A width of {width} does not make heads of 64"):
+            config.sized(2, width)
 
 
 FIVE = torch.ones(2, 5, dtype=torch.long)
