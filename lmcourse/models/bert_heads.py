@@ -19,8 +19,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from lmcourse.errors import CourseError
-from lmcourse.models.bert import Bert, BertConfig, BertInputs, with_pooler
-from lmcourse.models.checkpoint import Model
+from lmcourse.models.bert import BertConfig, BertHead, BertInputs, with_pooler
 from lmcourse.models.initialization import draw_weights
 from lmcourse.models.inputs import IGNORED, check_ids, check_like, check_range
 from lmcourse.models.losses import label_loss
@@ -143,15 +142,12 @@ class NextSentenceHead(nn.Module):
         return logits, label_loss(logits, labels)
 
 
-class BertForPreTraining(Model):
+class BertForPreTraining(BertHead):
     """BERT as it is pre-trained: both tasks at once."""
-
-    Config = BertConfig
-    config: BertConfig
 
     def __init__(self, config: BertConfig) -> None:
         super().__init__(config)
-        self.bert = Bert(with_pooler(config, True))
+        self.bert = self.Base(with_pooler(config, True))
         self.predictions = prediction_head(config)
         self.seq_relationship = NextSentenceHead(config)
 
@@ -184,15 +180,12 @@ class BertForPreTraining(Model):
         )
 
 
-class BertForMaskedLM(Model):
+class BertForMaskedLM(BertHead):
     """BERT with the masked tokens' task alone."""
-
-    Config = BertConfig
-    config: BertConfig
 
     def __init__(self, config: BertConfig) -> None:
         super().__init__(config)
-        self.bert = Bert(with_pooler(config, False))
+        self.bert = self.Base(with_pooler(config, False))
         self.predictions = prediction_head(config)
 
     def forward(
@@ -215,15 +208,12 @@ class BertForMaskedLM(Model):
         return LanguageModelOutput(loss, logits, states.hidden_states, states.attentions)
 
 
-class BertForNextSentencePrediction(Model):
+class BertForNextSentencePrediction(BertHead):
     """BERT with the next sentence's task alone."""
-
-    Config = BertConfig
-    config: BertConfig
 
     def __init__(self, config: BertConfig) -> None:
         super().__init__(config)
-        self.bert = Bert(with_pooler(config, True))
+        self.bert = self.Base(with_pooler(config, True))
         self.seq_relationship = NextSentenceHead(config)
 
     def forward(

@@ -22,9 +22,8 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from lmcourse.errors import CourseError
-from lmcourse.models.bert import Bert, BertConfig, BertInputs, with_pooler
+from lmcourse.models.bert import BertConfig, BertHead, BertInputs, with_pooler
 from lmcourse.models.bert_heads import ClassifierOutput, check_class_labels
-from lmcourse.models.checkpoint import Model
 from lmcourse.models.initialization import draw_weights
 from lmcourse.models.inputs import IGNORED
 from lmcourse.models.losses import label_loss
@@ -59,15 +58,12 @@ class ClassificationHead(nn.Module):
         return self.dense(self.dropout(x))
 
 
-class BertForSequenceClassification(Model):
+class BertForSequenceClassification(BertHead):
     """A class, or a number, of a sentence or a pair of sentences (figure 4, a and b)."""
-
-    Config = BertConfig
-    config: BertConfig
 
     def __init__(self, config: BertConfig) -> None:
         super().__init__(config)
-        self.bert = Bert(with_pooler(config, True))
+        self.bert = self.Base(with_pooler(config, True))
         self.classifier = ClassificationHead(config, config.num_labels)
 
     def forward(
@@ -124,15 +120,12 @@ def sequence_loss(
     return functional.binary_cross_entropy_with_logits(logits, labels)
 
 
-class BertForQuestionAnswering(Model):
+class BertForQuestionAnswering(BertHead):
     """Where in a text the answer to a question starts and ends (figure 4, c)."""
-
-    Config = BertConfig
-    config: BertConfig
 
     def __init__(self, config: BertConfig) -> None:
         super().__init__(config)
-        self.bert = Bert(with_pooler(config, False))
+        self.bert = self.Base(with_pooler(config, False))
         self.qa_outputs = nn.Linear(config.hidden_size, 2)
         draw_weights(self.qa_outputs, config.initializer_range, truncated=True)
 
@@ -185,15 +178,12 @@ def place_loss(
     return label_loss(scores, places.clamp(min=0).masked_fill(places >= time, IGNORED))
 
 
-class BertForTokenClassification(Model):
+class BertForTokenClassification(BertHead):
     """A class of each token: names, parts of speech (figure 4, d)."""
-
-    Config = BertConfig
-    config: BertConfig
 
     def __init__(self, config: BertConfig) -> None:
         super().__init__(config)
-        self.bert = Bert(with_pooler(config, False))
+        self.bert = self.Base(with_pooler(config, False))
         self.classifier = ClassificationHead(config, config.num_labels)
 
     def forward(
@@ -222,15 +212,12 @@ class BertForTokenClassification(Model):
         return ClassifierOutput(loss, logits, states.hidden_states, states.attentions)
 
 
-class BertForMultipleChoice(Model):
+class BertForMultipleChoice(BertHead):
     """Which of some endings goes with a beginning (section 4.4): each pair is read by itself."""
-
-    Config = BertConfig
-    config: BertConfig
 
     def __init__(self, config: BertConfig) -> None:
         super().__init__(config)
-        self.bert = Bert(with_pooler(config, True))
+        self.bert = self.Base(with_pooler(config, True))
         self.classifier = ClassificationHead(config, 1)
 
     def forward(
