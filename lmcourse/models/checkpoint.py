@@ -6,8 +6,9 @@ any code when it is opened, is refused.
 """
 
 from collections.abc import Mapping
+from dataclasses import fields, is_dataclass, replace
 from pathlib import Path
-from typing import Any, ClassVar, TypeVar, cast
+from typing import Any, ClassVar, TypeVar, cast, get_type_hints
 
 import msgspec
 from torch import Tensor, nn
@@ -32,28 +33,28 @@ class Model(nn.Module):
 
     def __init__(self, config: Any) -> None:
         super().__init__()
-        if not isinstance(config, self.Config):
-            raise CourseError(
-                f"{type(self).__name__} was given {config!r:.80} for its configuration.",
-                f"Give a {self.Config.__name__}.",
-            )
+        _check_kind(type(self).__name__, config, self.Config)
+        for name, kind in get_type_hints(self.Config).items():
+            if isinstance(kind, type) and is_dataclass(kind):
+                _check_kind(f"{self.Config.__name__}'s {name}", getattr(config, name), kind)
         self.config = config
 
     def save(self, path: str | Path) -> None:
         """Write the weights and the configuration into one safetensors file.
 
         Raises:
-            CourseError: it cannot be written; a file that was there before is unchanged.
+            CourseError: it cannot be written, and a file that was there before is unchanged; or the
+                weights or a setting cannot.
         """
         from safetensors.torch import save
 
         metadata = {
             "architecture": type(self).__name__,
-            "config": msgspec.json.encode(self.config).decode(),
+            "config": _as_json(self.config),
             "format": "pt",
         }
         path = Path(path)
-        content = save({name: t.contiguous() for name, t in self.state_dict().items()}, metadata)
+        content = save(_apart(self.state_dict()), metadata)
         try:
             with replacing(path) as file:
                 file.write(content)
@@ -149,7 +150,53 @@ def load_strictly(model: nn.Module, state: Mapping[str, Tensor], source: str) ->
     floating = next((tensor for tensor in state.values() if tensor.is_floating_point()), None)
     if floating is not None:
         model.to(floating.device, floating.dtype)
+    for name, tensor in model.state_dict(keep_vars=True).items():
+        tensor.data = tensor.data.to(state[name].device, state[name].dtype)  # they may be mixed
     model.load_state_dict(dict(state))
+
+
+def _check_kind(what: str, config: Any, kind: type) -> None:
+    if not isinstance(config, kind):
+        raise CourseError(
+            f"{what} was given {config!r:.80} for its configuration.", f"Give a {kind.__name__}."
+        )
+
+
+def _apart(state: Mapping[str, Tensor]) -> dict[str, Tensor]:
+    """The tensors, each in memory of its own: a file has no two names for one."""
+    apart: dict[str, Tensor] = {}
+    known: set[int] = set()
+    for name, tensor in state.items():
+        if tensor.is_meta:
+            raise CourseError(
+                f"{name} is on the meta device, where a tensor has a shape and no numbers.",
+                "Build the model on a real device, such as the CPU, to save it.",
+            )
+        memory = tensor.untyped_storage().data_ptr()
+        apart[name] = tensor.clone() if memory in known else tensor.contiguous()
+        known.add(memory)
+    return apart
+
+
+def _as_json(config: Any) -> str:
+    """A configuration as JSON that gives it back.
+
+    Raises:
+        CourseError: a setting of it has no place in JSON.
+    """
+    for field in fields(config):
+        value = getattr(config, field.name)
+        try:
+            again = msgspec.json.decode(msgspec.json.encode(value), type=type(value))
+            same = bool(again == value)
+        except (TypeError, ValueError):
+            same = False
+        if not same:
+            raise CourseError(
+                f"The setting {field.name}={value!r:.80} cannot be saved.",
+                "Build the configuration with numbers, text and tuples of Python's own.",
+            )
+    return msgspec.json.encode(config).decode()
 
 
 def _read(path: Path) -> tuple[dict[str, str], dict[str, Tensor]]:
@@ -157,9 +204,8 @@ def _read(path: Path) -> tuple[dict[str, str], dict[str, Tensor]]:
     from safetensors import SafetensorError, safe_open
 
     if not path.is_file():
-        raise CourseError(
-            f"There is no file {path}.", "Check the path; `model.save(path)` writes one."
-        )
+        what = "is a folder" if path.is_dir() else "is not there"
+        raise CourseError(f"The file {path} {what}.", "Check it; `model.save(path)` writes one.")
     try:
         with safe_open(path, "pt") as file:
             names = list(file.keys())
@@ -173,14 +219,14 @@ def _read(path: Path) -> tuple[dict[str, str], dict[str, Tensor]]:
 
 
 def _config(kind: type[C], content: str, path: str | Path) -> C:
-    """The configuration from its JSON."""
+    """The configuration from its JSON; what was added to it later has its default."""
     try:
         config = msgspec.json.decode(content, type=kind)
         if msgspec.json.decode(msgspec.json.encode(config)) != msgspec.json.decode(content):
             raise msgspec.DecodeError(f"it has more than a {kind.__name__}")
-        return config
-    except msgspec.DecodeError as error:
+        return cast(C, replace(cast(Any, config)))  # now with every default written down
+    except (msgspec.DecodeError, CourseError) as error:
         raise CourseError(
-            f"The configuration in {path} cannot be read: {error}.",
+            f"The configuration in {path} cannot be read: {error}",
             "The file is damaged or of another version of the course: fetch or save it again.",
         ) from error

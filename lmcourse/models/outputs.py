@@ -1,9 +1,9 @@
 """What a model's call returns, named and read as what the `transformers` library returns.
 
-    result.logits    result["logits"]    result[0]
+    result.logits    result["logits"]    result[0]    loss, logits = result
 
 By number and when it is unpacked, what was not asked for is left out, so that `result[0]` is the
-loss where labels were given.
+loss where labels were given. (Unpacked, the library's result gives its names, ours what they name.)
 """
 
 from collections.abc import Iterator
@@ -14,7 +14,7 @@ from jaxtyping import Float
 from torch import Tensor
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class ModelOutput:
     """The reading of every output, by attribute, name or number; fields are what a model adds."""
 
@@ -22,6 +22,14 @@ class ModelOutput:
         """The names of what there is."""
         names = [field.name for field in fields(self)]
         return [name for name in names if getattr(self, name) is not None]
+
+    def items(self) -> list[tuple[str, Any]]:
+        """What there is, with its names."""
+        return list(zip(self.keys(), self.to_tuple(), strict=True))
+
+    def get(self, key: str, default: Any = None) -> Any:
+        """One result, or something else where it is not there."""
+        return dict(self.items()).get(key, default)
 
     def to_tuple(self) -> tuple[Any, ...]:
         """What there is, in order."""
@@ -52,7 +60,7 @@ Layers = tuple[Tensor, ...]
 """One tensor a layer."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class EncoderOutput(ModelOutput):
     """What a stack of layers returns.
 
@@ -72,7 +80,7 @@ class EncoderOutput(ModelOutput):
     cross_attentions: Layers | None = None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class LanguageModelOutput(ModelOutput):
     """What a model returns that predicts a token at each place."""
 
@@ -83,7 +91,7 @@ class LanguageModelOutput(ModelOutput):
     cross_attentions: Layers | None = None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Seq2SeqOutput(ModelOutput):
     """What a model returns that reads one sequence and writes another.
 

@@ -1,10 +1,13 @@
 """Saving, loading and converting: what does not fit is named, and nothing is lost."""
 
+import os
 import pickle
 import re
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pytest
 import safetensors.torch
 import torch
@@ -35,6 +38,14 @@ class Small(Model):
 
 class Other(Small):
     """Another architecture with the same tensors."""
+
+
+class Twice(Small):
+    """With a second name, whose tensor may be that of the first."""
+
+    def __init__(self, config: SmallConfig) -> None:
+        super().__init__(config)
+        self.again = nn.Parameter(torch.zeros(2, config.width))
 
 
 @pytest.fixture
@@ -70,16 +81,81 @@ def test_tied_and_sliced_tensors_are_saved(tmp_path: Path) -> None:
     model.layer.weight = nn.Parameter(torch.arange(12.0).view(3, 4).T[1:3])
     model.save(tmp_path / "m")
     assert Small.load(tmp_path / "m").layer.weight.tolist() == [[1, 5, 9], [2, 6, 10]]
+    tied = Twice(SmallConfig())
+    tied.again = tied.layer.weight
+    tied.save(tmp_path / "tied")
+    again = Twice.load(tmp_path / "tied")
+    assert torch.equal(again.again, tied.layer.weight)
+    assert torch.equal(again.layer.weight, tied.layer.weight)
+
+
+def test_each_tensor_keeps_its_type(tmp_path: Path) -> None:
+    model = Twice(SmallConfig())
+    model.layer.half().weight.data = torch.ones(2, 3, dtype=torch.bfloat16)
+    model.save(tmp_path / "m")
+    types = [t.dtype for t in Twice.load(tmp_path / "m").state_dict().values()]
+    assert types == [torch.float32, torch.bfloat16, torch.float16]
+
+
+def test_a_link_is_followed_and_nothing_but_a_file_is_replaced(saved: Path) -> None:
+    link = saved.with_name("link.safetensors")
+    link.symlink_to(saved)
+    Small(SmallConfig(2)).save(link)
+    assert link.is_symlink() and Small.load(saved).config == SmallConfig(2)
+    for path in (saved.parent, "/", "", ".", "a\0b"):
+        with pytest.raises(CourseError, match=r"could not be written"):
+            Small(SmallConfig()).save(path)
+    fifo = saved.with_name("fifo")
+    os.mkfifo(fifo)
+    with pytest.raises(CourseError, match="no ordinary file"):
+        Small(SmallConfig()).save(fifo)
+    assert fifo.is_fifo()
+
+
+def test_what_cannot_be_saved_is_named(tmp_path: Path) -> None:
+    for width in (np.int64(3), torch.tensor(3)):
+        with pytest.raises(CourseError, match=r"setting width=.*3.* cannot be saved"):
+            Small(SmallConfig(width)).save(tmp_path / "m")
+    with pytest.raises(CourseError, match="setting shape=inf cannot be saved"):
+        Small(SmallConfig(3, float("inf"))).save(tmp_path / "m")
+    with torch.device("meta"):
+        model = Small(SmallConfig())
+    with pytest.raises(CourseError, match=r"layer\.weight is on the meta device"):
+        model.save(tmp_path / "m")
+    assert not list(tmp_path.iterdir())
+
+
+def test_settings_become_python_s_own_numbers() -> None:
+    config = TransformerConfig(np.int64(9), LayerConfig(torch.tensor(4), 2, 8, "relu"), 1, 6)
+    assert type(config.vocab_size) is int and type(config.layer.hidden_size) is int
+    for settings, message in (
+        ({"vocab_size": 9.0}, r"vocab_size is 9\.0 .*whole number of at least 1"),
+        ({"vocab_size": "9"}, "vocab_size is '9'"),
+        ({"vocab_size": True}, "vocab_size is True"),
+        ({"num_hidden_layers": 0}, "num_hidden_layers is 0"),
+        ({"label_smoothing": 1.0}, r"label_smoothing is 1\.0 .*below 1"),
+        ({"label_smoothing": float("nan")}, "label_smoothing is nan"),
+        ({"pad_token_id": -1}, r"pad_token_id is -1 .*0 to 36999"),
+        ({"vocab_size": 5, "decoder_start_token_id": 5}, "decoder_start_token_id is 5 .*0 to 4"),
+    ):
+        with pytest.raises(CourseError, match=message):
+            TransformerConfig(**settings)
+    for eps in (0.0, -1.0, float("inf")):
+        with pytest.raises(CourseError, match=r"layer_norm_eps is .* above 0"):
+            LayerConfig(layer_norm_eps=eps)
+    with pytest.raises(CourseError, match=r"TransformerConfig's layer was given \{.*LayerConfig"):
+        Transformer(TransformerConfig(9, {"hidden_size": 4}))
+
+
+def test_an_error_crosses_processes() -> None:
+    error = pickle.loads(pickle.dumps(CourseError("It is so.", "Do this.")))
+    assert (type(error), error.cause, error.remedy) == (CourseError, "It is so.", "Do this.")
 
 
 def test_a_failed_save_leaves_the_old_file(saved: Path) -> None:
     before = saved.read_bytes()
     with pytest.raises(CourseError, match="another path"):
         Small(SmallConfig()).save(saved / "below_a_file")
-    model = Small(SmallConfig())
-    model.layer.weight = nn.Parameter(torch.zeros(2, 3, device="meta"))
-    with pytest.raises(Exception, match="meta"):
-        model.save(saved)
     assert saved.read_bytes() == before
     assert [path.name for path in saved.parent.iterdir()] == [saved.name]
 
@@ -106,8 +182,10 @@ def test_a_damaged_file_is_refused(saved: Path) -> None:
 
 
 def test_a_file_that_is_not_there(tmp_path: Path) -> None:
-    with pytest.raises(CourseError, match=r"There is no file .*none\.safetensors"):
+    with pytest.raises(CourseError, match=r"none\.safetensors is not there"):
         Small.load(tmp_path / "none.safetensors")
+    with pytest.raises(CourseError, match="is a folder"):
+        Small.load(tmp_path)
 
 
 def test_another_architecture_is_named(saved: Path) -> None:
@@ -206,12 +284,47 @@ def test_torch_layers_that_ours_are_not() -> None:
         DecoderLayer.from_torch(nn.TransformerDecoderLayer(4, 2, bias=False))
     with pytest.raises(CourseError, match="no activation gelu_new"):
         EncoderLayer(LayerConfig(4, 2, 8, "gelu_new")).to_torch()
-    with pytest.raises(
-        CourseError, match=r"are 0\.1, 0\.1, 0\.0 \(hidden, attention, activation\)"
-    ):
-        EncoderLayer(LayerConfig(4, 2, 8)).to_torch()
     with pytest.raises(CourseError, match="activation 'swish' is not known"):
         LayerConfig(hidden_act="swish")
+
+
+def test_each_setting_of_a_torch_layer_is_looked_at() -> None:
+    """One ε and one dropout for all of a kind: a layer that has several is not ours."""
+
+    def eps(layer: Any) -> None:
+        layer.norm2.eps = 0.1
+
+    def dropout(layer: Any) -> None:
+        layer.dropout2.p = 0.7
+
+    for kind, ours in (
+        (nn.TransformerEncoderLayer, EncoderLayer),
+        (nn.TransformerDecoderLayer, DecoderLayer),
+    ):
+        for change in (eps, dropout):
+            reference = kind(4, 2, 8)
+            change(reference)
+            with pytest.raises(CourseError, match="one ε of all LayerNorms, and one dropout"):
+                ours.from_torch(reference)
+        config = LayerConfig(4, 2, 8, "gelu", 0.1, 0.2, 0.3, 1e-3, True)
+        theirs = ours(config).to_torch()
+        assert ours.from_torch(theirs).config == config
+        drops = {n: m.p for n, m in theirs.named_modules() if isinstance(m, nn.Dropout)}
+        assert drops.pop("dropout") == 0.3 and set(drops.values()) == {0.1}
+        for activation, name in ((nn.ReLU(), "relu"), (torch.relu, "relu"), (nn.GELU(), "gelu")):
+            assert ours.from_torch(kind(4, 2, 8, activation=activation)).config.hidden_act == name
+        with pytest.raises(CourseError, match="the activation relu or gelu"):
+            ours.from_torch(kind(4, 2, 8, activation=nn.GELU("tanh")))
+
+
+def test_a_class_of_one_s_own_has_no_counterpart() -> None:
+    class Mine(EncoderLayer):
+        pass
+
+    with pytest.raises(CourseError, match=r"Mine has no counterpart in torch\.nn.*EncoderLayer"):
+        Mine.from_torch(nn.TransformerEncoderLayer(4, 2))
+    with pytest.raises(CourseError, match="Mine has no counterpart"):
+        Mine(LayerConfig(4, 2, 8)).to_torch()
 
 
 def test_stacks_of_torch() -> None:
@@ -224,7 +337,16 @@ def test_stacks_of_torch() -> None:
     with pytest.raises(CourseError, match="layers of the same sizes"):
         Encoder.from_torch(stack)
     decoder = nn.TransformerDecoder(nn.TransformerDecoderLayer(4, 2, 8), 2, nn.LayerNorm(4, 1e-3))
-    with pytest.raises(CourseError, match="layers of the same sizes"):
+    with pytest.raises(CourseError, match="one ε of all LayerNorms"):
+        Decoder.from_torch(decoder)
+    decoder.norm = nn.Identity()
+    with pytest.raises(CourseError, match="a LayerNorm behind them or none"):
+        Decoder.from_torch(decoder)
+    decoder.layers = nn.ModuleList([nn.Linear(4, 4)])
+    with pytest.raises(CourseError, match="of the class TransformerDecoderLayer alone"):
+        Decoder.from_torch(decoder)
+    decoder.layers = nn.ModuleList()
+    with pytest.raises(CourseError, match="of the class TransformerDecoderLayer alone"):
         Decoder.from_torch(decoder)
 
 
@@ -278,7 +400,9 @@ def test_outputs_read_by_attribute_name_and_number() -> None:
     assert list(result.keys()) == ["loss", "logits", "encoder_last_hidden_state"]
     assert "logits" in result and "encoder_attentions" not in result and len(result) == 3
     loss, logits, states = result
-    assert result[1:] == (logits, states) and loss is result.loss
+    assert result[1:][0] is logits and result[1:][1] is states and loss is result.loss
+    assert dict(result.items())["logits"] is logits and result.get("attentions", 3) == 3
+    assert result != model(input_ids=ids, labels=ids)
     without = model(input_ids=ids, output_attentions=True)
     assert without[0] is without.logits and without.loss is None
     with pytest.raises(KeyError, match="'loss' is not in this result, which has logits"):

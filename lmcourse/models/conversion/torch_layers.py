@@ -37,53 +37,73 @@ class TorchLayer:
     to_torch: Callable[[Any], nn.Module]
 
 
+def _recurrent(counterpart: type[nn.RNNBase]) -> TorchLayer:
+    return TorchLayer(
+        counterpart, RecurrentNaming(), recurrent.layer_from_torch, recurrent.layer_to_torch
+    )
+
+
+LAYERS: dict[type[nn.Module], TorchLayer] = {
+    RNN: _recurrent(nn.RNN),
+    LSTM: _recurrent(nn.LSTM),
+    GRU: _recurrent(nn.GRU),
+    Recurrent: TorchLayer(
+        (nn.RNN, nn.LSTM, nn.GRU),
+        RecurrentNaming(stacked=True),
+        recurrent.stack_from_torch,
+        recurrent.stack_to_torch,
+    ),
+    MultiHeadAttention: TorchLayer(
+        nn.MultiheadAttention,
+        transformer.ATTENTION,
+        transformer.attention_from_torch,
+        transformer.attention_to_torch,
+    ),
+    EncoderLayer: TorchLayer(
+        nn.TransformerEncoderLayer,
+        transformer.ENCODER_LAYER,
+        lambda reference: EncoderLayer(transformer.layer_config(reference)),
+        lambda ours: transformer.torch_layer(nn.TransformerEncoderLayer, ours.config),
+    ),
+    DecoderLayer: TorchLayer(
+        nn.TransformerDecoderLayer,
+        transformer.DECODER_LAYER,
+        lambda reference: DecoderLayer(transformer.layer_config(reference)),
+        lambda ours: transformer.torch_layer(nn.TransformerDecoderLayer, ours.config),
+    ),
+    Encoder: TorchLayer(
+        nn.TransformerEncoder,
+        transformer.ENCODER,
+        transformer.encoder_from_torch,
+        transformer.encoder_to_torch,
+    ),
+    Decoder: TorchLayer(
+        nn.TransformerDecoder,
+        transformer.DECODER,
+        transformer.decoder_from_torch,
+        transformer.decoder_to_torch,
+    ),
+}
+
+
 def layer_of(ours: type[nn.Module]) -> TorchLayer:
-    """What is known of one of our classes."""
-    return {
-        RNN: _recurrent(nn.RNN),
-        LSTM: _recurrent(nn.LSTM),
-        GRU: _recurrent(nn.GRU),
-        Recurrent: TorchLayer(
-            (nn.RNN, nn.LSTM, nn.GRU),
-            RecurrentNaming(stacked=True),
-            recurrent.stack_from_torch,
-            recurrent.stack_to_torch,
-        ),
-        MultiHeadAttention: TorchLayer(
-            nn.MultiheadAttention,
-            transformer.ATTENTION,
-            transformer.attention_from_torch,
-            transformer.attention_to_torch,
-        ),
-        EncoderLayer: TorchLayer(
-            nn.TransformerEncoderLayer,
-            transformer.ENCODER_LAYER,
-            lambda reference: EncoderLayer(transformer.layer_config(reference)),
-            lambda ours: nn.TransformerEncoderLayer(**transformer.layer_settings(ours.config)),
-        ),
-        DecoderLayer: TorchLayer(
-            nn.TransformerDecoderLayer,
-            transformer.DECODER_LAYER,
-            lambda reference: DecoderLayer(transformer.layer_config(reference)),
-            lambda ours: nn.TransformerDecoderLayer(**transformer.layer_settings(ours.config)),
-        ),
-        Encoder: TorchLayer(
-            nn.TransformerEncoder,
-            transformer.ENCODER,
-            transformer.encoder_from_torch,
-            transformer.encoder_to_torch,
-        ),
-        Decoder: TorchLayer(
-            nn.TransformerDecoder,
-            transformer.DECODER,
-            transformer.decoder_from_torch,
-            transformer.decoder_to_torch,
-        ),
-    }[ours]
+    """What is known of one of our classes.
+
+    Raises:
+        CourseError: it is none that `torch.nn` has too.
+    """
+    if ours not in LAYERS:
+        raise CourseError(
+            f"{ours.__name__} has no counterpart in torch.nn.",
+            f"Convert one of {', '.join(sorted(known.__name__ for known in LAYERS))}.",
+        )
+    return LAYERS[ours]
 
 
 def from_torch(kind: type[L], reference: nn.Module) -> L:
     """A copy of a layer of `torch.nn`, in its mode.
+
+    Ours takes (batch, time, width), whether the reference was made with ``batch_first`` or not.
 
     Raises:
         CourseError: it is of another class, or has more than ours can hold.
@@ -108,9 +128,3 @@ def to_torch(ours: nn.Module) -> nn.Module:
     state = layer.renaming.to_theirs(ours.state_dict())
     load_strictly(theirs, state, f"this {type(ours).__name__}")
     return theirs.train(ours.training)
-
-
-def _recurrent(counterpart: type[nn.RNNBase]) -> TorchLayer:
-    return TorchLayer(
-        counterpart, RecurrentNaming(), recurrent.layer_from_torch, recurrent.layer_to_torch
-    )

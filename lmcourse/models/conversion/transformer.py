@@ -1,7 +1,8 @@
 """`torch.nn`'s attention, Transformer layers and their stacks as ours, and back."""
 
-from typing import Any
+from typing import Any, TypeVar
 
+import torch
 from torch import nn
 from torch.nn import functional
 
@@ -9,6 +10,8 @@ from lmcourse.errors import CourseError
 from lmcourse.models.attention import MultiHeadAttention
 from lmcourse.models.conversion.renaming import Renaming, Rule, linear
 from lmcourse.models.transformer import Decoder, Encoder, LayerConfig
+
+T = TypeVar("T", nn.TransformerEncoderLayer, nn.TransformerDecoderLayer)
 
 ATTENTION = Renaming(
     (
@@ -73,24 +76,28 @@ def layer_config(
     Raises:
         CourseError: ours cannot hold what it has.
     """
-    names = {functional.relu: "relu", functional.gelu: "gelu"}
-    if reference.activation not in names or reference.linear1.bias is None:
+    act = _activation(reference.activation)
+    if act is None or reference.linear1.bias is None:
         raise _not_ours(reference, "biases, and the activation relu or gelu")
+    norms, drops, attentions = _numbered(reference)
+    alike = [{norm.eps for norm in norms}, {drop.p for drop in drops}]
+    if any(len(values) > 1 for values in [*alike, {one.dropout for one in attentions}]):
+        raise _not_ours(reference, "one ε of all LayerNorms, and one dropout of all of a kind")
     return LayerConfig(
         hidden_size=reference.linear1.in_features,
         num_attention_heads=reference.self_attn.num_heads,
         intermediate_size=reference.linear1.out_features,
-        hidden_act=names[reference.activation],
-        hidden_dropout_prob=reference.dropout1.p,
-        attention_probs_dropout_prob=reference.self_attn.dropout,
+        hidden_act=act,
+        hidden_dropout_prob=drops[0].p,
+        attention_probs_dropout_prob=attentions[0].dropout,
         activation_dropout_prob=reference.dropout.p,
-        layer_norm_eps=reference.norm1.eps,
+        layer_norm_eps=norms[0].eps,
         norm_first=reference.norm_first,
     )
 
 
-def layer_settings(config: LayerConfig) -> dict[str, Any]:
-    """What a layer of `torch.nn` of these sizes is made with.
+def torch_layer(kind: type[T], config: LayerConfig) -> T:
+    """A layer of `torch.nn` (batch first) of these sizes.
 
     Raises:
         CourseError: `torch.nn` has no such layer.
@@ -100,27 +107,44 @@ def layer_settings(config: LayerConfig) -> dict[str, Any]:
             f"torch.nn's layers have no activation {config.hidden_act}.",
             "Convert a layer with relu or gelu.",
         )
-    probabilities = (
-        config.hidden_dropout_prob,
-        config.attention_probs_dropout_prob,
-        config.activation_dropout_prob,
+    layer = kind(
+        config.hidden_size,
+        config.num_attention_heads,
+        config.intermediate_size,
+        activation=config.hidden_act,
+        layer_norm_eps=config.layer_norm_eps,
+        batch_first=True,
+        norm_first=config.norm_first,
     )
-    if len(set(probabilities)) > 1:
-        raise CourseError(
-            f"torch.nn's layers drop with one probability everywhere; here they are "
-            f"{', '.join(map(str, probabilities))} (hidden, attention, activation).",
-            "Make the three equal before you convert; in evaluation mode they do nothing.",
-        )
-    return {
-        "d_model": config.hidden_size,
-        "nhead": config.num_attention_heads,
-        "dim_feedforward": config.intermediate_size,
-        "dropout": config.hidden_dropout_prob,
-        "activation": config.hidden_act,
-        "layer_norm_eps": config.layer_norm_eps,
-        "batch_first": True,
-        "norm_first": config.norm_first,
-    }
+    # It is made with one dropout for all, and keeps one for each place.
+    _, drops, attentions = _numbered(layer)
+    for drop in drops:
+        drop.p = config.hidden_dropout_prob
+    for attention in attentions:
+        attention.dropout = config.attention_probs_dropout_prob
+    layer.dropout.p = config.activation_dropout_prob
+    return layer
+
+
+def _numbered(
+    layer: nn.TransformerEncoderLayer | nn.TransformerDecoderLayer,
+) -> tuple[list[nn.LayerNorm], list[nn.Dropout], list[nn.MultiheadAttention]]:
+    """A layer's LayerNorms, the dropouts of what its sublayers add, and its attentions."""
+    if isinstance(layer, nn.TransformerEncoderLayer):
+        return [layer.norm1, layer.norm2], [layer.dropout1, layer.dropout2], [layer.self_attn]
+    return (
+        [layer.norm1, layer.norm2, layer.norm3],
+        [layer.dropout1, layer.dropout2, layer.dropout3],
+        [layer.self_attn, layer.multihead_attn],
+    )
+
+
+def _activation(function: Any) -> str | None:
+    """Our name of an activation, which may be a function or a module."""
+    if function in (functional.relu, torch.relu) or isinstance(function, nn.ReLU):
+        return "relu"
+    exact = isinstance(function, nn.GELU) and function.approximate == "none"
+    return "gelu" if function is functional.gelu or exact else None
 
 
 def encoder_from_torch(reference: nn.TransformerEncoder) -> Encoder:
@@ -134,7 +158,7 @@ def encoder_from_torch(reference: nn.TransformerEncoder) -> Encoder:
 
 def encoder_to_torch(ours: Encoder) -> nn.TransformerEncoder:
     """A stack of the same sizes; where ours is causal, each call of it needs a mask."""
-    layer = nn.TransformerEncoderLayer(**layer_settings(ours.config))
+    layer = torch_layer(nn.TransformerEncoderLayer, ours.config)
     norm = _norm(ours)
     return nn.TransformerEncoder(layer, len(ours.layers), norm, enable_nested_tensor=False)
 
@@ -147,17 +171,23 @@ def decoder_from_torch(reference: nn.TransformerDecoder) -> Decoder:
 
 def decoder_to_torch(ours: Decoder) -> nn.TransformerDecoder:
     """A stack of the same sizes, each call of which needs a causal mask."""
-    layer = nn.TransformerDecoderLayer(**layer_settings(ours.config))
+    layer = torch_layer(nn.TransformerDecoderLayer, ours.config)
     return nn.TransformerDecoder(layer, len(ours.layers), _norm(ours))
 
 
 def _stack(reference: nn.TransformerEncoder | nn.TransformerDecoder) -> tuple[LayerConfig, bool]:
     """The layers' common sizes, and whether a LayerNorm stands behind them."""
-    config = layer_config(reference.layers[0])
-    norm = reference.norm
-    same = all(layer_config(layer) == config for layer in reference.layers)
-    if not same or (norm is not None and norm.eps != config.layer_norm_eps):
-        raise _not_ours(reference, "layers of the same sizes")
+    encoder = isinstance(reference, nn.TransformerEncoder)
+    kind = nn.TransformerEncoderLayer if encoder else nn.TransformerDecoderLayer
+    norm, layers = reference.norm, list(reference.layers)
+    if not layers or any(type(layer) is not kind for layer in layers):
+        raise _not_ours(reference, f"layers of the class {kind.__name__} alone")
+    config = layer_config(layers[0])
+    same = all(layer_config(layer) == config for layer in layers)
+    if not same or (norm is not None and type(norm) is not nn.LayerNorm):
+        raise _not_ours(reference, "layers of the same sizes, and a LayerNorm behind them or none")
+    if norm is not None and norm.eps != config.layer_norm_eps:
+        raise _not_ours(reference, "one ε of all LayerNorms")
     return config, norm is not None
 
 

@@ -166,7 +166,6 @@ def whole_transformer(draw: Random, dtype: torch.dtype, comparison: Comparison) 
             num_attention_heads=heads,
             intermediate_size=settings["dim_feedforward"],
             hidden_act=settings["activation"],
-            activation_dropout_prob=0.1,
             norm_first=settings["norm_first"],
         ),
         num_hidden_layers=draw.randint(1, 3),
