@@ -1,1 +1,15 @@
-"""The models of the course, one idea a file, each equal to its reference implementation."""
+"""The models of the course, one idea a file, each equal to its reference implementation.
+
+    02      ngram, rnn, recurrence, rnn_lm      counts, the recurrence, a language model on it
+    03, 04  lstm, gru, recurrent                gates; layers on top of each other, both directions
+    05      context_windows, negative_sampling, word2vec, glove
+    07      char_cnn, highway, bilm, scalar_mix, elmo
+    08      attention, seq2seq
+    09      transformer, encoder_decoder
+    10      embeddings, bert, bert_heads, gpt
+    11      bert_tasks
+
+What they share: inputs (what a model is given is looked at), outputs (what it returns), losses,
+initialization, checkpoint (save and load), conversion (to and from torch.nn and transformers) and
+parity (each beside its reference).
+"""
