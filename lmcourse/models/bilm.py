@@ -42,7 +42,7 @@ class BiLMConfig:
 
     def __post_init__(self) -> None:
         sizes = ("hidden_size", "projection_size", "num_hidden_layers")
-        check_settings(self, sizes, ("hidden_dropout_prob",))
+        check_settings(self, sizes, ("hidden_dropout_prob",), ("cell_clip", "projection_clip"))
 
 
 class Direction(nn.Module):

@@ -46,8 +46,8 @@ class CharacterCNNConfig:
     Attributes:
         embedding_size: width of a character's embedding.
         filters: (width, how many) of each kind.
-        num_highway_layers: how many stand behind the filters.
-        max_characters: how many places each word has, the two marks included.
+        num_highway_layers: how many stand behind the filters; 0: none.
+        max_characters: how many places each word has, the two marks included; at least 3.
         activation: g, one of ``ACTIVATIONS``.
     """
 
@@ -59,6 +59,19 @@ class CharacterCNNConfig:
 
     def __post_init__(self) -> None:
         check_settings(self, ("embedding_size", "max_characters"))
+        _check_places(self.max_characters)
+        if not isinstance(self.num_highway_layers, int) or self.num_highway_layers < 0:
+            raise CourseError(
+                f"num_highway_layers is {self.num_highway_layers}.",
+                "Give 0, for none, or a number.",
+            )
+        if not isinstance(self.filters, Sequence) or not all(map(_is_filter, self.filters)):
+            raise CourseError(
+                f"Filters {self.filters} are not pairs of a width and a number.",
+                "Give a pair of whole numbers for each kind, at least 1 each: ((1, 32), (2, 32)).",
+            )
+        # Tuples, as they come back from a file: else a loaded configuration would not be equal.
+        object.__setattr__(self, "filters", tuple(tuple(one) for one in self.filters))
         if not self.filters or max(width for width, _ in self.filters) > self.max_characters:
             raise CourseError(
                 f"Filters {self.filters} do not fit words of {self.max_characters} characters.",
@@ -132,18 +145,20 @@ def character_ids(
     Raises:
         CourseError: there is no word, or not even room for one character.
     """
+    _check_places(max_characters)
     time = max((len(sentence) for sentence in sentences), default=0)
-    if not time or max_characters < 3:
+    if not time:
         raise CourseError(
-            f"There are {len(sentences)} sentences of up to {time} words, and "
-            f"{max_characters} places for each word.",
-            "Give at least one word, and three places: one character and the two marks.",
+            f"The {len(sentences)} sentences hold no words.", "Give at least one word."
         )
-    ids = torch.full((len(sentences), time, max_characters), NO_WORD)
-    for row, sentence in enumerate(sentences):
-        for column, word in enumerate(sentence):
-            ids[row, column] = torch.tensor(_spelled(word, max_characters))
-    return ids
+    nothing = [NO_WORD] * max_characters
+    return torch.tensor(
+        [
+            [_spelled(word, max_characters) for word in sentence]
+            + [nothing] * (time - len(sentence))
+            for sentence in sentences
+        ]
+    )
 
 
 def _spelled(word: str, places: int) -> list[int]:
@@ -155,3 +170,18 @@ def _spelled(word: str, places: int) -> list[int]:
         characters = [byte + 1 for byte in encoded[: places - 2]]
     spelled = [BEGIN_WORD, *characters, END_WORD]
     return spelled + [PADDING] * (places - len(spelled))
+
+
+def _check_places(max_characters: int) -> None:
+    if max_characters < 3:
+        raise CourseError(
+            f"max_characters is {max_characters}.",
+            "Give at least three places: one character and the two marks.",
+        )
+
+
+def _is_filter(one: object) -> bool:
+    """Whether it is a pair of whole numbers above zero."""
+    if not isinstance(one, tuple | list) or len(one) != 2:
+        return False
+    return all(isinstance(number, int) and number > 0 for number in one)

@@ -1,7 +1,7 @@
 """GloVe: vectors whose products are the logarithms of co-occurrence counts (chapter 05).
 
-X_ij says how often word j stands in the context of word i. Pennington et al. (2014) fit log X_ij
-by least squares, weighted by f (eq. 8 and 9):
+X_ij says how often word j stands in the context of word i. Pennington et al. (2014, "GloVe: global
+vectors for word representation") fit log X_ij by least squares, weighted by f (eq. 8 and 9):
 
     J = Σ_{i,j} f(X_ij) (w_i · w̃_j + b_i + b̃_j − log X_ij)²
 
@@ -12,6 +12,7 @@ needed. Each word has two vectors, w as a word and w̃ as a context; the result 
 4.2).
 """
 
+import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
@@ -22,9 +23,12 @@ from torch import Tensor, nn
 
 from lmcourse.errors import CourseError
 from lmcourse.models.checkpoint import Model
-from lmcourse.models.context_windows import context_windows
+from lmcourse.models.context_windows import windows_in_blocks
 from lmcourse.models.inputs import check_range, check_settings
 from lmcourse.models.outputs import ModelOutput
+
+BLOCK = 2**17
+"""How many words' windows are counted at a time: the windows of a long text fill the memory."""
 
 
 @dataclass(frozen=True)
@@ -44,7 +48,8 @@ class GloVeConfig:
     alpha: float = 0.75
 
     def __post_init__(self) -> None:
-        check_settings(self, ("vocab_size", "hidden_size"))
+        check_settings(self, ("vocab_size", "hidden_size"), positive=("x_max",))
+        _check_weight(self.x_max, self.alpha)
 
     @classmethod
     def wikipedia_gigaword(cls, hidden_size: int = 300) -> "GloVeConfig":
@@ -117,18 +122,27 @@ class GloVe(Model):
                 )
         check_range(words, self.config.vocab_size, "words")
         check_range(contexts, self.config.vocab_size, "contexts")
-        if not counts.is_meta and not bool((counts >= 0).all()):
+        if counts.is_meta:
+            return
+        wrong = ~((counts >= 0) & counts.isfinite())
+        if bool(wrong.any()):
             raise CourseError(
-                f"A pair has the count {float(counts.min()):g}.",
-                "Counts are 0 or more: give X_ij itself, not its logarithm.",
+                f"A pair has the count {float(counts[wrong][0]):g}.",
+                "Counts are 0 or more, and finite: give X_ij itself, not its logarithm.",
             )
 
 
 def weight(
     counts: Float[Tensor, "*axes"], x_max: float = 100.0, alpha: float = 0.75
 ) -> Float[Tensor, "*axes"]:
-    """f of eq. 9: how much a pair with each count weighs."""
-    return (counts / x_max).clamp(max=1.0) ** alpha
+    """f of eq. 9: how much a pair with each count weighs; one that never occurs, nothing.
+
+    Raises:
+        CourseError: x_max is not above zero, or alpha below zero.
+    """
+    _check_weight(x_max, alpha)
+    weights = (counts / x_max).clamp(max=1.0) ** alpha
+    return weights.masked_fill(counts == 0, 0.0)  # 0⁰ = 1 would fit a pair that never occurs
 
 
 def count_cooccurrences(
@@ -154,14 +168,34 @@ def count_cooccurrences(
     Raises:
         CourseError: an id is beyond the vocabulary, the window is empty, or there is no word.
     """
-    centers, contexts, mask, distances = context_windows(sentences, window)
-    check_range(centers, vocab_size, "sentences")
-    if not symmetric:
-        mask[:, window:] = False  # the places after the word
-    row, place = mask.nonzero(as_tuple=True)
-    pairs = torch.stack([centers[row], contexts[row, place]])
-    counts = torch.ones(len(row))
-    if by_distance:
-        counts = counts / distances[place]
+    sums: list[tuple[Tensor, Tensor]] = []
+    for centers, contexts, mask, distances in windows_in_blocks(sentences, window, BLOCK):
+        check_range(centers, vocab_size, "sentences")
+        if not symmetric:
+            mask[:, window:] = False  # the places after the word
+        row, place = mask.nonzero(as_tuple=True)
+        counts = 1 / distances[place] if by_distance else torch.ones(len(row))
+        pairs = centers[row] * vocab_size + contexts[row, place]
+        sums.append(_summed([(pairs, counts)]))
+        if sum(len(block) for block, _ in sums[1:]) > len(sums[0][0]):  # rarely: it costs all
+            sums = [_summed(sums)]
+    pairs, counts = _summed(sums)
+    indices = torch.stack([pairs // vocab_size, pairs % vocab_size])
     size = (vocab_size, vocab_size)
-    return torch.sparse_coo_tensor(pairs, counts, size, check_invariants=True).coalesce()
+    return torch.sparse_coo_tensor(indices, counts, size, is_coalesced=True, check_invariants=True)
+
+
+def _summed(
+    blocks: list[tuple[Tensor, Tensor]],
+) -> tuple[Int[Tensor, " pair"], Float[Tensor, " pair"]]:
+    """Every pair once, i · vocab_size + j in ascending order, and the sum of its counts."""
+    pairs, counts = (torch.cat(parts) for parts in zip(*blocks, strict=True))
+    found, which = pairs.unique(return_inverse=True)
+    return found, counts.new_zeros(len(found)).index_add_(0, which, counts)
+
+
+def _check_weight(x_max: float, alpha: float) -> None:
+    if not 0 < x_max < math.inf:
+        raise CourseError(f"x_max is {x_max}.", "Give a count above zero; the paper has 100.")
+    if not 0 <= alpha < math.inf:
+        raise CourseError(f"alpha is {alpha}.", "Give a power of 0 or more; the paper has 0.75.")

@@ -94,6 +94,22 @@ def check_like(tensor: Tensor | None, input_ids: Tensor, name: str) -> None:
         )
 
 
+def check_mask(mask: Tensor, name: str) -> None:
+    """See that a mask holds ones and zeros, or truth values.
+
+    Raises:
+        CourseError: it holds other numbers.
+    """
+    if mask.is_meta or torch.compiler.is_compiling() or mask.dtype == torch.bool:
+        return
+    if bool((mask != mask.bool()).any()):
+        raise CourseError(
+            f"{name} holds numbers other than 0 and 1.",
+            "Give 1 for a token and 0 for padding; a mask that is added to the scores "
+            "(0 and -inf) becomes one by mask == 0.",
+        )
+
+
 def visible(
     attention_mask: Tensor | None, batch: int, query: int, key: int, name: str = "attention_mask"
 ) -> Bool[Tensor, "batch 1 query_or_one key"] | None:
@@ -118,16 +134,10 @@ def visible(
             f"It must be {(batch, key)}, one number for each token, or {(batch, query, key)}, "
             "one row for each query.",
         )
+    check_mask(attention_mask, name)
     seen = attention_mask.bool()
-    if not (seen.is_meta or torch.compiler.is_compiling()):
-        if attention_mask.dtype != torch.bool and bool((attention_mask != seen).any()):
-            raise CourseError(
-                f"{name} holds numbers other than 0 and 1.",
-                "Give 1 for a token and 0 for padding; a mask that is added to the scores "
-                "(0 and -inf) becomes one by mask == 0.",
-            )
-        if bool(seen.all()):
-            return None
+    if not (seen.is_meta or torch.compiler.is_compiling()) and bool(seen.all()):
+        return None
     return seen[:, None, None, :] if seen.ndim == 2 else seen[:, None]
 
 

@@ -1,12 +1,13 @@
 """word2vec: a word's vector is what predicts the words around it (chapter 05).
 
 Every word has two vectors: v as the word that is looked from, u as the word that is predicted.
-Skip-gram predicts each word around from the word in the middle (Mikolov et al. 2013b, eq. 2):
+Skip-gram predicts each word around from the word in the middle (Mikolov et al. 2013b, "Distributed
+representations of words and phrases and their compositionality", eq. 2):
 
     p(o | c) = exp(u_o · v_c) / Σ_w exp(u_w · v_c)
 
 CBOW, the continuous bag of words, predicts the middle from the mean of the words around it
-(Mikolov et al. 2013a, section 3.1):
+(Mikolov et al. 2013a, "Efficient estimation of word representations in vector space", section 3.1):
 
     p(c | context) = exp(u_c · h) / Σ_w exp(u_w · h)        h = mean of v over the context
 
@@ -28,7 +29,7 @@ from torch.nn import functional
 
 from lmcourse.errors import CourseError
 from lmcourse.models.checkpoint import Model
-from lmcourse.models.inputs import check_range, check_settings
+from lmcourse.models.inputs import check_mask, check_range, check_settings
 from lmcourse.models.negative_sampling import negative_sampling_loss
 from lmcourse.models.outputs import ModelOutput
 
@@ -76,15 +77,31 @@ class Word2VecOutput(ModelOutput):
     logits: Float[Tensor, "batch vocab"] | None = None
 
 
-class SkipGram(Model):
-    """A word predicts each word around it."""
+class Word2Vec(Model):
+    """The two vectors of each word, which skip-gram and CBOW learn in their own ways."""
 
     Config: ClassVar[type] = Word2VecConfig
     config: Word2VecConfig
 
     def __init__(self, config: Word2VecConfig) -> None:
         super().__init__(config)
-        self.input_embeddings, self.output_embeddings = _embeddings(config)
+        # v, small and random; u, zero: so the published program starts, and all words are alike.
+        self.input_embeddings, self.output_embeddings = (
+            nn.Embedding(config.vocab_size, config.hidden_size, sparse=config.sparse)
+            for _ in range(2)
+        )
+        bound = 0.5 / config.hidden_size
+        nn.init.uniform_(self.input_embeddings.weight, -bound, bound)
+        nn.init.zeros_(self.output_embeddings.weight)
+
+    @property
+    def vectors(self) -> Float[Tensor, "vocab width"]:
+        """The words' vectors v, without a gradient."""
+        return self.input_embeddings.weight.detach()
+
+
+class SkipGram(Word2Vec):
+    """A word predicts each word around it."""
 
     def forward(
         self,
@@ -105,21 +122,9 @@ class SkipGram(Model):
         hidden = self.input_embeddings(centers)
         return _predict(self.output_embeddings, hidden, contexts, negatives)
 
-    @property
-    def vectors(self) -> Float[Tensor, "vocab width"]:
-        """The words' vectors, without a gradient."""
-        return self.input_embeddings.weight.detach()
 
-
-class CBOW(Model):
+class CBOW(Word2Vec):
     """The words around predict the word in the middle."""
-
-    Config: ClassVar[type] = Word2VecConfig
-    config: Word2VecConfig
-
-    def __init__(self, config: Word2VecConfig) -> None:
-        super().__init__(config)
-        self.input_embeddings, self.output_embeddings = _embeddings(config)
 
     def forward(
         self,
@@ -138,7 +143,7 @@ class CBOW(Model):
                 vector of zeros: every word is as likely as every other.
 
         Raises:
-            CourseError: a shape or an id does not fit.
+            CourseError: a shape, an id or the mask does not fit.
         """
         _check(self.config.vocab_size, centers, contexts, 2, negatives)
         if context_mask is None:
@@ -149,25 +154,12 @@ class CBOW(Model):
                 f"{tuple(contexts.shape)}.",
                 "Give one number of context_mask for each context word.",
             )
+        check_mask(context_mask, "context_mask")
         weights = context_mask.to(self.input_embeddings.weight.dtype)
         if self.config.cbow_mean:
             weights = weights / weights.sum(-1, keepdim=True).clamp(min=1)
         hidden = (weights.unsqueeze(-1) * self.input_embeddings(contexts)).sum(1)
         return _predict(self.output_embeddings, hidden, centers, negatives)
-
-    @property
-    def vectors(self) -> Float[Tensor, "vocab width"]:
-        """The words' vectors, without a gradient."""
-        return self.input_embeddings.weight.detach()
-
-
-def _embeddings(config: Word2VecConfig) -> tuple[nn.Embedding, nn.Embedding]:
-    """v, small and random; u, zero: so the published program starts, and all words are alike."""
-    sizes = config.vocab_size, config.hidden_size
-    words, contexts = (nn.Embedding(*sizes, sparse=config.sparse) for _ in range(2))
-    nn.init.uniform_(words.weight, -0.5 / config.hidden_size, 0.5 / config.hidden_size)
-    nn.init.zeros_(contexts.weight)
-    return words, contexts
 
 
 def _predict(
@@ -177,6 +169,7 @@ def _predict(
     negatives: Int[Tensor, "batch negative"] | None,
 ) -> Word2VecOutput:
     """The loss of predicting the targets from v or h: eq. 4 with negatives, eq. 2 without."""
+    targets = targets.long()  # cross-entropy takes no smaller integers
     if negatives is None:
         logits = hidden @ output.weight.T
         scores = logits.gather(-1, targets.unsqueeze(-1)).squeeze(-1)

@@ -209,6 +209,19 @@ def test_without_characters_the_first_loss_is_log_v():
     assert model(ids, labels=ids).loss.item() == pytest.approx(math.log(50), rel=0.05)
 
 
+def test_no_highway_layers_are_none():
+    assert not CharacterCNN(CharacterCNNConfig(num_highway_layers=0), 4).highway
+
+
+@pytest.mark.bad_input  # lists are no tuples, to a checker of types
+def test_filters_given_as_lists_come_back_equal(tmp_path):
+    spelling = CharacterCNNConfig(3, [[1, 4], [2, 4]], 1, 6)
+    assert spelling.filters == ((1, 4), (2, 4)) and hash(spelling)
+    model = ElmoModel(ElmoConfig(11, spelling, BILM))
+    model.save(tmp_path / "model.safetensors")
+    assert ElmoModel.load(tmp_path / "model.safetensors").config == model.config
+
+
 @pytest.mark.bad_input
 @pytest.mark.parametrize(
     ("config", "call", "words"),
@@ -243,6 +256,24 @@ def test_what_does_not_fit_is_named(config, call, words):
 def test_settings_that_do_not_fit_are_named():
     with pytest.raises(CourseError, match="none wider than max_characters"):
         CharacterCNNConfig(filters=((4, 2),), max_characters=3)
+    for filters in (((0, 2),), ((1, 0),), ((1, -1),), (1, 2), ((1, 2, 3),), ((1, 2.0),), "ab", 5):
+        with pytest.raises(CourseError, match="not pairs of a width and a number"):
+            CharacterCNNConfig(filters=filters)
+    with pytest.raises(CourseError, match="at least one filter"):
+        CharacterCNNConfig(filters=())
+    for layers in (-1, 1.5):
+        with pytest.raises(CourseError, match=f"num_highway_layers is {layers}"):
+            CharacterCNNConfig(num_highway_layers=layers)
+    for clip in ("cell_clip", "projection_clip"):
+        for value in (-1.0, 0.0, math.nan, math.inf):
+            with pytest.raises(CourseError, match=f"{clip} is {value}"):
+                BiLMConfig(**{clip: value})
+    for made in (
+        lambda: CharacterCNNConfig(filters=((1, 2),), max_characters=2),
+        lambda: character_ids([["a"]], 2),
+    ):
+        with pytest.raises(CourseError, match=r"max_characters is 2.*three places"):
+            made()
     with pytest.raises(CourseError, match=r"'gelu'.*relu, tanh"):
         CharacterCNNConfig(activation="gelu")
     with pytest.raises(CourseError, match="num_hidden_layers is 0"):

@@ -1,9 +1,12 @@
 """GloVe: counts, weights, and what its parity with the equations leaves."""
 
+import math
+
 import pytest
 import torch
 
 from lmcourse.errors import CourseError
+from lmcourse.models import glove
 from lmcourse.models.glove import GloVe, GloVeConfig, count_cooccurrences, weight
 
 
@@ -22,10 +25,47 @@ def test_only_pairs_that_occur_are_kept():
     assert X.values().tolist() == [2, 2, 2]  # 5 stands beside 5, seen from either
 
 
+@pytest.mark.parametrize("symmetric", [True, False])
+def test_a_text_counted_in_blocks_is_the_text(symmetric, monkeypatch):
+    torch.manual_seed(0)
+    text = [torch.randint(9, (length,)).tolist() for length in (1, 30, 2, 0, 17, 5)]
+    whole = count_cooccurrences(text, 9, 4, symmetric=symmetric)
+    monkeypatch.setattr(glove, "BLOCK", 3)
+    found = count_cooccurrences(text, 9, 4, symmetric=symmetric)
+    assert found.is_coalesced() and torch.equal(found.indices(), whole.indices())
+    torch.testing.assert_close(found.values(), whole.values())
+
+
+def test_only_single_words_have_no_pairs():
+    assert count_cooccurrences([[1], [2]], 3).values().numel() == 0
+
+
+def test_a_long_text_is_not_counted_at_once(monkeypatch):
+    seen, unique = [], torch.Tensor.unique
+
+    def watched(pairs, **options):
+        seen.append(len(pairs))
+        return unique(pairs, **options)
+
+    monkeypatch.setattr(glove, "BLOCK", 100)
+    monkeypatch.setattr(torch.Tensor, "unique", watched)
+    count_cooccurrences([[0, 1] * 1000], 2, window=5)
+    assert max(seen) <= 100 * 2 * 5
+
+
+def test_it_starts_as_the_published_program():
+    torch.manual_seed(0)
+    for parameter in GloVe(GloVeConfig(2000, 19)).parameters():
+        size = 20 * parameter.detach().abs().flatten()  # uniform between 0 and 1/2
+        assert 0.49 < size.max() <= 0.5 and size.mean().item() == pytest.approx(0.25, abs=0.01)
+        assert (20 * parameter.detach()).mean().abs() < 0.02
+
+
 def test_the_weight_grows_to_one_and_stays():
     found = weight(torch.tensor([0.0, 1.0, 50.0, 100.0, 1e6]))
     expected = torch.tensor([0, 0.01**0.75, 0.5**0.75, 1, 1])
     torch.testing.assert_close(found, expected)
+    assert weight(torch.tensor([0.0, 1.0]), alpha=0.0).tolist() == [0, 1]  # not 0⁰ = 1
 
 
 def test_a_count_of_zero_counts_nothing_and_gives_numbers():
@@ -81,7 +121,10 @@ def test_the_published_vectors_are_counted():
         ([[1]], [1], [1.0], r"words has shape \(1, 1\)"),
         ([1], [5], [1.0], "contexts holds the number 5"),
         ([1], [1], [-0.5], "count -0.5.*not its logarithm"),
-        ([1], [1], [float("nan")], "count nan"),
+        ([1], [1], [math.nan], "count nan"),
+        ([1, 1], [1, 1], [1.0, math.inf], "count inf.*finite"),
+        ([1.0], [1], [1.0], "words has the type torch.float32"),
+        ([1], [True], [1.0], "contexts has the type torch.bool"),
     ],
 )
 def test_what_does_not_fit_is_named(words, contexts, counts, message):
@@ -94,3 +137,18 @@ def test_what_does_not_fit_is_named(words, contexts, counts, message):
 def test_a_word_beyond_the_vocabulary_is_named():
     with pytest.raises(CourseError, match="sentences holds the number 7"):
         count_cooccurrences([[1, 7]], 7)
+
+
+@pytest.mark.bad_input
+@pytest.mark.parametrize(
+    ("setting", "values"),
+    [("x_max", (0.0, -5.0, math.nan, math.inf)), ("alpha", (-1.0, math.nan, math.inf))],
+)
+def test_a_weight_that_is_none_is_named(setting, values):
+    for value in values:
+        for made in (
+            lambda **given: GloVeConfig(5, **given),
+            lambda **g: weight(torch.ones(1), **g),
+        ):
+            with pytest.raises(CourseError, match=f"{setting} is {value}"):
+                made(**{setting: value})

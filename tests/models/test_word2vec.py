@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from lmcourse.errors import CourseError
-from lmcourse.models.context_windows import context_pairs, context_windows
+from lmcourse.models.context_windows import context_pairs, context_windows, windows_in_blocks
 from lmcourse.models.negative_sampling import (
     draw_negatives,
     keep_probability,
@@ -100,6 +100,25 @@ def test_a_fresh_model_finds_all_words_equally_likely(kind, negatives):
     answers = 1 + (given["negatives"] != _targets(kind, given)[:, None]).sum(1).double().mean()
     assert result.loss.item() == pytest.approx(float(answers) * math.log(2), abs=1e-4)
     assert result.logits is None and "logits" not in result
+
+
+@KINDS
+def test_it_starts_as_the_published_program(kind):
+    torch.manual_seed(0)
+    model = kind(Word2VecConfig(300, 20))
+    size = 20 * model.vectors.abs().flatten()  # |v| · width is uniform between 0 and 1/2
+    assert 0.49 < size.max() <= 0.5 and size.mean().item() == pytest.approx(0.25, abs=0.01)
+    assert model.vectors.mean().abs() < 0.001
+    assert not model.output_embeddings.weight.any()
+
+
+@KINDS
+@pytest.mark.parametrize("negatives", [None, 2], ids=["softmax", "negatives"])
+def test_ids_may_be_of_either_type(kind, negatives):
+    torch.manual_seed(0)
+    model, given = kind(Word2VecConfig(10, 6)), batch(kind, negatives)
+    short = {name: t if t.dtype == torch.bool else t.int() for name, t in given.items()}
+    assert torch.equal(model(**short).loss, model(**given).loss)
 
 
 def _targets(kind, given):
@@ -202,6 +221,13 @@ def test_the_published_vectors_are_counted():
         (CBOW, {"contexts": torch.tensor([1])}, r"contexts has shape \(1,\).*2 axes"),
         (CBOW, {"contexts": torch.tensor([[1, 10]])}, "contexts holds the number 10"),
         (CBOW, {"context_mask": torch.ones(1, 3)}, r"context_mask has shape \(1, 3\).*\(1, 2\)"),
+        (CBOW, {"context_mask": torch.tensor([[1, 7]])}, "context_mask holds numbers other than 0"),
+        (CBOW, {"context_mask": torch.tensor([[1, -1]])}, "context_mask holds numbers other"),
+        (CBOW, {"context_mask": torch.tensor([[1, math.nan]])}, "context_mask holds numbers other"),
+        (SkipGram, {"centers": torch.tensor([1.0])}, "centers has the type torch.float32"),
+        (SkipGram, {"contexts": torch.tensor([True])}, "contexts has the type torch.bool"),
+        (SkipGram, {"negatives": torch.tensor([[1.0]])}, "negatives has the type torch.float32"),
+        (CBOW, {"contexts": torch.tensor([[1.0, 2.0]])}, "contexts has the type torch.float32"),
     ],
 )
 def test_what_does_not_fit_is_named(kind, changed, words):
@@ -214,11 +240,79 @@ def test_what_does_not_fit_is_named(kind, changed, words):
 
 @pytest.mark.bad_input
 def test_what_cannot_be_drawn_from_is_named():
-    for counts in ([0, 0], [1, -1], [[1, 2]]):
-        with pytest.raises(CourseError, match="one count for each word"):
-            noise_distribution(torch.tensor(counts))
-    with pytest.raises(CourseError, match="window is 0"):
-        context_windows([[1, 2]], 0)
+    for counts in ([0, 0], [1, -1], [[1, 2]], [1, math.inf], [1, math.nan]):
+        for made in (noise_distribution, keep_probability):
+            with pytest.raises(CourseError, match="one number for each word"):
+                made(torch.tensor(counts))
+    for power in (-1.0, math.nan, math.inf):
+        with pytest.raises(CourseError, match=f"power is {power}"):
+            noise_distribution(torch.tensor([1, 2]), power)
+    for threshold in (0.0, -1.0, math.nan, math.inf):
+        with pytest.raises(CourseError, match=f"threshold is {threshold}"):
+            keep_probability(torch.tensor([1, 0]), threshold)
+    with pytest.raises(CourseError, match=r"'programm'.*program, paper"):
+        keep_probability(torch.tensor([1, 2]), 1e-3, "programm")
+    with pytest.raises(CourseError, match=r"3 words.*each of 0 pairs"):
+        draw_negatives(torch.tensor([0.5, 0.5]), 0, 3)
+    with pytest.raises(CourseError, match=r"torch.int64.*noise_distribution\(counts\)"):
+        draw_negatives(torch.tensor([1, 2]), 1, 3)
+    with pytest.raises(CourseError, match="2 of the 3 noise are above zero, and 1 are negative"):
+        draw_negatives(torch.tensor([0.5, -0.5, 0.2]), 1, 3)
+    for ids in ([-1], [2]):
+        with pytest.raises(CourseError, match=f"ids holds the number {ids[0]}"):
+            subsample(torch.tensor(ids), torch.tensor([0.5, 0.5]))
+
+
+def test_half_precision_and_large_powers_give_numbers():
+    counts = torch.tensor([60_000.0, 40_000.0, 1.0])  # their sum is infinite in float16
+    for made in (noise_distribution, keep_probability):
+        found = made(counts.half())
+        assert found.dtype == torch.float32
+        torch.testing.assert_close(found, made(counts))
+        assert made(counts.double()).dtype == torch.float64
+    assert noise_distribution(counts, 2000.0).tolist() == [1.0, 0.0, 0.0]
+
+
+def test_of_an_empty_sentence_nothing_is_kept():
+    empty = torch.zeros(0, dtype=torch.long)
+    assert len(subsample(empty, torch.tensor([0.5]))) == 0
+
+
+@pytest.mark.parametrize("words", [1, 2, 5, 100])
+def test_windows_in_blocks_are_the_windows(words):
+    whole = context_windows(SENTENCES, 3)
+    blocks = list(windows_in_blocks(SENTENCES, 3, words))
+    assert len(blocks) == -(-len(whole.centers) // words)
+    for name in ("centers", "contexts", "mask"):
+        assert torch.equal(torch.cat([getattr(b, name) for b in blocks]), getattr(whole, name))
+    assert all(torch.equal(block.distances, whole.distances) for block in blocks)
+
+
+@pytest.mark.bad_input
+@pytest.mark.parametrize(
+    ("sentences", "words"),
+    [
+        ([1, 2, 3], "no lists of ids"),
+        (["cat", "sat"], "no lists of ids"),
+        ([[[1, 2], [3]]], "no lists of ids"),
+        ([[[1, 2], [3, 4]]], "2 axes"),
+        ([[1.7, 2.0]], "type torch.float32"),
+        ([[True, False]], "type torch.bool"),
+        ([[2**70]], "no lists of ids"),
+        ([[None]], "no lists of ids"),
+    ],
+)
+def test_what_is_no_text_of_ids_is_named(sentences, words):
+    for made in (context_windows, context_pairs):
+        with pytest.raises(CourseError, match=words):
+            made(sentences, 2)
+
+
+@pytest.mark.bad_input
+def test_windows_that_are_none_are_named():
+    for window in (0, -1, 1.5, "2", None):
+        with pytest.raises(CourseError, match=f"window is {window}"):
+            context_windows([[1, 2]], window)
     with pytest.raises(CourseError, match="no word"):
         context_pairs([[]], 2)
     with pytest.raises(CourseError, match="hidden_size is 0"):
