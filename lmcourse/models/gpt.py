@@ -21,7 +21,6 @@ from jaxtyping import Float, Int
 from torch import Tensor, nn
 from torch.nn import functional
 
-from lmcourse.errors import CourseError
 from lmcourse.models import inputs
 from lmcourse.models.attention import heads_of_64
 from lmcourse.models.checkpoint import Model
@@ -30,6 +29,7 @@ from lmcourse.models.initialization import draw_weights
 from lmcourse.models.losses import label_loss
 from lmcourse.models.outputs import EncoderOutput, LanguageModelOutput
 from lmcourse.models.reuse import on_top_of
+from lmcourse.models.sampling import check_sampling, evaluating, sample
 from lmcourse.models.transformer import Encoder, EncoderLayer, LayerConfig
 
 M = TypeVar("M", bound="GPTForCausalLM")
@@ -44,8 +44,7 @@ class GPTConfig:
         hidden_size: width of a hidden state.
         num_hidden_layers: how many layers.
         num_attention_heads: how many heads in each; they divide the width.
-        intermediate_size: width of the feed-forward network's hidden layer; None: four times
-            ``hidden_size``.
+        intermediate_size: width of the feed-forward network's hidden layer; None: 4 · the width.
         hidden_act: its activation.
         embd_pdrop: dropout of the embeddings.
         hidden_dropout_prob: dropout of what each sublayer adds.
@@ -278,37 +277,24 @@ class GPTForCausalLM(Model):
         top_k: int | None = None,
         generator: torch.Generator | None = None,
     ) -> Int[Tensor, "batch longer"]:
-        """Go on with a text, one token drawn after the other.
+        """Go on with a text, one token drawn after the other, and without dropout.
 
         Args:
             input_ids: the beginnings, all of the same length.
             max_new_tokens: how many follow.
-            temperature: what the logits are divided by; 0 takes the likeliest token.
-            top_k: how many of the likeliest tokens may be drawn; None: all.
-            generator: where chance comes from.
+            temperature, top_k, generator: as in `lmcourse.models.sampling.sample`.
 
         Returns:
-            The beginnings with what follows them. Where the model's positions run out, the text
-            is read from a later place on.
+            The beginnings with what follows them, read from a later place on if they grow too long.
 
         Raises:
-            CourseError: the temperature is below 0, or no token may be drawn.
+            CourseError: the ids are not the model's, or no token can be drawn so.
         """
-        if temperature < 0 or (top_k is not None and top_k < 1):
-            raise CourseError(
-                f"Nothing can be drawn at the temperature {temperature} of the likeliest {top_k}.",
-                "Give a temperature of at least 0, and a top_k of at least 1 or None.",
-            )
-        for _ in range(max_new_tokens):
-            seen = input_ids[:, -self.config.max_position_embeddings :]
-            logits = self(seen).logits[:, -1]
-            if top_k is not None:
-                least = logits.topk(min(top_k, logits.shape[-1])).values[:, -1:]
-                logits = logits.masked_fill(logits < least, -torch.inf)
-            if temperature == 0:
-                token = logits.argmax(-1, keepdim=True)
-            else:
-                p = (logits / temperature).softmax(-1)
-                token = p.multinomial(1, generator=generator)
-            input_ids = torch.cat([input_ids, token], 1)
+        inputs.check_ids(input_ids, self.config.vocab_size)
+        check_sampling(max_new_tokens, temperature, top_k)
+        with evaluating(self):
+            for _ in range(max_new_tokens):
+                seen = input_ids[:, -self.config.max_position_embeddings :]
+                token = sample(self(seen).logits[:, -1], temperature, top_k, generator)
+                input_ids = torch.cat([input_ids, token.to(input_ids.dtype)], 1)
         return input_ids

@@ -1,6 +1,8 @@
 """GPT's sizes, start, seams and text; that it equals the reference is in the parity table."""
 
+import math
 from dataclasses import replace
+from unittest.mock import patch
 
 import pytest
 import torch
@@ -52,17 +54,18 @@ def test_paper_scale_counts_are_the_references(size, count):
         assert parameters(reference(theirs)) == count
 
 
-def test_the_residual_streams_terms_start_smaller():
-    model = GPT(replace(SMALL, hidden_size=192, intermediate_size=None, num_hidden_layers=8))
-    layer = model.encoder.layers[0]
-    for part, std in (
-        (layer.attention.query, 0.02),
-        (layer.attention.output, 0.02 / 4),
-        (layer.feed_forward.intermediate, 0.02),
-        (layer.feed_forward.output, 0.02 / 4),
-    ):
-        assert part.weight.std().item() == pytest.approx(std, rel=0.05)
-    post_norm = GPT(replace(SMALL, hidden_size=192, intermediate_size=None, norm_first=False))
+@pytest.mark.parametrize("layers", [2, 8])
+def test_the_residual_streams_terms_start_smaller(layers):
+    wide = replace(SMALL, hidden_size=192, intermediate_size=None, num_hidden_layers=layers)
+    for layer in GPT(wide).encoder.layers:
+        for part, std in (
+            (layer.attention.query, 0.02),
+            (layer.attention.output, 0.02 / (2 * layers) ** 0.5),
+            (layer.feed_forward.intermediate, 0.02),
+            (layer.feed_forward.output, 0.02 / (2 * layers) ** 0.5),
+        ):
+            assert part.weight.std().item() == pytest.approx(std, rel=0.05)
+    post_norm = GPT(replace(wide, norm_first=False))
     assert post_norm.encoder.layers[0].attention.output.weight.std().item() > 0.019
 
 
@@ -101,24 +104,76 @@ def test_the_logits_of_a_place_meet_the_next_label():
     assert nothing == 0 and nothing.requires_grad
 
 
-def test_text_goes_on_with_the_likeliest_or_by_chance():
+def likeliest_by_hand(model, text, place):
+    """The token that follows at a place, of as many before it as the model has positions for."""
+    return model(text[:, max(0, place - 9) : place]).logits[:, -1].argmax(-1)
+
+
+def test_text_goes_on_with_the_likeliest():
+    model = shaken(GPTForCausalLM(SMALL).double())
+    start = torch.randint(23, (3, 2))
+    text = model.generate(start, 20, temperature=0.0)  # beyond the model's nine places
+    assert text.shape == (3, 22) and torch.equal(text[:, :2], start)
+    for place in range(2, 22):
+        assert torch.equal(text[:, place], likeliest_by_hand(model, text, place)), place
+    assert torch.equal(model.generate(start, 20, top_k=1), text)
+    assert torch.equal(model.generate(start, 0), start)
+    short = model.generate(start.int(), 2, temperature=0)
+    assert short.dtype == torch.int32 and torch.equal(short.long(), text[:, :4])
+
+
+def test_text_goes_on_by_chance():
     model = shaken(GPTForCausalLM(SMALL))
     start = torch.randint(23, (3, 2))
-    likeliest = model.generate(start, 5, temperature=0.0)
-    assert likeliest.shape == (3, 7) and torch.equal(likeliest[:, :2], start)
-    for place in range(2, 7):
-        best = model(likeliest[:, :place]).logits[:, -1].argmax(-1)
-        assert torch.equal(likeliest[:, place], best)
-    assert torch.equal(model.generate(start, 5, top_k=1), likeliest)
-    drawn = [
-        model.generate(start, 12, generator=torch.Generator().manual_seed(seed))
-        for seed in (0, 0, 1)
-    ]
-    assert torch.equal(drawn[0], drawn[1]) and not torch.equal(drawn[0], drawn[2])
-    assert drawn[0].shape == (3, 14)  # beyond the model's nine places
-    for draws in (model.generate(start[:1].expand(200, 2), 1, top_k=3)[:, 2],):
-        top = model(start[:1]).logits[0, -1].topk(3).indices
-        assert set(draws.tolist()) <= set(top.tolist()) and len(set(draws.tolist())) > 1
+
+    def drawn(seed, **options):
+        return model.generate(start, 12, generator=torch.Generator().manual_seed(seed), **options)
+
+    assert torch.equal(drawn(0), drawn(0)) and not torch.equal(drawn(0), drawn(1))
+    for all_of_them in (23, 1000):
+        assert torch.equal(drawn(0, top_k=all_of_them), drawn(0))
+
+
+def test_the_likeliest_few_are_drawn_and_no_more():
+    model = shaken(GPTForCausalLM(SMALL))
+    start = torch.randint(23, (1, 2))
+    top = model(start).logits[0, -1].topk(3).indices
+    drawn = model.generate(start.expand(200, 2), 1, top_k=3)[:, 2]
+    assert set(drawn.tolist()) == set(top.tolist())
+    nothing_known = GPTForCausalLM(SMALL)
+    for parameter in nothing_known.parameters():
+        torch.nn.init.zeros_(parameter)  # all tokens are as likely as each other
+    for k in (1, 3):
+        drawn = nothing_known.generate(start.expand(200, 2), 1, top_k=k)[:, 2]
+        assert len(drawn.unique()) == k
+
+
+def test_text_is_written_without_dropout_and_the_modes_come_back():
+    model = shaken(GPTForCausalLM(replace(SMALL, embd_pdrop=0.5))).train()
+    model.gpt.encoder.layers[0].eval()
+    modes = [part.training for part in model.modules()]
+    start = torch.randint(23, (3, 2))
+    text = model.generate(start, 7, temperature=0.0)
+    assert [part.training for part in model.modules()] == modes
+    model.train(False)
+    for place in range(2, 9):
+        assert torch.equal(text[:, place], likeliest_by_hand(model, text, place))
+    model.train()
+    with pytest.raises(RuntimeError), patch.object(model.gpt, "forward", side_effect=RuntimeError):
+        model.generate(start, 1)
+    assert all(part.training for part in model.modules())
+
+
+@pytest.mark.parametrize("dtype", [torch.float64, torch.float32, torch.float16, torch.bfloat16])
+@pytest.mark.parametrize("temperature", [1e-3, 1e-6, 1e-42, 5e-324, 1e300])
+def test_any_temperature_draws(dtype, temperature):
+    model = shaken(GPTForCausalLM(SMALL).to(dtype))
+    start = torch.randint(23, (1, 2)).expand(200, 2)
+    drawn = model.generate(start, 1, temperature=temperature)[:, 2]
+    if temperature > 1:
+        assert len(drawn.unique()) > 15
+    else:
+        assert torch.equal(drawn, likeliest_by_hand(model, start, 2))
 
 
 def test_the_temperature_sharpens():
@@ -132,14 +187,17 @@ def test_the_temperature_sharpens():
 
 @pytest.mark.parametrize("norm_first", [True, False])
 def test_it_goes_to_the_architecture_of_its_norms(norm_first):
-    model = GPTForCausalLM(replace(SMALL, norm_first=norm_first, intermediate_size=None))
-    name = type(model.to_transformers()).__name__
-    assert name == ("GPT2LMHeadModel" if norm_first else "OpenAIGPTLMHeadModel")
+    for between in (None, 48):  # four times the width, which may be written out
+        model = GPTForCausalLM(replace(SMALL, norm_first=norm_first, intermediate_size=between))
+        name = type(model.to_transformers()).__name__
+        assert name == ("GPT2LMHeadModel" if norm_first else "OpenAIGPTLMHeadModel")
 
 
 def test_what_the_other_side_lacks_is_refused():
-    with pytest.raises(CourseError, match="norm_first=False"):
+    with pytest.raises(CourseError, match=r"hidden_act='relu' and .*OpenAIGPTModel"):
         GPT(replace(SMALL, norm_first=False, hidden_act="relu")).to_transformers()
+    with pytest.raises(CourseError, match=r"has intermediate_size=20, .*intermediate_size=None"):
+        GPT(replace(SMALL, norm_first=False)).to_transformers()
     config = transformers.GPT2Config(
         vocab_size=23, n_embd=12, n_layer=1, n_head=3, scale_attn_by_inverse_layer_idx=True
     )
@@ -195,7 +253,28 @@ def test_bad_inputs_are_named(given, words):
         GPTForCausalLM(SMALL)(**given)
 
 
-@pytest.mark.parametrize("options", [{"temperature": -1.0}, {"top_k": 0}], ids=str)
-def test_nothing_can_be_drawn_so(options):
-    with pytest.raises(CourseError, match="Nothing can be drawn"):
-        GPTForCausalLM(SMALL).generate(FIVE, 1, **options)
+@pytest.mark.bad_input
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        ({"temperature": -1.0}, "temperature is -1.0"),
+        ({"temperature": math.nan}, "temperature is nan"),
+        ({"temperature": math.inf}, "temperature is inf"),
+        ({"temperature": None}, "temperature is None"),
+        ({"temperature": "1"}, "temperature is '1'"),
+        ({"top_k": 0}, "top_k is 0"),
+        ({"top_k": 2.5}, "top_k is 2.5"),
+        ({"max_new_tokens": -3}, "max_new_tokens is -3"),
+        ({"max_new_tokens": 2.5}, "max_new_tokens is 2.5"),
+        ({"max_new_tokens": None}, "max_new_tokens is None"),
+        ({"max_new_tokens": True}, "max_new_tokens is True"),
+        ({"input_ids": FIVE[0]}, r"input_ids has shape \(5,\)"),
+        ({"input_ids": FIVE[:, :0]}, r"input_ids has shape \(2, 0\)"),
+        ({"input_ids": FIVE * 1.0}, "input_ids has the type torch.float32"),
+        ({"input_ids": FIVE * 23, "max_new_tokens": 0}, "input_ids holds the number 23"),
+    ],
+    ids=str,
+)
+def test_nothing_can_be_drawn_so(given, words):
+    with pytest.raises(CourseError, match=words):
+        GPTForCausalLM(SMALL).generate(**({"input_ids": FIVE, "max_new_tokens": 1} | given))
