@@ -6,7 +6,7 @@
     07      char_cnn, highway, bilm, scalar_mix, elmo
     08      attention, seq2seq
     09      transformer, encoder_decoder
-    10      embeddings, bert, bert_heads, gpt
+    10      embeddings, bert, bert_heads, gpt, sampling
     11      bert_tasks
 
 What they share: inputs (what a model is given is looked at), outputs (what it returns), losses,

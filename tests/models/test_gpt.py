@@ -118,7 +118,7 @@ def test_text_goes_on_with_the_likeliest():
         assert torch.equal(text[:, place], likeliest_by_hand(model, text, place)), place
     assert torch.equal(model.generate(start, 20, top_k=1), text)
     assert torch.equal(model.generate(start, 0), start)
-    short = model.generate(start.int(), 2, temperature=0)
+    short = model.generate(start.int(), 2, temperature=0.0)
     assert short.dtype == torch.int32 and torch.equal(short.long(), text[:, :4])
 
 
