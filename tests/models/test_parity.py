@@ -3,6 +3,8 @@
 import pytest
 import torch
 
+from lmcourse.models.parity import __main__ as command
+from lmcourse.models.parity import gensim_training
 from lmcourse.models.parity.__main__ import main
 from lmcourse.models.parity.architectures import ARCHITECTURES
 from lmcourse.models.parity.comparing import Architecture
@@ -17,6 +19,22 @@ def test_equals_its_reference(architecture: Architecture, dtype: torch.dtype) ->
     comparison = architecture.run(seed=0, configurations=5, dtype=dtype)
     assert comparison.passed(dtype), (comparison.worst, comparison.where)
     assert comparison.tensors["outputs"] >= 5 and comparison.tensors["gradients"] >= 5
+
+
+def test_what_cannot_be_compared_here_is_named(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    here = [row.name for row in gensim_training.ARCHITECTURES]
+    rows = [row.name for row in gensim_training.ROWS]
+    assert here + list(gensim_training.LEFT_OUT) == rows
+    monkeypatch.setattr(command, "LEFT_OUT", dict.fromkeys(rows, "gensim is not installed"))
+    monkeypatch.setattr(command, "ARCHITECTURES", [a for a in ARCHITECTURES if a.name not in rows])
+    assert command.main(["--configurations", "1", "--only", "skip-gram"]) == 0
+    printed = capsys.readouterr().out
+    assert "skip-gram, one epoch is left out: gensim is not installed." in printed
+    assert "CBOW" not in printed
+    assert command.main(["--only", "CBOW, one"]) == 0
+    assert "CBOW, one epoch is left out" in capsys.readouterr().out
 
 
 def test_the_command_prints_the_table(capsys: pytest.CaptureFixture[str]) -> None:

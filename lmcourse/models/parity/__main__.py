@@ -8,8 +8,8 @@ import torch
 from rich.console import Console
 from rich.table import Table
 
-from lmcourse.models.parity.architectures import ARCHITECTURES
-from lmcourse.models.parity.comparing import KINDS, TOLERANCE
+from lmcourse.models.parity.architectures import ARCHITECTURES, LEFT_OUT
+from lmcourse.models.parity.comparing import KINDS, TOLERANCE, Comparison
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -24,7 +24,8 @@ def main(arguments: list[str] | None = None) -> int:
     chosen = parser.parse_args(arguments)
     os.environ.setdefault("TRANSFORMERS_VERBOSITY", "error")  # it reports what it takes for granted
     found = [one for one in ARCHITECTURES if chosen.only.lower() in one.name.lower()]
-    if not found:
+    left_out = {n: why for n, why in LEFT_OUT.items() if chosen.only.lower() in n.lower()}
+    if not found and not left_out:
         print(
             f"None is called {chosen.only!r}. There are:", ", ".join(a.name for a in ARCHITECTURES)
         )
@@ -46,14 +47,18 @@ def main(arguments: list[str] | None = None) -> int:
                 comparison = architecture.run(chosen.seed, chosen.configurations, dtype)
                 passed = comparison.passed(dtype)
                 failures += not passed
-                worst = [
-                    f"{comparison.worst[kind]:.0e}" if kind in comparison.worst else "–"
-                    for kind in KINDS
-                ]
-                row = (architecture.name, architecture.reference, str(dtype)[6:], *worst)
-                table.add_row(*row, "✓" if passed else "✗ " + str(comparison.where))
+                row = (architecture.name, architecture.reference, str(dtype)[6:])
+                verdict = "✓" if passed else "✗ " + str(comparison.where)
+                table.add_row(*row, *_worst(comparison), verdict)
     console.print(table)
+    for name, reason in left_out.items():
+        console.print(f"{name} is left out: {reason}.")
     return min(failures, 1)
+
+
+def _worst(comparison: Comparison) -> list[str]:
+    worst = comparison.worst
+    return [f"{worst[kind]:.0e}" if kind in worst else "–" for kind in KINDS]
 
 
 if __name__ == "__main__":

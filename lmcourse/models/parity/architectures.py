@@ -22,3 +22,5 @@ ARCHITECTURES: tuple[Architecture, ...] = (
     *gpt.ARCHITECTURES,
     *bert.ARCHITECTURES,
 )
+LEFT_OUT: dict[str, str] = gensim_training.LEFT_OUT
+"""What cannot be compared here, by its name, and why."""

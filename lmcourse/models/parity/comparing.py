@@ -123,10 +123,12 @@ def shaken(module: Module, scale: float = 0.3) -> Module:
 
 def gradients(module: nn.Module) -> dict[str, Tensor]:
     """Every parameter's gradient; zeros where it got none."""
-    return {
-        name: torch.zeros_like(parameter) if parameter.grad is None else parameter.grad
-        for name, parameter in module.named_parameters()
-    }
+    return {name: gradient(parameter) for name, parameter in module.named_parameters()}
+
+
+def gradient(tensor: Tensor) -> Tensor:
+    """A leaf's gradient; zeros if it got none."""
+    return torch.zeros_like(tensor) if tensor.grad is None else tensor.grad
 
 
 def probe(*outputs: Tensor | None) -> Tensor:

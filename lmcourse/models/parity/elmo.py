@@ -3,7 +3,7 @@
 from random import Random
 
 import torch
-from torch import Tensor, nn
+from torch import nn
 
 from lmcourse.models.bilm import BiLM, BiLMConfig
 from lmcourse.models.char_cnn import CHARACTERS, CharacterCNNConfig
@@ -13,6 +13,7 @@ from lmcourse.models.parity import slow_elmo as slow
 from lmcourse.models.parity.comparing import (
     Architecture,
     Comparison,
+    gradient,
     gradients,
     padded_batch,
     probe,
@@ -93,12 +94,8 @@ def compare(draw: Random, comparison: Comparison, spelling: CharacterCNNConfig |
     comparison.add("outputs", result.backward_logits[real], backward, name="backward")
     comparison.add("outputs", mixture(result.hidden_states)[real], mixed, name="mixture")
     comparison.add("loss", result.loss, loss)
-    comparison.add_gradients(model, {name: _gradient(copy) for name, copy in copies.items()})
-    comparison.add_gradients(mixture, {"weights": _gradient(w), "gamma": _gradient(gamma)})
-
-
-def _gradient(tensor: Tensor) -> Tensor:
-    return torch.zeros_like(tensor) if tensor.grad is None else tensor.grad
+    comparison.add_gradients(model, {name: gradient(copy) for name, copy in copies.items()})
+    comparison.add_gradients(mixture, {"weights": gradient(w), "gamma": gradient(gamma)})
 
 
 def one_layer(draw: Random, dtype: torch.dtype, comparison: Comparison) -> None:
