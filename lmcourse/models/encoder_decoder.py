@@ -11,22 +11,17 @@ the whole vocabulary:
 import math
 from dataclasses import dataclass, field, replace
 
+import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 from torch.nn import functional
 
 from lmcourse.models.checkpoint import Model
-from lmcourse.models.inputs import (
-    IGNORED,
-    check_ids,
-    check_like,
-    check_settings,
-    shift_right,
-    visible,
-)
+from lmcourse.models.inputs import check_ids, check_settings, visible
 from lmcourse.models.losses import label_loss
 from lmcourse.models.outputs import EncoderOutput, Seq2SeqOutput
-from lmcourse.models.transformer import Decoder, Encoder, LayerConfig, sinusoids
+from lmcourse.models.source_and_target import check_encoded, check_source, what_is_read
+from lmcourse.models.transformer import Decoder, Encoder, LayerConfig
 
 
 @dataclass(frozen=True)
@@ -37,7 +32,7 @@ class TransformerConfig:
         vocab_size: tokens of source and target together.
         layer: the sizes of each layer.
         num_hidden_layers: how many in the encoder, and how many in the decoder.
-        max_position_embeddings: the longest sequence. Sinusoids have no end, but their table has.
+        max_position_embeddings: the longest sequence that is taken, though sinusoids have no end.
         label_smoothing: ε.
         decoder_start_token_id: what the decoder reads first.
         pad_token_id: what it reads where a label is ignored.
@@ -78,14 +73,11 @@ class Transformer(Model):
 
     Config = TransformerConfig
     config: TransformerConfig
-    positions: Tensor
 
     def __init__(self, config: TransformerConfig) -> None:
         super().__init__(config)
         width, final_norm = config.layer.hidden_size, config.layer.norm_first
         self.embedding = nn.Embedding(config.vocab_size, width)
-        table = sinusoids(config.max_position_embeddings, width)
-        self.register_buffer("positions", table, persistent=False)
         self.dropout = nn.Dropout(config.layer.hidden_dropout_prob)
         self.encoder = Encoder(config.layer, config.num_hidden_layers, final_norm=final_norm)
         self.decoder = Decoder(config.layer, config.num_hidden_layers, final_norm=final_norm)
@@ -96,7 +88,7 @@ class Transformer(Model):
 
     def forward(
         self,
-        input_ids: Int[Tensor, "batch source"],
+        input_ids: Int[Tensor, "batch source"] | None = None,
         attention_mask: Tensor | None = None,
         decoder_input_ids: Int[Tensor, "batch target"] | None = None,
         decoder_attention_mask: Tensor | None = None,
@@ -108,8 +100,9 @@ class Transformer(Model):
         """Read the source, and predict each token of the target from those before it.
 
         Args:
-            input_ids: the source.
-            attention_mask: 1 where the source has a token, 0 where it is padded.
+            input_ids: the source; not needed beside ``encoder_outputs``.
+            attention_mask: 1 where the source has a token, 0 where it is padded,
+                (batch, source); needed beside ``encoder_outputs``, too.
             decoder_input_ids: what the decoder reads; if it is not given, the labels one place to
                 the right, behind the start token.
             decoder_attention_mask: the same for what the decoder reads. As padding stands behind
@@ -122,22 +115,22 @@ class Transformer(Model):
         Raises:
             CourseError: an input does not fit.
         """
-        if labels is not None:
-            check_ids(labels, self.config.vocab_size, name="labels", allowed=IGNORED)
-        if decoder_input_ids is None:
-            start, pad = self.config.decoder_start_token_id, self.config.pad_token_id
-            decoder_input_ids = shift_right(input_ids, labels, start, pad)
         wanted = {
             "output_attentions": output_attentions,
             "output_hidden_states": output_hidden_states,
         }
-        encoded = encoder_outputs or self.encode(input_ids, attention_mask, **wanted)
-        y = self.embed(decoder_input_ids, "decoder_input_ids")
-        check_like(labels, decoder_input_ids, "labels")
-        (batch, target), source = decoder_input_ids.shape, input_ids.shape[1]
+        encoded = encoder_outputs
+        if encoded is None:
+            encoded = self.encode(input_ids, attention_mask, **wanted)
+        else:
+            width = self.config.layer.hidden_size
+            check_encoded(encoded, EncoderOutput, width, input_ids, attention_mask)
+        states, positions = encoded.last_hidden_state, self.config.max_position_embeddings
+        read = what_is_read(self.config, states, decoder_input_ids, labels, positions)
+        (batch, target), source = read.shape, states.shape[1]
         decoded = self.decoder(
-            y,
-            encoded.last_hidden_state,
+            self.embed(read),
+            states,
             visible(decoder_attention_mask, batch, target, target, "decoder_attention_mask"),
             visible(attention_mask, batch, target, source),
             **wanted,
@@ -152,32 +145,46 @@ class Transformer(Model):
             decoder_hidden_states=decoded.hidden_states,
             decoder_attentions=decoded.attentions,
             cross_attentions=decoded.cross_attentions,
-            encoder_last_hidden_state=encoded.last_hidden_state,
+            encoder_last_hidden_state=states,
             encoder_hidden_states=encoded.hidden_states,
             encoder_attentions=encoded.attentions,
         )
 
     def encode(
         self,
-        input_ids: Int[Tensor, "batch source"],
+        input_ids: Int[Tensor, "batch source"] | None,
         attention_mask: Tensor | None = None,
         output_attentions: bool = False,
         output_hidden_states: bool = False,
     ) -> EncoderOutput:
-        """The source's states, which the decoder looks at."""
-        x = self.embed(input_ids, "input_ids")
-        batch, source = input_ids.shape
+        """The source's states, which the decoder looks at; arguments as in `forward`."""
+        vocab, positions = self.config.vocab_size, self.config.max_position_embeddings
+        ids = check_source(input_ids, attention_mask, vocab, positions)
+        batch, source = ids.shape
         return self.encoder(
-            x,
+            self.embed(ids),
             visible(attention_mask, batch, source, source),
             output_attentions=output_attentions,
             output_hidden_states=output_hidden_states,
         )
 
-    def embed(
-        self, ids: Int[Tensor, "batch time"], name: str = "ids"
-    ) -> Float[Tensor, "batch time width"]:
+    def embed(self, ids: Int[Tensor, "batch time"]) -> Float[Tensor, "batch time width"]:
         """Tokens and their positions, as numbers (sections 3.4 and 3.5)."""
-        check_ids(ids, self.config.vocab_size, self.config.max_position_embeddings, name)
-        scaled = self.embedding(ids) * math.sqrt(self.config.layer.hidden_size)
-        return self.dropout(scaled + self.positions[: ids.shape[1]])
+        width = self.config.layer.hidden_size
+        check_ids(ids, self.config.vocab_size, self.config.max_position_embeddings, "ids")
+        scaled = self.embedding(ids) * math.sqrt(width)
+        return self.dropout(scaled + sinusoids(ids.shape[1], width).to(scaled))
+
+
+def sinusoids(positions: int, width: int) -> Float[Tensor, "positions width"]:
+    """The positions' encodings of section 3.5: sines and cosines of falling frequency.
+
+    PE(pos, 2i) = sin(pos / 10000^(2i/width))      PE(pos, 2i+1) = cos(the same)
+
+    In double precision: a model rounds them to its own.
+    """
+    places = torch.arange(positions, dtype=torch.float64).unsqueeze(1)
+    even = torch.arange(0, width, 2, dtype=torch.float64)
+    angles = places * torch.exp(-math.log(10_000.0) * even / width)
+    table = torch.stack([angles.sin(), angles.cos()], dim=-1).flatten(1)
+    return table[:, :width]

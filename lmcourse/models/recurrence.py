@@ -160,12 +160,15 @@ def _in_one_piece(weights: Sequence[Tensor]) -> list[Tensor]:
 
 
 def lengths_of(
-    attention_mask: Tensor | None, input_ids: Int[Tensor, "batch time"]
+    attention_mask: Tensor | None,
+    input_ids: Int[Tensor, "batch time"],
+    name: str = "attention_mask",
 ) -> Int[Tensor, " batch"] | None:
     """How many tokens of each sequence are real.
 
     Args:
         attention_mask: 1 where there is a token, 0 where there is padding, (batch, time).
+        name: what the caller calls it.
 
     Returns:
         One number a sequence, 0 where it is all padding; None if there is no padding.
@@ -174,16 +177,15 @@ def lengths_of(
         CourseError: the mask has another shape or other values, or padding stands before a token.
     """
     batch, time = input_ids.shape
-    if attention_mask is not None and attention_mask.ndim != 2:
-        check_like(attention_mask, input_ids, "attention_mask")
-    seen = visible(attention_mask, batch, time, time)
+    check_like(attention_mask, input_ids, name)
+    seen = visible(attention_mask, batch, time, time, name)
     if seen is None:
         return None
     real = seen[:, 0, 0]
     if not real.is_meta and bool((real[:, 1:] & ~real[:, :-1]).any()):
         row = int((real[:, 1:] & ~real[:, :-1]).any(1).nonzero()[0])
         raise CourseError(
-            f"In row {row} of attention_mask padding stands before a token.",
+            f"In row {row} of {name} padding stands before a token.",
             "A recurrent model reads from the left, so padding must stand on the right: set the "
             "tokenizer's padding_side to 'right'.",
         )

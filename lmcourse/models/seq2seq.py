@@ -8,7 +8,7 @@ networks"). With attention it looks back at every state of the encoder, at every
     α_t = softmax_s φ(h_t, h̄_s)          where to look, from the decoder's state h_t
     c_t = Σ_s α_ts h̄_s                   what is found there
     h̃_t = tanh(W_c [c_t ; h_t])
-    p(y_t | y_1 … y_{t-1}, x) = softmax(W_s h̃_t)
+    p(y_t | y_1 … y_{t-1}, x) = softmax(W_s h̃_t)        (without attention h̃_t is h_t)
 
 φ is one of the scores of `lmcourse.models.attention`; Bahdanau et al. (2015) use the additive one,
 and the decoder's state before the step in place of the one behind it.
@@ -24,18 +24,12 @@ from torch import Tensor, nn
 from lmcourse.errors import CourseError
 from lmcourse.models.attention import AdditiveAttention, DotAttention
 from lmcourse.models.checkpoint import Model
-from lmcourse.models.inputs import (
-    IGNORED,
-    check_ids,
-    check_like,
-    check_settings,
-    shift_right,
-    visible,
-)
+from lmcourse.models.inputs import check_settings, visible
 from lmcourse.models.losses import label_loss
-from lmcourse.models.outputs import Seq2SeqOutput
+from lmcourse.models.outputs import Layers, ModelOutput, Seq2SeqOutput
 from lmcourse.models.recurrence import lengths_of
 from lmcourse.models.recurrent import Recurrent
+from lmcourse.models.source_and_target import check_encoded, check_source, what_is_read
 
 Score = Literal["dot", "general", "additive", "none"]
 SCORES: tuple[Score, ...] = ("dot", "general", "additive", "none")
@@ -83,6 +77,21 @@ class Seq2SeqConfig:
             )
 
 
+@dataclass(frozen=True)
+class SourceOutput(ModelOutput):
+    """What `Seq2Seq.encode` returns.
+
+    Attributes:
+        last_hidden_state: h̄_s for every place of the source; zero where it is padded.
+        state: (h, c), where the decoder starts: (layers, batch, width) each.
+        hidden_states: what went into the first layer, then what each layer gave.
+    """
+
+    last_hidden_state: Float[Tensor, "batch source width"]
+    state: tuple[Float[Tensor, "layers batch width"], Float[Tensor, "layers batch width"]]
+    hidden_states: Layers | None = None
+
+
 class Seq2Seq(Model):
     """An LSTM reads the source, another one writes the target."""
 
@@ -111,61 +120,81 @@ class Seq2Seq(Model):
         elif config.attention != "none":
             self.attention = DotAttention(width, width, general=config.attention == "general")
         self.combine = nn.Linear(2 * width, width, bias=False) if self.attention else None
-        self.output = nn.Linear(width, config.vocab_size)
+        self.output = nn.Linear(width, config.vocab_size, bias=False)
 
     def forward(
         self,
-        input_ids: Int[Tensor, "batch source"],
+        input_ids: Int[Tensor, "batch source"] | None = None,
         attention_mask: Tensor | None = None,
         decoder_input_ids: Int[Tensor, "batch target"] | None = None,
         decoder_attention_mask: Tensor | None = None,
         labels: Int[Tensor, "batch target"] | None = None,
+        encoder_outputs: SourceOutput | None = None,
         output_attentions: bool = False,
+        output_hidden_states: bool = False,
     ) -> Seq2SeqOutput:
         """Read the source, and predict each token of the target from those before it.
 
         Args:
-            input_ids: the source.
-            attention_mask: 1 where the source has a token, 0 where it is padded, on the right.
+            input_ids: the source; not needed beside ``encoder_outputs``.
+            attention_mask: 1 where the source has a token, 0 where it is padded, on the right,
+                (batch, source); needed beside ``encoder_outputs``, too.
             decoder_input_ids: what the decoder reads; if it is not given, the labels one place to
                 the right, behind the start token.
-            decoder_attention_mask: the same for what the decoder reads.
+            decoder_attention_mask: the same for what the decoder reads, (batch, target).
             labels: the target; ``IGNORED`` where there is none.
+            encoder_outputs: what an earlier call of `encode` gave, so that decoding token by token
+                reads the source once.
             output_attentions: whether α is returned, as ``cross_attentions``: one tensor,
-                (batch, 1, target, source), since there is one layer of one head.
+                (batch, 1, target, source), since there is one layer of one head; None of a model
+                without attention.
+            output_hidden_states: whether what went into each first layer is returned, and what
+                each layer gave.
 
         Raises:
             CourseError: an input does not fit.
         """
-        if labels is not None:
-            check_ids(labels, self.config.vocab_size, name="labels", allowed=IGNORED)
-        if decoder_input_ids is None:
-            start, pad = self.config.decoder_start_token_id, self.config.pad_token_id
-            decoder_input_ids = shift_right(input_ids, labels, start, pad)
-        check_ids(input_ids, self.config.vocab_size)
-        check_ids(decoder_input_ids, self.config.vocab_size, name="decoder_input_ids")
-        check_like(labels, decoder_input_ids, "labels")
-        source_lengths = lengths_of(attention_mask, input_ids)
-        encoded, state = self.encoder(self._embed(input_ids), lengths=source_lengths)
-        target_lengths = lengths_of(decoder_attention_mask, decoder_input_ids)
-        decoded, _ = self.decoder(
-            self._embed(decoder_input_ids), self._first_state(state), lengths=target_lengths
-        )
-        weights = None
+        encoded = encoder_outputs
+        if encoded is None:
+            encoded = self.encode(input_ids, attention_mask, output_hidden_states)
+        else:
+            width = self.config.hidden_size
+            check_encoded(encoded, SourceOutput, width, input_ids, attention_mask)
+        states = encoded.last_hidden_state
+        read = what_is_read(self.config, states, decoder_input_ids, labels)
+        lengths = lengths_of(decoder_attention_mask, read, "decoder_attention_mask")
+        embedded = self._embed(read)
+        layers, _ = self.decoder.read(embedded, encoded.state, lengths)
+        top, weights = layers[-1], None
         if self.attention is not None and self.combine is not None:
-            (batch, source), target = input_ids.shape, decoder_input_ids.shape[1]
+            (batch, target), source = read.shape, states.shape[1]
             seen = visible(attention_mask, batch, target, source)
-            found, weights = self.attention(decoded, encoded, None if seen is None else seen[:, 0])
-            decoded = torch.tanh(self.combine(torch.cat([found, decoded], -1)))
-        logits = self.output(self.dropout(decoded))
+            found, weights = self.attention(top, states, None if seen is None else seen[:, 0])
+            top = torch.tanh(self.combine(torch.cat([found, top], -1)))
+        logits = self.output(self.dropout(top))
+        looked = (weights.unsqueeze(1),) if output_attentions and weights is not None else None
         return Seq2SeqOutput(
             None if labels is None else label_loss(logits, labels),
             logits,
-            cross_attentions=(
-                (weights.unsqueeze(1),) if output_attentions and weights is not None else None
-            ),
-            encoder_last_hidden_state=encoded,
+            decoder_hidden_states=(embedded, *layers) if output_hidden_states else None,
+            cross_attentions=looked,
+            encoder_last_hidden_state=states,
+            encoder_hidden_states=encoded.hidden_states,
         )
+
+    def encode(
+        self,
+        input_ids: Int[Tensor, "batch source"] | None,
+        attention_mask: Tensor | None = None,
+        output_hidden_states: bool = False,
+    ) -> SourceOutput:
+        """The source's states, and where the decoder starts; arguments as in `forward`."""
+        ids = check_source(input_ids, attention_mask, self.config.vocab_size)
+        embedded = self._embed(ids)
+        layers, state = self.encoder.read(embedded, lengths=lengths_of(attention_mask, ids))
+        assert isinstance(state, tuple)
+        hidden_states = (embedded, *layers) if output_hidden_states else None
+        return SourceOutput(layers[-1], self._first_state(state), hidden_states)
 
     def _embed(self, ids: Int[Tensor, "batch time"]) -> Float[Tensor, "batch time width"]:
         return self.dropout(self.embedding(ids))

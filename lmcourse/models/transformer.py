@@ -10,12 +10,10 @@ Each sublayer stands in a residual connection with a LayerNorm, which the paper 
     pre-norm    x ← x + Dropout(sublayer(LayerNorm(x)))
 """
 
-import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 
-import torch
 from jaxtyping import Bool, Float
 from torch import Tensor, nn
 from torch.nn import functional
@@ -32,6 +30,19 @@ ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {
     "gelu_new": partial(functional.gelu, approximate="tanh"),
 }
 """By the names of the `transformers` library; ``gelu_new`` is GPT's approximation by tanh."""
+
+
+def activation_of(name: str) -> Callable[[Tensor], Tensor]:
+    """The activation of this name.
+
+    Raises:
+        CourseError: there is none.
+    """
+    if name not in ACTIVATIONS:
+        raise CourseError(
+            f"The activation {name!r} is not known.", f"Choose one of {', '.join(ACTIVATIONS)}."
+        )
+    return ACTIVATIONS[name]
 
 
 @dataclass(frozen=True)
@@ -65,11 +76,7 @@ class LayerConfig:
         dropouts = ("hidden_dropout_prob", "attention_probs_dropout_prob")
         check_settings(self, sizes, (*dropouts, "activation_dropout_prob"), ("layer_norm_eps",))
         check_heads(self.hidden_size, self.num_attention_heads)
-        if self.hidden_act not in ACTIVATIONS:
-            raise CourseError(
-                f"The activation {self.hidden_act!r} is not known.",
-                f"Choose one of {', '.join(ACTIVATIONS)}.",
-            )
+        activation_of(self.hidden_act)
 
 
 class Residual(nn.Module):
@@ -100,7 +107,7 @@ class FeedForward(nn.Module):
         super().__init__()
         self.intermediate = nn.Linear(config.hidden_size, config.intermediate_size)
         self.output = nn.Linear(config.intermediate_size, config.hidden_size)
-        self.activation = ACTIVATIONS[config.hidden_act]
+        self.activation = activation_of(config.hidden_act)
         self.dropout = nn.Dropout(config.activation_dropout_prob)
 
     def forward(self, x: Float[Tensor, "batch time width"]) -> Float[Tensor, "batch time width"]:
@@ -176,16 +183,16 @@ class Encoder(TorchCounterpart):
             output_hidden_states: whether what went into each layer is returned, and what came out
                 of all.
         """
-        hidden_states, attentions = [x], []
+        hidden_states, attentions = [], []
         for layer in self.layers:
+            if output_hidden_states:
+                hidden_states.append(x)
             x, weights = layer(x, visible, causal=self.causal, need_weights=output_attentions)
-            hidden_states.append(x)
             attentions.append(weights)
-        if self.norm is not None:
-            x = hidden_states[-1] = self.norm(x)
+        x = x if self.norm is None else self.norm(x)
         return EncoderOutput(
             x,
-            hidden_states=tuple(hidden_states) if output_hidden_states else None,
+            hidden_states=(*hidden_states, x) if output_hidden_states else None,
             attentions=tuple(attentions) if output_attentions else None,
         )
 
@@ -261,35 +268,22 @@ class Decoder(TorchCounterpart):
                 causal mask) and in the context.
             output_attentions, output_hidden_states: as in `Encoder.forward`.
         """
-        hidden_states: list[Tensor] = [x]
-        attentions: list[tuple[Tensor, Tensor]] = []
+        hidden_states, attentions, cross_attentions = [], [], []
         for layer in self.layers:
-            x, *weights = layer(
+            if output_hidden_states:
+                hidden_states.append(x)
+            x, weights, cross_weights = layer(
                 x, context, visible, context_visible, need_weights=output_attentions
             )
-            hidden_states.append(x)
             attentions.append(weights)
-        if self.norm is not None:
-            x = hidden_states[-1] = self.norm(x)
-        own, cross = zip(*attentions, strict=True) if attentions else ((), ())
+            cross_attentions.append(cross_weights)
+        x = x if self.norm is None else self.norm(x)
         return EncoderOutput(
             x,
-            hidden_states=tuple(hidden_states) if output_hidden_states else None,
-            attentions=own if output_attentions else None,
-            cross_attentions=cross if output_attentions else None,
+            hidden_states=(*hidden_states, x) if output_hidden_states else None,
+            attentions=tuple(attentions) if output_attentions else None,
+            cross_attentions=tuple(cross_attentions) if output_attentions else None,
         )
-
-
-def sinusoids(positions: int, width: int) -> Float[Tensor, "positions width"]:
-    """The positions' encodings of section 3.5: sines and cosines of falling frequency.
-
-    PE(pos, 2i) = sin(pos / 10000^(2i/width))      PE(pos, 2i+1) = cos(the same)
-    """
-    places = torch.arange(positions, dtype=torch.float64).unsqueeze(1)
-    even = torch.arange(0, width, 2, dtype=torch.float64)
-    angles = places * torch.exp(-math.log(10_000.0) * even / width)
-    table = torch.stack([angles.sin(), angles.cos()], dim=-1).flatten(1)
-    return table[:, :width].to(torch.get_default_dtype())
 
 
 def _attention(config: LayerConfig) -> MultiHeadAttention:

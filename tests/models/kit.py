@@ -46,7 +46,7 @@ class Subject:
         chance: what ``logits`` of the freshly made model cost: log of the number of classes; None
             if there is no such loss.
         attentions, hidden_states: what the results are called that belong to the sequence;
-            None if there are none.
+            None if there are none, or if there are not as many hidden states and one more.
         options: what besides the batch every call gets.
         unused: parameters that get no gradient from this batch, and why.
     """
@@ -62,7 +62,7 @@ class Subject:
     shift: int | None = None
     chance: float | None = None
     attentions: str | None = "attentions"
-    hidden_states: str = "hidden_states"
+    hidden_states: str | None = "hidden_states"
     options: dict[str, Any] = field(default_factory=dict)
     unused: dict[str, str] = field(default_factory=dict)
 
@@ -250,7 +250,7 @@ def attention_weights(subject: Subject) -> None:
         _same(sums, torch.ones_like(sums), "weights do not sum to one")
         if subject.causal and own:
             assert not weights.triu(1).any(), "a causal model attends to what comes"
-    if "output_hidden_states" in wanted:
+    if "output_hidden_states" in wanted and subject.hidden_states is not None:
         assert len(full[subject.hidden_states]) == len(full[subject.attentions]) + 1
 
 

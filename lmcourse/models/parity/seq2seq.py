@@ -1,5 +1,7 @@
 """Seq2seq beside its equations: one sentence, one step, one score at a time, without padding."""
 
+from collections.abc import Mapping
+from copy import deepcopy
 from random import Random
 from typing import cast
 
@@ -7,10 +9,16 @@ import torch
 from torch import Tensor
 
 from lmcourse.models.inputs import IGNORED
-from lmcourse.models.parity.comparing import Architecture, Comparison, padded_batch, shaken
+from lmcourse.models.parity.comparing import (
+    Architecture,
+    Comparison,
+    gradients,
+    padded_batch,
+    shaken,
+)
 from lmcourse.models.seq2seq import Score, Seq2Seq, Seq2SeqConfig
 
-Weights = dict[str, Tensor]
+Weights = Mapping[str, Tensor]
 State = tuple[Tensor, Tensor]
 
 
@@ -56,13 +64,13 @@ def score(w: Weights, kind: Score, h: Tensor, state: Tensor) -> Tensor:
 
 def sentence(
     w: Weights, config: Seq2SeqConfig, source: Tensor, target: Tensor
-) -> tuple[Tensor, Tensor]:
-    """The logits for each place of the target, and where it looked."""
+) -> tuple[Tensor, Tensor, Tensor]:
+    """The source's states, the logits for each place of the target, and where it looked."""
     states, ends = encoder(w, config, [w["embedding.weight"][i] for i in source.tolist()])
     x = [w["embedding.weight"][i] for i in target.tolist()]
     for layer, end in enumerate(ends):
         x, _ = lstm(w, f"decoder.layers.{layer}", x, end)
-    logits, looked = [], []
+    logits, where = [], []
     for h in x:
         top = h
         if config.attention != "none":
@@ -70,9 +78,10 @@ def sentence(
             weights = [power / torch.stack(powers).sum() for power in powers]
             found = torch.stack([a * s for a, s in zip(weights, states, strict=True)]).sum(0)
             top = (w["combine.weight"] @ torch.cat([found, h])).tanh()
-            looked.append(torch.stack(weights))
-        logits.append(w["output.weight"] @ top + w["output.bias"])
-    return torch.stack(logits), torch.stack(looked) if looked else torch.zeros(0)
+            where.append(torch.stack(weights))
+        logits.append(w["output.weight"] @ top)
+    looked = torch.stack(where) if where else torch.zeros(0)
+    return torch.stack(states), torch.stack(logits), looked
 
 
 def compare(draw: Random, dtype: torch.dtype, comparison: Comparison) -> None:
@@ -85,19 +94,23 @@ def compare(draw: Random, dtype: torch.dtype, comparison: Comparison) -> None:
         attention=cast(Score, draw.choice(["dot", "general", "additive", "none"])),
     )
     ours = shaken(Seq2Seq(config))
+    reference = deepcopy(ours)
+    w = dict(reference.named_parameters())
     batch = draw.randint(2, 4)
     source, seen = padded_batch(draw, config.vocab_size, batch, draw.randint(3, 7))
     labels, real = padded_batch(draw, config.vocab_size, batch, draw.randint(2, 6))
     labels = labels.masked_fill(real == 0, IGNORED)
     result = ours(source, seen, labels=labels, output_attentions=True)
     result.loss.backward()
-    w = {name: p.detach().clone().requires_grad_() for name, p in ours.named_parameters()}
     losses = []
     for row in range(batch):
         length, source_length = int(real[row].sum()), int(seen[row].sum())
         target = labels[row, :length]
         read = torch.tensor([config.decoder_start_token_id, *target.tolist()[:-1]])
-        logits, looked = sentence(w, config, source[row, :source_length], read)
+        states, logits, looked = sentence(w, config, source[row, :source_length], read)
+        ours_states = result.encoder_last_hidden_state[row]
+        comparison.add("outputs", ours_states[:source_length], states)
+        comparison.add("outputs", ours_states[source_length:].sum(), torch.zeros(()))
         comparison.add("outputs", result.logits[row, :length], logits)
         if config.attention != "none":
             alpha = result.cross_attentions[0][row, 0, :length]
@@ -107,9 +120,7 @@ def compare(draw: Random, dtype: torch.dtype, comparison: Comparison) -> None:
     loss = torch.stack(losses).mean()
     comparison.add("loss", result.loss, loss)
     loss.backward()
-    zeros = {name: torch.zeros_like(value) for name, value in w.items()}
-    theirs = {n: zeros[n] if v.grad is None else v.grad for n, v in w.items()}
-    comparison.add_gradients(ours, theirs)
+    comparison.add_gradients(ours, gradients(reference))
 
 
 ARCHITECTURES = (Architecture("seq2seq with attention", "the equations, step by step", compare),)

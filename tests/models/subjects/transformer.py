@@ -9,7 +9,7 @@ from unittest.mock import patch
 import torch
 from torch import Tensor
 
-from lmcourse.models import attention, encoder_decoder, transformer
+from lmcourse.models import attention, encoder_decoder, source_and_target, transformer
 from lmcourse.models.encoder_decoder import Transformer, TransformerConfig
 from lmcourse.models.inputs import IGNORED
 from lmcourse.models.transformer import LayerConfig
@@ -200,8 +200,9 @@ def unshifted(shift_right: Any) -> Any:
 
 
 def unscaled_embedding(embed: Any) -> Any:
-    def wrong(self: Any, ids: Tensor, name: str = "ids") -> Tensor:
-        return self.dropout(self.embedding(ids) + self.positions[: ids.shape[1]])
+    def wrong(self: Any, ids: Tensor) -> Tensor:
+        x = self.embedding(ids)
+        return self.dropout(x + encoder_decoder.sinusoids(*x.shape[1:]).to(x))
 
     return wrong
 
@@ -273,7 +274,11 @@ BROKEN = (
     Broken(
         "sines first, then cosines", replaced(encoder_decoder, "sinusoids", half_and_half), WHOLE
     ),
-    Broken("labels not shifted", replaced(encoder_decoder, "shift_right", unshifted), WHOLE),
+    Broken(
+        "labels not shifted",
+        replaced(source_and_target, "shift_right", unshifted),
+        (*WHOLE, "seq2seq with attention"),
+    ),
     Broken("embedding not scaled", replaced(Transformer, "embed", unscaled_embedding), WHOLE),
     Broken(
         "loss averaged before it is weighted",
