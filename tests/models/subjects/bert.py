@@ -254,6 +254,32 @@ def all_pairs(sequence_loss: Any) -> Any:
     return wrong
 
 
+def other_layer(**settings: Any) -> Any:
+    """Each layer with other settings than the configuration says."""
+    return lambda layer: property(lambda self: dataclasses.replace(layer.fget(self), **settings))
+
+
+def embedded_whole(init: Any) -> Any:
+    """The embeddings' dropout forgotten."""
+
+    def wrong(self: Any, *given: Any, **more: Any) -> None:
+        init(self, *given, **(more | {"dropout": 0.0}))
+
+    return wrong
+
+
+def classified_whole(forward: Any) -> Any:
+    """A classifying head with its dropout made and left out."""
+    return lambda self, x: self.dense(x)
+
+
+def hidden_dropout_only(init: Any) -> Any:
+    """A classifying head that never looks at ``classifier_dropout``."""
+    return lambda self, config, classes: init(
+        self, dataclasses.replace(config, classifier_dropout=None), classes
+    )
+
+
 HEAD, EMBED = bert_heads.PredictionHead, embeddings.Embeddings
 SPAN = bert_tasks.BertForQuestionAnswering
 MLM, ALL = ("BERT for masked LM",), ("BERT", "BERT for tokens")
@@ -288,3 +314,16 @@ BROKEN = (
     Broken("BERT: regression's error over all pairs",
            replaced(bert_tasks, "sequence_loss", all_pairs), ("BERT for sequences",)),
 )  # fmt: skip
+CLASSIFIER = bert_tasks.ClassificationHead
+DROPOUTS = (
+    Broken("BERT: no dropout of what a sublayer adds",
+           replaced(BertConfig, "layer", other_layer(hidden_dropout_prob=0.0))),
+    Broken("BERT: no dropout of the attention",
+           replaced(BertConfig, "layer", other_layer(attention_probs_dropout_prob=0.0))),
+    Broken("BERT: no dropout of the embeddings", replaced(EMBED, "__init__", embedded_whole)),
+    Broken("BERT: a classifier without its dropout",
+           replaced(CLASSIFIER, "forward", classified_whole)),
+    Broken("BERT: a classifier with the hidden states' dropout",
+           replaced(CLASSIFIER, "__init__", hidden_dropout_only)),
+)  # fmt: skip
+"""What is wrong in training alone: `tests/models/test_dropout.py` catches these."""

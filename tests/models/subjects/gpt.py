@@ -11,7 +11,7 @@ from lmcourse.models.gpt import GPT, GPTConfig, GPTForCausalLM
 from lmcourse.models.inputs import IGNORED
 from tests.models.broken import Broken
 from tests.models.kit import Batch, Subject
-from tests.models.subjects.bert import one_late, other_activation
+from tests.models.subjects.bert import embedded_whole, one_late, other_activation, other_layer
 from tests.models.subjects.transformer import mask, other_norm, replaced, shifted_mask
 
 VOCAB = 300
@@ -98,3 +98,12 @@ BROKEN = (
     Broken("GPT: positions from 1", replaced(embeddings.Embeddings, "forward", one_late), ALL),
     Broken("GPT: the exact GELU for its approximation", other_activation("gelu_new", "gelu"), ALL),
 )  # fmt: skip
+DROPOUTS = (
+    Broken("GPT: no dropout of what a sublayer adds",
+           replaced(GPTConfig, "layer", other_layer(hidden_dropout_prob=0.0))),
+    Broken("GPT: no dropout of the attention",
+           replaced(GPTConfig, "layer", other_layer(attention_probs_dropout_prob=0.0))),
+    Broken("GPT: no dropout of the embeddings",
+           replaced(embeddings.Embeddings, "__init__", embedded_whole)),
+)  # fmt: skip
+"""What is wrong in training alone: `tests/models/test_dropout.py` catches these."""
