@@ -83,6 +83,10 @@ class BertConfig:
             ("initializer_range", "layer_norm_eps"),
             ("pad_token_id",),
         )
+        segments = inputs.whole_number(
+            self.type_vocab_size, "type_vocab_size", type(self).__name__, 0
+        )
+        object.__setattr__(self, "type_vocab_size", segments)
         _ = self.layer  # which looks at the rest
 
     @property

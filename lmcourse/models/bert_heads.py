@@ -21,10 +21,10 @@ from torch.nn import functional
 from lmcourse.errors import CourseError
 from lmcourse.models.bert import BertConfig, BertHead, BertInputs, with_pooler
 from lmcourse.models.initialization import draw_weights
-from lmcourse.models.inputs import IGNORED, check_ids, check_like, check_range
+from lmcourse.models.inputs import IGNORED, check_ids, check_like, check_range, whole_number
 from lmcourse.models.losses import label_loss
 from lmcourse.models.outputs import LanguageModelOutput, Layers, ModelOutput
-from lmcourse.models.transformer import ACTIVATIONS
+from lmcourse.models.transformer import activation_of
 
 
 @dataclass(frozen=True)
@@ -57,6 +57,9 @@ class PredictionHead(nn.Module):
         hidden_act: the activation.
         layer_norm_eps: what its LayerNorm adds to the variance.
         embedding_size: width of an embedding; None: that of a hidden state.
+
+    Raises:
+        CourseError: a size or the activation makes no sense.
     """
 
     def __init__(
@@ -69,8 +72,11 @@ class PredictionHead(nn.Module):
     ) -> None:
         super().__init__()
         width = hidden_size if embedding_size is None else embedding_size
+        for name, size in (("hidden_size", hidden_size), ("embedding_size", width)):
+            whole_number(size, name, type(self).__name__)
+        whole_number(vocab_size, "vocab_size", type(self).__name__)
         self.dense = nn.Linear(hidden_size, width)
-        self.activation = ACTIVATIONS[hidden_act]
+        self.activation = activation_of(hidden_act)
         self.norm = nn.LayerNorm(width, eps=layer_norm_eps)
         self.bias = nn.Parameter(torch.zeros(vocab_size))
 
@@ -128,9 +134,12 @@ class NextSentenceHead(nn.Module):
         draw_weights(self, config.initializer_range, truncated=True)
 
     def forward(
-        self, pooled: Float[Tensor, "batch width"], labels: Int[Tensor, " batch"] | None = None
+        self,
+        pooled: Float[Tensor, "batch width"],
+        labels: Int[Tensor, " batch"] | None = None,
+        name: str = "labels",
     ) -> tuple[Float[Tensor, "batch 2"], Float[Tensor, ""] | None]:
-        """Both answers' scores, and the loss if there are labels.
+        """Both answers' scores, and the loss if there are labels, which the caller calls ``name``.
 
         Raises:
             CourseError: the labels are not one 0, 1 or ``IGNORED`` for each pair.
@@ -138,7 +147,8 @@ class NextSentenceHead(nn.Module):
         logits = self.dense(pooled)
         if labels is None:
             return logits, None
-        check_class_labels(labels, tuple(logits.shape[:-1]), 2)
+        remedy = "0 says that the second sentence follows the first, 1 that it does not"
+        check_class_labels(labels, tuple(logits.shape[:-1]), 2, name, remedy)
         return logits, label_loss(logits, labels)
 
 
@@ -169,7 +179,9 @@ class BertForPreTraining(BertHead):
         states = self.bert(input_ids, **inputs)
         words = self.bert.embeddings.word.weight
         logits, loss = self.predictions(states.last_hidden_state, words, labels)
-        follows, follows_loss = self.seq_relationship(states.pooler_output, next_sentence_label)
+        follows, follows_loss = self.seq_relationship(
+            states.pooler_output, next_sentence_label, "next_sentence_label"
+        )
         losses = [part for part in (loss, follows_loss) if part is not None]
         return PreTrainingOutput(
             torch.stack(losses).sum() if losses else None,
@@ -234,20 +246,33 @@ class BertForNextSentencePrediction(BertHead):
         return ClassifierOutput(loss, logits, states.hidden_states, states.attentions)
 
 
-def check_class_labels(labels: Tensor, places: tuple[int, ...], classes: int) -> None:
+def check_class_labels(
+    labels: Tensor,
+    places: tuple[int, ...],
+    classes: int,
+    name: str = "labels",
+    remedy: str = "count classes from 0; num_labels in the configuration says how many",
+) -> None:
     """See that labels are one class, or ``IGNORED``, for each place.
+
+    Args:
+        labels: whole numbers.
+        places: the shape that they must have.
+        classes: how many there are.
+        name: what the caller calls the labels.
+        remedy: what to do about a number that is no class.
 
     Raises:
         CourseError: they are not.
     """
     if tuple(labels.shape) != places:
         raise CourseError(
-            f"labels has shape {tuple(labels.shape)}; the predictions are for {places}.",
+            f"{name} has shape {tuple(labels.shape)}; the predictions are for {places}.",
             "Give one label for each of them.",
         )
     if labels.is_floating_point() or labels.dtype == torch.bool:
         raise CourseError(
-            f"labels has the type {labels.dtype}.",
+            f"{name} has the type {labels.dtype}.",
             "A class is a whole number: give a tensor of torch.long.",
         )
-    check_range(labels, classes, "labels", IGNORED)
+    check_range(labels, classes, name, IGNORED, remedy)

@@ -11,12 +11,14 @@ a token's hidden state and C the pooled vector of [CLS]:
 
 What ``problem_type`` may be, for (a, b), is what the `transformers` library has: it is read off
 the labels if it is not set. One label a sequence is a number to be met (mean squared error), whole
-numbers are classes, and numbers with a point are one yes or no for each class.
+numbers are classes, and floats are one yes or no for each class.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Unpack
+from typing import Any, Unpack
 
+import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 from torch.nn import functional
@@ -29,8 +31,14 @@ from lmcourse.models.inputs import IGNORED
 from lmcourse.models.losses import label_loss
 from lmcourse.models.outputs import Layers, ModelOutput
 
-SHAPES = {"input_ids", "attention_mask", "token_type_ids", "position_ids", "inputs_embeds"}
-"""The inputs that have an axis of choices in a multiple choice."""
+AXES = {
+    "input_ids": (3,),
+    "attention_mask": (3, 4),
+    "token_type_ids": (3,),
+    "position_ids": (3,),
+    "inputs_embeds": (4,),
+}
+"""How many axes the inputs of a multiple choice have: (batch, choice, time), and perhaps more."""
 
 
 @dataclass(frozen=True)
@@ -141,8 +149,9 @@ class BertForQuestionAnswering(BertHead):
 
         Args:
             start_positions, end_positions: where the answers start and end. What lies behind the
-                text (its answer was cut off) counts for nothing, and what is negative as 0, as in
-                the `transformers` library.
+                text (its answer was cut off) counts for nothing, and what is negative as place 0,
+                as in the `transformers` library. So does -100, which elsewhere says that there is
+                no label: give ``time`` or more where there is no answer to learn from.
             inputs: the rest of what `Bert.forward` takes.
 
         Raises:
@@ -167,13 +176,18 @@ def place_loss(
     """Mean cross-entropy of one place in each sequence; those behind its end are left out.
 
     Raises:
-        CourseError: there is not one place for each sequence.
+        CourseError: there is not one whole number for each sequence.
     """
     batch, time = scores.shape
     if places.shape != (batch,):
         raise CourseError(
             f"The answers' positions have shape {tuple(places.shape)}.",
             f"Give one start and one end for each of the {batch} sequences, ({batch},).",
+        )
+    if places.dtype not in (torch.int64, torch.int32):
+        raise CourseError(
+            f"The answers' positions have the type {places.dtype}.",
+            "A place is a whole number: give a tensor of torch.long.",
         )
     return label_loss(scores, places.clamp(min=0).masked_fill(places >= time, IGNORED))
 
@@ -238,23 +252,45 @@ class BertForMultipleChoice(BertHead):
         Raises:
             CourseError: an input or the labels do not fit.
         """
-        first = inputs.get("inputs_embeds") if input_ids is None else input_ids
-        wanted = 4 if input_ids is None else 3
-        if first is not None and first.ndim != wanted:
-            raise CourseError(
-                f"A multiple choice was given ids or embeddings of shape {tuple(first.shape)}.",
-                "Give (batch, choice, time), and so for the mask, segments and labels' choices.",
-            )
-        flat = {
-            name: value.flatten(0, 1) if name in SHAPES and isinstance(value, Tensor) else value
-            for name, value in {"input_ids": input_ids, **inputs}.items()
-        }
-        states = self.bert(**flat)
-        logits = self.classifier(states.pooler_output).view(
-            first.shape[:2] if first is not None else (1, -1)
+        given = {"input_ids": input_ids, **inputs}
+        shape = check_choices(given)
+        states = self.bert(
+            **{
+                name: value.flatten(0, 1) if name in AXES and isinstance(value, Tensor) else value
+                for name, value in given.items()
+            }
         )
+        logits = self.classifier(states.pooler_output).view(shape)
         loss = None
         if labels is not None:
-            check_class_labels(labels, (len(logits),), logits.shape[1])
+            remedy = "count the choices from 0"
+            check_class_labels(labels, (len(logits),), logits.shape[1], remedy=remedy)
             loss = label_loss(logits, labels)
         return ClassifierOutput(loss, logits, states.hidden_states, states.attentions)
+
+
+def check_choices(given: Mapping[str, Any]) -> tuple[int, ...]:
+    """See that the inputs of a multiple choice have the same batch, choices and places.
+
+    Flattened together with others, (3, 2, time) would pass for (2, 3, time).
+
+    Returns:
+        (batch, choice).
+
+    Raises:
+        CourseError: they have not.
+    """
+    places: tuple[int, ...] | None = None
+    for name in ("input_ids", "inputs_embeds", *AXES):
+        value = given.get(name)
+        if not isinstance(value, Tensor):
+            continue
+        shape = tuple(value.shape)
+        if len(shape) not in AXES[name] or (places is not None and shape[:3] != places):
+            raise CourseError(
+                f"{name} of a multiple choice has shape {shape}.",
+                f"Give (batch, choice, time){'' if places is None else f', here {places}'}; "
+                "embeddings, and a mask for each query, have a fourth axis.",
+            )
+        places = shape[:3]
+    return (1, 1) if places is None else places[:2]  # without ids, `Bert` says what is missing

@@ -7,6 +7,7 @@ which is learned and added (Devlin et al. 2019, figure 2; Radford et al. 2018, s
     x_t = Dropout(word[token_t] + position[t])                                      GPT
 """
 
+import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
@@ -25,6 +26,9 @@ class Embeddings(nn.Module):
         pad_token_id: the token whose embedding does not learn from being read; None: all do.
         layer_norm_eps: what the LayerNorm adds to the variance; None: there is no LayerNorm.
         dropout: the probability that a number of the sum is dropped.
+
+    Raises:
+        CourseError: one of these makes no sense.
     """
 
     def __init__(
@@ -39,6 +43,18 @@ class Embeddings(nn.Module):
         dropout: float = 0.0,
     ) -> None:
         super().__init__()
+        owner = type(self).__name__
+        for name, size in (("vocab_size", vocab_size), ("width", width), ("positions", positions)):
+            inputs.whole_number(size, name, owner)
+        inputs.whole_number(segments, "segments", owner, least=0)
+        inputs.probability(dropout, "dropout", owner)
+        if layer_norm_eps is not None:
+            inputs.positive_number(layer_norm_eps, "layer_norm_eps", owner)
+        if pad_token_id is not None and not 0 <= pad_token_id < vocab_size:
+            raise CourseError(
+                f"pad_token_id is {pad_token_id!r} in this {owner}.",
+                f"Give an id of the vocabulary, 0 to {vocab_size - 1}, or None.",
+            )
         self.word = nn.Embedding(vocab_size, width, padding_idx=pad_token_id)
         self.position = nn.Embedding(positions, width)
         self.segment = nn.Embedding(segments, width) if segments else None
@@ -75,7 +91,9 @@ class Embeddings(nn.Module):
             x = x + self.position.weight[: x.shape[1]]
         else:
             inputs.check_like(position_ids, like, "position_ids")
-            inputs.check_range(position_ids, self.position.num_embeddings, "position_ids")
+            remedy = "count places from 0; only max_position_embeddings of them have a vector"
+            count = self.position.num_embeddings
+            inputs.check_range(position_ids, count, "position_ids", remedy=remedy)
             x = x + self.position(position_ids)
         return self.dropout(x if self.norm is None else self.norm(x))
 
@@ -98,6 +116,12 @@ class Embeddings(nn.Module):
                 f"inputs_embeds has shape {shape}.",
                 f"This model takes (batch, time, {width}), time at most {places}.",
             )
+        own, given = self.word.weight.dtype, inputs_embeds.dtype
+        if not given.is_floating_point or torch.promote_types(own, given) != own:
+            raise CourseError(
+                f"inputs_embeds has the type {given}, and this model computes in {own}.",
+                f"Give inputs_embeds.to({own}), or convert the model.",
+            )
         return inputs_embeds
 
     def _segments(self, token_type_ids: Tensor, like: Tensor) -> Tensor:
@@ -107,5 +131,7 @@ class Embeddings(nn.Module):
                 "Leave them out.",
             )
         inputs.check_like(token_type_ids, like, "token_type_ids")
-        inputs.check_range(token_type_ids, self.segment.num_embeddings, "token_type_ids")
+        remedy = "count segments from 0; type_vocab_size in the configuration says how many"
+        count = self.segment.num_embeddings
+        inputs.check_range(token_type_ids, count, "token_type_ids", remedy=remedy)
         return self.segment(token_type_ids)

@@ -8,7 +8,8 @@ a result that is silently wrong.
 import math
 import operator
 from collections.abc import Callable
-from typing import Any
+from functools import partial
+from typing import Any, TypeVar, get_args, get_type_hints
 
 import torch
 from jaxtyping import Bool, Int
@@ -16,6 +17,7 @@ from torch import Tensor
 
 from lmcourse.errors import CourseError
 
+N = TypeVar("N", int, float)
 IGNORED = -100
 """The label of a place that is not to be predicted, as PyTorch's cross-entropy has it."""
 
@@ -54,8 +56,21 @@ def check_ids(
     check_range(input_ids, vocab_size, name, allowed)
 
 
-def check_range(ids: Tensor, count: int, name: str, allowed: int | None = None) -> None:
+def check_range(
+    ids: Tensor,
+    count: int,
+    name: str,
+    allowed: int | None = None,
+    remedy: str = "encode the text with the tokenizer that the model was built for",
+) -> None:
     """See that all ids lie in 0 … count-1, or are the one other value that is allowed.
+
+    Args:
+        ids: of any shape.
+        count: how many there are.
+        name: what the caller calls them.
+        allowed: one value besides them.
+        remedy: what to do about others, where they are no tokens.
 
     Raises:
         CourseError: one does not, or they are no ids by their type.
@@ -76,8 +91,7 @@ def check_range(ids: Tensor, count: int, name: str, allowed: int | None = None) 
         besides = f", besides {allowed}" if allowed is not None else ""
         raise CourseError(
             f"{name} holds the number {low if low < 0 else high}.",
-            f"This model knows 0 to {count - 1} there{besides}: encode the text with the "
-            "tokenizer that the model was built for.",
+            f"This model knows 0 to {count - 1} there{besides}: {remedy}.",
         )
 
 
@@ -154,44 +168,74 @@ def check_settings(
 
     Args:
         sizes, probabilities, positive, ids: names of its attributes: whole numbers of at least 1,
-            numbers of at least 0 and below 1, numbers above 0, ids of its ``vocab_size``. One that
-            is None is left alone.
+            numbers of at least 0 and below 1, numbers above 0, ids of its ``vocab_size``. None
+            stands where the attribute's annotation allows it.
 
     Raises:
         CourseError: one is not.
     """
+    owner, hints = type(config).__name__, get_type_hints(type(config))
+
+    def settle(name: str, number: Callable[[Any, str, str], float]) -> None:
+        value = getattr(config, name)
+        if value is not None or type(None) not in get_args(hints[name]):
+            settled = number(value, name, owner)
+            object.__setattr__(config, name, settled)  # configurations are frozen
+
     for name in sizes:
-        _settle(config, name, operator.index, (1, math.inf), "a whole number of at least 1")
+        settle(name, whole_number)
     for name in probabilities:
-        below_one = math.nextafter(1.0, 0.0)
-        _settle(config, name, float, (0, below_one), "a number of at least 0 and below 1")
+        settle(name, probability)
     for name in positive:
-        _settle(config, name, float, (math.ulp(0.0), math.inf), "a number above 0")
+        settle(name, positive_number)
     for name in ids:
         last = config.vocab_size - 1  # type: ignore[attr-defined]
-        _settle(config, name, operator.index, (0, last), f"an id of the vocabulary, 0 to {last}")
+        wanted = f"an id of the vocabulary, 0 to {last}"
+        settle(name, partial(_number, kind=operator.index, bounds=(0, last), wanted=wanted))
 
 
-def _settle(
-    config: object,
+def whole_number(value: Any, name: str, owner: str, least: int = 1) -> int:
+    """The value of one setting, as an ``int`` of at least ``least``.
+
+    Args:
+        name: what the setting is called.
+        owner: what it is a setting of: a layer, a configuration.
+
+    Raises:
+        CourseError: it is none.
+    """
+    wanted = f"a whole number of at least {least}"
+    return _number(value, name, owner, operator.index, (least, math.inf), wanted)
+
+
+def probability(value: Any, name: str, owner: str) -> float:
+    """The same, as a ``float`` of at least 0 and below 1: with 1, nothing would be left."""
+    below_one = math.nextafter(1.0, 0.0)
+    wanted = "a number of at least 0 and below 1"
+    return _number(value, name, owner, float, (0, below_one), wanted)
+
+
+def positive_number(value: Any, name: str, owner: str) -> float:
+    """The same, as a ``float`` above 0."""
+    return _number(value, name, owner, float, (math.ulp(0.0), math.inf), "a number above 0")
+
+
+def _number(
+    value: Any,
     name: str,
-    kind: Callable[[Any], float],
-    bounds: tuple[float, float],
+    owner: str,
+    kind: Callable[[Any], N],
+    bounds: tuple[int | float, int | float],
     wanted: str,
-) -> None:
-    """Make one setting a number of Python's own, within its bounds."""
-    value = getattr(config, name)
-    if value is None:
-        return
+) -> N:
+    """The value of one setting, as a number of Python's own, within its bounds."""
     try:
-        number = math.nan if isinstance(value, bool | str) else kind(value)
+        number = None if isinstance(value, bool | str) else kind(value)
     except (TypeError, ValueError):
-        number = math.nan
-    if not bounds[0] <= number <= bounds[1] or math.isinf(number):
-        raise CourseError(
-            f"{name} is {value!r} in this {type(config).__name__}.", f"Give {wanted}."
-        )
-    object.__setattr__(config, name, number)  # configurations are frozen
+        number = None
+    if number is None or not bounds[0] <= number <= bounds[1] or math.isinf(number):
+        raise CourseError(f"{name} is {value!r} in this {owner}.", f"Give {wanted}.")
+    return number
 
 
 def shift_right(

@@ -14,6 +14,7 @@ from lmcourse.models.bert_heads import (
     BertForMaskedLM,
     BertForNextSentencePrediction,
     BertForPreTraining,
+    PredictionHead,
 )
 from lmcourse.models.bert_tasks import (
     BertForMultipleChoice,
@@ -21,6 +22,7 @@ from lmcourse.models.bert_tasks import (
     BertForSequenceClassification,
     BertForTokenClassification,
 )
+from lmcourse.models.embeddings import Embeddings
 from lmcourse.models.inputs import IGNORED
 from lmcourse.models.parity.comparing import shaken
 
@@ -227,6 +229,8 @@ def test_a_sequences_label_may_be_a_class_a_number_or_several_of_either():
 CHANGES = [
     (lambda c: c.update(is_decoder=True), "is_decoder"),
     (lambda c: c.update(hidden_act="silu"), "'silu' is not known"),
+    # The library ignores it from version 5 on, and computes with absolute positions.
+    (lambda c: c.update(position_embedding_type="relative_key"), "has position_embedding_type"),
 ]
 
 
@@ -239,10 +243,40 @@ def test_a_reference_with_what_ours_lacks_is_refused(change, words):
         Bert.from_transformers(transformers.BertModel(transformers.BertConfig(**settings)))
 
 
+def test_two_names_of_one_activation_are_the_same():
+    settings = {"vocab_size": 23, "hidden_size": 12, "num_hidden_layers": 1}
+    settings |= {"num_attention_heads": 3, "intermediate_size": 8}
+    theirs = transformers.BertConfig(**settings, hidden_act="gelu_pytorch_tanh")
+    reference = transformers.BertModel(theirs).eval()
+    model, given = Bert.from_transformers(reference), ids(2, 5)
+    assert model.config.hidden_act == "gelu_new"
+    own, other = model(given).last_hidden_state, reference(given).last_hidden_state
+    torch.testing.assert_close(own, other)
+
+
+@pytest.mark.parametrize("kind", HEADS, ids=lambda kind: kind.__name__)
+def test_every_head_converts_whatever_the_number_of_labels(kind):
+    """Its counterpart with another number of labels has another output, or the same one."""
+    for number in (1, 2, 3):
+        model = kind(replace(SMALL, num_labels=number))
+        state = kind.from_transformers(model.to_transformers()).state_dict()
+        assert all(torch.equal(state[name], own) for name, own in model.state_dict().items())
+
+
+def test_an_answers_start_and_end_are_two_scores():
+    reference = BertForQuestionAnswering(SMALL).to_transformers()
+    assert reference.config.num_labels == 2
+    reference.config.num_labels = 3
+    with pytest.raises(CourseError, match=r"num_labels=3.*Give one with num_labels=2"):
+        BertForQuestionAnswering.from_transformers(reference)
+
+
 def test_another_architecture_and_an_untied_output_are_refused():
     reference = BertForMaskedLM(SMALL).to_transformers()
     with pytest.raises(CourseError, match=r"cannot take over a BertForMaskedLM.*Give a BertModel"):
         Bert.from_transformers(reference)
+    with pytest.raises(CourseError, match=r"BertForSequenceClassification\.on_top_of"):
+        BertForSequenceClassification.from_transformers(reference)
     reference.cls.predictions.decoder.weight = torch.nn.Parameter(torch.zeros(23, 12))
     with pytest.raises(CourseError, match=r"decoder.weight \(23, 12\) and .*word.*\(23, 12\)"):
         BertForMaskedLM.from_transformers(reference)
@@ -272,12 +306,51 @@ def test_a_tensor_too_many_too_few_or_of_another_shape_is_named():
         ({"hidden_dropout_prob": 1.0}, "hidden_dropout_prob is 1.0"),
         ({"pad_token_id": 23}, "pad_token_id is 23 .* 0 to 22"),
         ({"hidden_act": "swish"}, "'swish' is not known"),
+        ({"type_vocab_size": -1}, "type_vocab_size is -1 .*whole number of at least 0"),
+        ({"type_vocab_size": 1.5}, "type_vocab_size is 1.5"),
+        ({"type_vocab_size": None}, "type_vocab_size is None"),
+        ({"vocab_size": None}, "vocab_size is None"),
+        ({"hidden_size": None}, "hidden_size is None"),
+        ({"intermediate_size": None}, "intermediate_size is None"),
     ],
     ids=str,
 )
 def test_a_setting_that_makes_no_sense_is_named(settings, words):
     with pytest.raises(CourseError, match=words):
         replace(SMALL, **settings)
+
+
+@pytest.mark.parametrize(
+    ("settings", "words"),
+    [
+        ({"segments": -1}, "segments is -1"),
+        ({"pad_token_id": 7}, "pad_token_id is 7 .* 0 to 4"),
+        ({"pad_token_id": -1}, "pad_token_id is -1 .* 0 to 4"),
+        ({"vocab_size": 0}, "vocab_size is 0"),
+        ({"positions": -3}, "positions is -3"),
+        ({"dropout": 1.5}, "dropout is 1.5"),
+        ({"layer_norm_eps": 0.0}, "layer_norm_eps is 0.0"),
+    ],
+    ids=str,
+)
+def test_embeddings_that_make_no_sense_are_named(settings, words):
+    with pytest.raises(CourseError, match=f"{words}"):
+        Embeddings(**({"vocab_size": 5, "width": 4, "positions": 6} | settings))
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        ((4, 5, "foo", 1e-5), "'foo' is not known.*relu"),
+        ((0, 5, "relu", 1e-5), "hidden_size is 0"),
+        ((4, -5, "relu", 1e-5), "vocab_size is -5"),
+        ((4, 5, "relu", 1e-5, 0), "embedding_size is 0"),
+    ],
+    ids=str,
+)
+def test_a_prediction_head_that_makes_no_sense_is_named(given, words):
+    with pytest.raises(CourseError, match=words):
+        PredictionHead(*given)
 
 
 FIVE = torch.ones(2, 5, dtype=torch.long)
@@ -299,6 +372,14 @@ FIVE = torch.ones(2, 5, dtype=torch.long)
         ({"input_ids": FIVE, "attention_mask": FIVE[:, :4]}, r"attention_mask has shape \(2, 4\)"),
         ({"input_ids": FIVE, "attention_mask": FIVE * 2}, "numbers other than 0 and 1"),
         ({"inputs_embeds": torch.zeros(2, 5, 11)}, r"\(2, 5, 11\).*\(batch, time, 12\)"),
+        (
+            {"inputs_embeds": torch.zeros(2, 5, 12, dtype=torch.float64)},
+            r"type torch\.float64.*inputs_embeds\.to\(torch\.float32\)",
+        ),
+        ({"inputs_embeds": torch.zeros(2, 5, 12, dtype=torch.long)}, r"type torch\.int64"),
+        # What is no token does not come from a tokenizer.
+        ({"input_ids": FIVE, "token_type_ids": FIVE * 2}, "0 to 1 there: count segments.*type_voc"),
+        ({"input_ids": FIVE, "position_ids": FIVE * 9}, "0 to 8 there: count places.*max_position"),
     ],
 )
 def test_bad_inputs_are_named(given, words):
@@ -319,10 +400,33 @@ TWO = torch.tensor([0, 1])
         (BertForTokenClassification, {"labels": FIVE * 3}, "labels holds the number 3"),
         (BertForTokenClassification, {"labels": TWO}, r"\(2,\).*\(2, 5\)"),
         (BertForTokenClassification, {"labels": FIVE.float()}, "the type torch.float32"),
+        (BertForTokenClassification, {"labels": FIVE * 3}, "0 to 2 there, .*: count classes"),
+        (BertForNextSentencePrediction, {"labels": TWO * 2}, "0 to 1 there, .*: 0 says that"),
+        (BertForPreTraining, {"next_sentence_label": TWO * 2}, "next_sentence_label holds the num"),
+        (
+            BertForPreTraining,
+            {"next_sentence_label": TWO[:1]},
+            r"next_sentence_label has shape \(1",
+        ),
+        (
+            BertForPreTraining,
+            {"next_sentence_label": TWO.float()},
+            "next_sentence_label has the ty",
+        ),
         (BertForSequenceClassification, {"labels": FIVE}, r"\(2, 5\).*\(2,\)"),
         (BertForSequenceClassification, {"labels": TWO.float()}, r"\(2,\).*\(2, 3\).*multi_label"),
         (BertForQuestionAnswering, {"start_positions": TWO}, "without the other"),
         (BertForQuestionAnswering, {"start_positions": TWO, "end_positions": FIVE}, r"\(2, 5\)"),
+        (
+            BertForQuestionAnswering,
+            {"start_positions": TWO, "end_positions": TWO == 1},
+            "type torch.bool.*whole number",
+        ),
+        (
+            BertForQuestionAnswering,
+            {"start_positions": TWO + 0.5, "end_positions": TWO},
+            "type torch.float32.*whole number",
+        ),
         (BertForMultipleChoice, {}, r"shape \(2, 5\).*\(batch, choice, time\)"),
     ],
 )
@@ -332,8 +436,41 @@ def test_bad_labels_are_named(kind, given, words):
 
 
 @pytest.mark.bad_input
+@pytest.mark.parametrize(
+    ("name", "shape", "words"),
+    [
+        ("attention_mask", (3, 2, 6), r"attention_mask .*\(3, 2, 6\).*here \(2, 3, 6\)"),
+        ("attention_mask", (6, 6), r"attention_mask .*\(6, 6\)"),
+        ("attention_mask", (2, 3, 5), r"attention_mask .*\(2, 3, 5\)"),
+        ("attention_mask", (3, 2, 6, 6), r"attention_mask .*\(3, 2, 6, 6\)"),
+        ("token_type_ids", (2, 6), r"token_type_ids .*\(2, 6\).*here \(2, 3, 6\)"),
+        ("token_type_ids", (3, 2, 6), r"token_type_ids .*\(3, 2, 6\)"),
+        ("position_ids", (2, 3, 6, 1), r"position_ids .*\(2, 3, 6, 1\)"),
+    ],
+)
+def test_choices_that_do_not_lie_as_the_ids_are_named_as_given(name, shape, words):
+    with pytest.raises(CourseError, match=words):
+        BertForMultipleChoice(SMALL)(ids(2, 3, 6), **{name: torch.ones(shape, dtype=torch.long)})
+
+
+def test_choices_may_come_as_embeddings_with_a_mask_a_query():
+    model, given = shaken(BertForMultipleChoice(SMALL)), ids(2, 3, 6)
+    words, mask = model.bert.embeddings.word(given), torch.ones(2, 3, 6, 6, dtype=torch.long)
+    mask[..., 4:] = 0
+    own = model(inputs_embeds=words, attention_mask=mask).logits
+    torch.testing.assert_close(own, model(given, attention_mask=mask[..., 0, :]).logits)
+
+
+def test_half_precision_words_may_be_read():
+    model, words = shaken(Bert(SMALL)), torch.randn(2, 5, 12).half()
+    assert model(inputs_embeds=words).last_hidden_state.dtype == torch.float32
+
+
+@pytest.mark.bad_input
 def test_a_choice_beyond_the_choices_is_named():
-    with pytest.raises(CourseError, match=r"labels holds the number 3.*0 to 2"):
+    with pytest.raises(
+        CourseError, match=r"labels holds the number 3.*0 to 2.*: count the choices"
+    ):
         BertForMultipleChoice(SMALL)(ids(2, 3, 5), labels=torch.tensor([3, 0]))
 
 

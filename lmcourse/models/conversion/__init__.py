@@ -4,6 +4,7 @@ Each module here knows one architecture; `lmcourse.models.checkpoint.Model.from_
 `to_transformers` look their conversion up by the class's name.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
@@ -19,6 +20,9 @@ if TYPE_CHECKING:
 MODULES = {"Bert": "bert", "GPT": "gpt"}
 """Which module here knows a model: by the beginning of its class's name."""
 
+SAME = {"gelu_pytorch_tanh": "gelu_new"}
+"""Two of their names for one activation: GPT's approximation, fused and in steps."""
+
 
 @dataclass(frozen=True)
 class Conversion:
@@ -30,8 +34,14 @@ class Conversion:
         settings: our settings' names (where two differ from theirs, both) → theirs.
         config: the counterpart's class of configurations, by name.
         fixed: settings of theirs that ours has no other value for.
+        old: settings of older versions of theirs, which later ones silently ignore → the value
+            that is still computed with.
+        same: their names for values that are ours by another name.
         given: settings that are needed to make theirs, and say nothing about ours.
-        ours: settings of ours that theirs has no other value for.
+        ours: settings of ours that theirs has no other value for; the first is the one that tells
+            a class's counterparts apart.
+        usual: a configuration of ours with what is written out though it is the default as the
+            default: so it is held against ``ours``.
         parts: settings of ours that say whether there is a part → its name in the counterpart,
             which is None there without it, and the argument that the counterpart is made with.
     """
@@ -41,15 +51,22 @@ class Conversion:
     config: str
     settings: dict[str, str]
     fixed: dict[str, Any]
+    old: dict[str, Any] = field(default_factory=dict)
+    same: dict[str, Any] = field(default_factory=dict)
     given: dict[str, Any] = field(default_factory=dict)
     ours: dict[str, Any] = field(default_factory=dict)
+    usual: Callable[[Any], Any] = lambda config: config
     parts: dict[str, tuple[str, str]] = field(default_factory=dict)
 
-    def fits(self, architecture: str | None = None, config: Any = None) -> bool:
-        """Whether it is one of such a counterpart, or of a model of ours with such settings."""
-        return (architecture is None or architecture == self.architecture) and (
-            config is None or all(getattr(config, own) == v for own, v in self.ours.items())
-        )
+    def lacking(self, config: Any) -> list[str]:
+        """Settings of this configuration of ours that the counterpart has other values of."""
+        usual = self.usual(config)
+        return [name for name, value in self.ours.items() if getattr(usual, name) != value]
+
+    def distance(self, config: Any = None) -> list[bool]:
+        """How ill a configuration of ours fits; as lists compare, the first setting weighs most."""
+        lacking = () if config is None else self.lacking(config)
+        return [name in lacking for name in self.ours]
 
     def to_ours(self, kind: "type[Model]", reference: "nn.Module") -> "Model":
         """A model of ours with a copy of the reference's weights, in its mode.
@@ -61,19 +78,24 @@ class Conversion:
 
         name = type(reference).__name__
         if name != self.architecture:
+            through = f", and call {kind.__name__}.on_top_of with what it becomes"
             raise CourseError(
                 f"{kind.__name__} cannot take over a {name}.",
-                f"Give a {self.architecture} of the transformers library.",
+                f"Give a {self.architecture} of the transformers library; or take in what you have "
+                f"by our class of its name{through if hasattr(kind, 'on_top_of') else ''}.",
             )
         theirs = reference.config
-        for setting, value in self.fixed.items():
+        for setting, value in (self.fixed | self.old).items():
             if getattr(theirs, setting, value) != value:
                 raise CourseError(
                     f"The reference has {setting}={getattr(theirs, setting)!r}, which our "
                     f"{kind.__name__} has not.",
                     f"Give one with {setting}={value!r}.",
                 )
-        settings = {ours: getattr(theirs, own) for ours, own in self.settings.items()}
+        settings = {
+            ours: self.same.get(getattr(theirs, own), getattr(theirs, own))
+            for ours, own in self.settings.items()
+        }
         parts = {
             ours: getattr(reference, part) is not None for ours, (part, _) in self.parts.items()
         }
@@ -91,13 +113,15 @@ class Conversion:
 
         from lmcourse.models.checkpoint import load_strictly
 
-        for setting, value in self.ours.items():
-            if getattr(model.config, setting) != value:
-                raise CourseError(
-                    f"This {type(model).__name__} has {setting}="
-                    f"{getattr(model.config, setting)!r}, which a {self.architecture} has not.",
-                    f"Convert one with {setting}={value!r}.",
-                )
+        lacking = self.lacking(model.config)
+        if lacking:
+            has = [f"{name}={getattr(model.config, name)!r}" for name in lacking]
+            wanted = [f"{name}={self.ours[name]!r}" for name in lacking]
+            raise CourseError(
+                f"This {type(model).__name__} has {' and '.join(has)}, "
+                f"which its counterpart {self.architecture} has not.",
+                f"Convert one with {' and '.join(wanted)}.",
+            )
         settings = {own: getattr(model.config, ours) for ours, own in self.settings.items()}
         kind = getattr(transformers, self.config)
         special = _no_special_tokens(kind, settings)
@@ -120,8 +144,8 @@ def conversion_of(
 ) -> Conversion:
     """The conversion of one of our classes.
 
-    Where a class has several counterparts, the one that fits, or the first: it will say what does
-    not.
+    Where a class has several counterparts, the one that fits, or comes closest: it will say what
+    does not.
 
     Args:
         architecture: the counterpart's class, by name.
@@ -137,7 +161,8 @@ def conversion_of(
             if kind.__name__ in found:
                 known = found[kind.__name__]
                 several = (known,) if isinstance(known, Conversion) else known
-                return next((one for one in several if one.fits(architecture, config)), several[0])
+                named = [one for one in several if architecture in (None, one.architecture)]
+                return min(named or several, key=lambda one: one.distance(config))
     raise CourseError(
         f"The transformers library has no counterpart of {kind.__name__}.",
         "Save it with model.save(path), or convert one of its parts.",

@@ -1,6 +1,8 @@
 """BERT as the `transformers` library has it, and back."""
 
-from lmcourse.models.conversion import Conversion
+from typing import Any
+
+from lmcourse.models.conversion import SAME, Conversion
 from lmcourse.models.conversion.renaming import Renaming, Rule, Tied, linear
 
 LAYER = Renaming(
@@ -52,12 +54,27 @@ SETTINGS = {
         *("classifier_dropout", "problem_type"),
     )
 }
+SPAN_SETTINGS = {ours: theirs for ours, theirs in SETTINGS.items() if ours != "num_labels"}
+"""A start and an end are two scores, whatever ``num_labels`` says to our other heads."""
 FIXED = {"is_decoder": False, "add_cross_attention": False}
+OLD = {"position_embedding_type": "absolute"}
 
 
-def _head(architecture: str, renaming: Renaming, tied: bool = False) -> Conversion:
-    fixed = FIXED | {"tie_word_embeddings": True} if tied else FIXED
-    return Conversion(architecture, BASE + renaming, "BertConfig", SETTINGS, fixed)
+def _head(
+    architecture: str,
+    renaming: Renaming,
+    settings: dict[str, str] = SETTINGS,
+    **fixed: Any,
+) -> Conversion:
+    return Conversion(
+        architecture,
+        BASE + renaming,
+        "BertConfig",
+        settings,
+        FIXED | fixed,
+        old=OLD,
+        same=SAME,
+    )
 
 
 CONVERSIONS = {
@@ -67,14 +84,21 @@ CONVERSIONS = {
         "BertConfig",
         SETTINGS,
         FIXED,
+        old=OLD,
+        same=SAME,
         parts={"add_pooling_layer": ("pooler", "add_pooling_layer")},
     ),
-    "BertForPreTraining": _head("BertForPreTraining", PREDICTIONS + NEXT_SENTENCE, tied=True),
-    "BertForMaskedLM": _head("BertForMaskedLM", PREDICTIONS, tied=True),
+    "BertForPreTraining": _head(
+        "BertForPreTraining", PREDICTIONS + NEXT_SENTENCE, tie_word_embeddings=True
+    ),
+    "BertForMaskedLM": _head("BertForMaskedLM", PREDICTIONS, tie_word_embeddings=True),
     "BertForNextSentencePrediction": _head("BertForNextSentencePrediction", NEXT_SENTENCE),
     "BertForSequenceClassification": _head("BertForSequenceClassification", CLASSIFIER),
     "BertForQuestionAnswering": _head(
-        "BertForQuestionAnswering", Renaming(linear("qa_outputs", "qa_outputs"))
+        "BertForQuestionAnswering",
+        Renaming(linear("qa_outputs", "qa_outputs")),
+        SPAN_SETTINGS,
+        num_labels=2,
     ),
     "BertForTokenClassification": _head("BertForTokenClassification", CLASSIFIER),
     "BertForMultipleChoice": _head("BertForMultipleChoice", CLASSIFIER),

@@ -3,10 +3,12 @@
 There a layer's matrices are stored transposed, and those of queries, keys and values stacked.
 """
 
+from dataclasses import replace
 from typing import Any
 
-from lmcourse.models.conversion import Conversion
+from lmcourse.models.conversion import SAME, Conversion
 from lmcourse.models.conversion.renaming import Renaming, Rule, Tied, linear
+from lmcourse.models.gpt import GPTConfig
 
 QKV = ("attention.query", "attention.key", "attention.value")
 LAYER = Renaming(
@@ -56,6 +58,12 @@ FIRST_OURS = {"norm_first": False, "hidden_act": "gelu_new", "intermediate_size"
 TIED: dict[str, Any] = {"tie_word_embeddings": True}
 
 
+def _usual(config: GPTConfig) -> GPTConfig:
+    """Four times the width between is what the first GPT has, written out or not."""
+    written = config.intermediate_size == 4 * config.hidden_size
+    return replace(config, intermediate_size=None) if written else config
+
+
 def _with_head(renaming: Renaming, words: str) -> Renaming:
     under = renaming.under("gpt.", "transformer.")
     return under + Renaming((), (Tied("lm_head.weight", f"transformer.{words}.weight"),))
@@ -63,12 +71,21 @@ def _with_head(renaming: Renaming, words: str) -> Renaming:
 
 def _gpt2(architecture: str, renaming: Renaming, fixed: dict[str, Any]) -> Conversion:
     settings, ours = GPT2_SETTINGS, {"norm_first": True}
-    return Conversion(architecture, renaming, "GPT2Config", settings, GPT2_FIXED | fixed, ours=ours)
+    theirs = GPT2_FIXED | fixed
+    return Conversion(architecture, renaming, "GPT2Config", settings, theirs, same=SAME, ours=ours)
 
 
 def _first(architecture: str, renaming: Renaming, fixed: dict[str, Any]) -> Conversion:
     given = FIRST_FIXED | fixed
-    return Conversion(architecture, renaming, "OpenAIGPTConfig", SETTINGS, given, ours=FIRST_OURS)
+    return Conversion(
+        architecture,
+        renaming,
+        "OpenAIGPTConfig",
+        SETTINGS,
+        given,
+        ours=FIRST_OURS,
+        usual=_usual,
+    )
 
 
 CONVERSIONS = {

@@ -111,7 +111,7 @@ def span_labels(draw: Random, config: Any, ids: Tensor) -> dict[str, Tensor]:
     rows, time = ids.shape
     start, end = torch.randint(-1, time + 2, (2, rows))
     start[0], end[0] = 1, time - 1
-    config.num_labels = 2
+    config.num_labels = 2  # which is what both sides' head has
     return {"start_positions": start, "end_positions": end}
 
 
