@@ -19,11 +19,12 @@ candidate has two biases that are not just added, b_n' outside and b_n inside.
 import math
 
 import torch
-from jaxtyping import Float, Int
+from jaxtyping import Float
 from torch import Tensor, nn
 
 from lmcourse.models.checkpoint import TorchCounterpart
-from lmcourse.models.recurrence import Boundary, check_inputs, run_kernel, unroll
+from lmcourse.models.inputs import whole_number
+from lmcourse.models.recurrence import Boundary, Lengths, check_inputs, run_kernel, unroll
 
 
 class GRU(TorchCounterpart):
@@ -39,6 +40,8 @@ class GRU(TorchCounterpart):
 
     def __init__(self, input_size: int, hidden_size: int) -> None:
         super().__init__()
+        input_size = whole_number(input_size, "input_size", "GRU")
+        hidden_size = whole_number(hidden_size, "hidden_size", "GRU")
         self.U = nn.Parameter(torch.empty(3 * hidden_size, input_size))
         self.W = nn.Parameter(torch.empty(3 * hidden_size, hidden_size))
         self.b = nn.Parameter(torch.zeros(3 * hidden_size))
@@ -60,18 +63,27 @@ class GRU(TorchCounterpart):
     ) -> tuple[Float[Tensor, "batch hidden"]]:
         """h_t from U x_t + b and h_{t-1}."""
         (h,) = state
+        _, z, n = self.gates(driven_t, h)
+        return ((1 - z) * n + z * h,)
+
+    def gates(
+        self, driven_t: Float[Tensor, "batch gates"], h: Float[Tensor, "batch hidden"]
+    ) -> tuple[
+        Float[Tensor, "batch hidden"], Float[Tensor, "batch hidden"], Float[Tensor, "batch hidden"]
+    ]:
+        """(r_t, z_t, n_t), how far each gate is open and the candidate, from the same."""
         r_x, z_x, n_x = driven_t.chunk(3, dim=-1)
         r_h, z_h, n_h = (h @ self.W.T).chunk(3, dim=-1)
         r = (r_x + r_h).sigmoid()
         z = (z_x + z_h).sigmoid()
         n = torch.tanh(n_x + r * (n_h + self.b_n))
-        return ((1 - z) * n + z * h,)
+        return r, z, n
 
     def forward(
         self,
         inputs: Float[Tensor, "batch time input"],
         state: Float[Tensor, "batch hidden"] | None = None,
-        lengths: Int[Tensor, " batch"] | None = None,
+        lengths: Lengths | None = None,
         boundary: Boundary | None = None,
         *,
         fused: bool = True,
@@ -83,8 +95,8 @@ class GRU(TorchCounterpart):
         Returns:
             h_1 … h_T, and the last state of each sequence.
         """
-        given = None if state is None else (state,)
-        first = check_inputs("GRU", inputs, self.input_size, given, (self.hidden_size,), lengths)
+        widths = (self.hidden_size,)
+        first, lengths = check_inputs("GRU", inputs, self.U, state, widths, lengths)
         if fused and boundary is None:
             inside = torch.cat([torch.zeros_like(self.b[: -self.hidden_size]), self.b_n])
             weights = [self.U, self.W, self.b, inside]

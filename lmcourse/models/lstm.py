@@ -21,14 +21,17 @@ ELMo clips besides: every entry of c_t after its update, and of h_t after the pr
 
 import math
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
 
 import torch
-from jaxtyping import Float, Int
+from jaxtyping import Float
 from torch import Tensor, nn
 
 from lmcourse.errors import CourseError
 from lmcourse.models.checkpoint import TorchCounterpart
-from lmcourse.models.recurrence import Boundary, check_inputs, run_kernel, unroll
+from lmcourse.models.inputs import positive_number, whole_number
+from lmcourse.models.recurrence import Boundary, Lengths, check_inputs, run_kernel, unroll
 
 
 class LSTM(TorchCounterpart):
@@ -36,6 +39,10 @@ class LSTM(TorchCounterpart):
 
     The gates' matrices and biases are stacked in PyTorch's order i, f, g, o; where PyTorch keeps
     two biases that are only ever added, there is one.
+
+    So b_f is ``b[hidden_size : 2 * hidden_size]``. It starts at 0, as the rest of b. Jozefowicz et
+    al. (2015, "An empirical exploration of recurrent network architectures") set it to 1 at the
+    start: then the cell remembers until it learns to forget.
 
     Args:
         input_size: width of x_t.
@@ -54,6 +61,13 @@ class LSTM(TorchCounterpart):
         projection_clip: float | None = None,
     ) -> None:
         super().__init__()
+        input_size = whole_number(input_size, "input_size", "LSTM")
+        hidden_size = whole_number(hidden_size, "hidden_size", "LSTM")
+        projection_size = whole_number(projection_size, "projection_size", "LSTM", least=0)
+        if cell_clip is not None:
+            cell_clip = positive_number(cell_clip, "cell_clip", "LSTM")
+        if projection_clip is not None:
+            projection_clip = positive_number(projection_clip, "projection_clip", "LSTM")
         if projection_clip is not None and not projection_size:
             raise CourseError(
                 f"The projection is to be clipped to {projection_clip}, and there is none.",
@@ -89,22 +103,34 @@ class LSTM(TorchCounterpart):
     ) -> tuple[Float[Tensor, "batch output"], Float[Tensor, "batch hidden"]]:
         """(h_t, c_t) from U x_t + b and (h_{t-1}, c_{t-1})."""
         h, c = state
-        i, f, g, o = (driven_t + h @ self.W.T).chunk(4, dim=-1)
-        c = f.sigmoid() * c + i.sigmoid() * g.tanh()
+        i, f, g, o = self.gates(driven_t, h)
+        c = f * c + i * g
         if self.cell_clip is not None:
             c = c.clamp(-self.cell_clip, self.cell_clip)
-        h = o.sigmoid() * c.tanh()
+        h = o * c.tanh()
         if self.P is not None:
             h = h @ self.P.T
             if self.projection_clip is not None:
                 h = h.clamp(-self.projection_clip, self.projection_clip)
         return h, c
 
+    def gates(
+        self, driven_t: Float[Tensor, "batch gates"], h: Float[Tensor, "batch output"]
+    ) -> tuple[
+        Float[Tensor, "batch hidden"],
+        Float[Tensor, "batch hidden"],
+        Float[Tensor, "batch hidden"],
+        Float[Tensor, "batch hidden"],
+    ]:
+        """(i_t, f_t, g_t, o_t), how far each gate is open and the candidate, from the same."""
+        i, f, g, o = (driven_t + h @ self.W.T).chunk(4, dim=-1)
+        return i.sigmoid(), f.sigmoid(), g.tanh(), o.sigmoid()
+
     def forward(
         self,
         inputs: Float[Tensor, "batch time input"],
         state: tuple[Float[Tensor, "batch output"], Float[Tensor, "batch hidden"]] | None = None,
-        lengths: Int[Tensor, " batch"] | None = None,
+        lengths: Lengths | None = None,
         boundary: Boundary | None = None,
         *,
         fused: bool = True,
@@ -127,20 +153,27 @@ class LSTM(TorchCounterpart):
             h_1 … h_T, and the last (h, c) of each sequence.
 
         Raises:
-            CourseError: a shape does not fit.
+            CourseError: a shape or a type does not fit.
         """
         widths = (self.output_size, self.hidden_size)
-        first = check_inputs("LSTM", inputs, self.input_size, state, widths, lengths)
+        first, lengths = check_inputs("LSTM", inputs, self.U, state, widths, lengths)
         # The kernel sees by the widths whether there is a projection: not a square one.
         square = self.P is not None and self.output_size == self.hidden_size
         clipped = self.cell_clip is not None or self.projection_clip is not None
         if fused and boundary is None and not clipped and not square:
             weights = [self.U, self.W, self.b, torch.zeros_like(self.b)]
             weights += [] if self.P is None else [self.P]
-            with warnings.catch_warnings():  # that oneDNN, which computes it on some CPUs, has no P
-                warnings.filterwarnings("ignore", "LSTM with projections")
+            with nullcontext() if self.P is None else _no_warning():
                 outputs, (h, c) = run_kernel(torch.lstm, inputs, first, weights, lengths)
         else:
             driven = inputs @ self.U.T + self.b  # needs no recurrence: all steps at once
             outputs, (h, c) = unroll(self.step, driven, first, lengths, boundary)
         return outputs, (h, c)
+
+
+@contextmanager
+def _no_warning() -> Iterator[None]:
+    """Without the warning that oneDNN, which computes LSTMs on some CPUs, has no projection."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "LSTM with projections")
+        yield

@@ -15,7 +15,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import torch
-from jaxtyping import Float, Int
+from jaxtyping import Float, Int, Integer
 from torch import Tensor
 from torch.nn.utils.rnn import PackedSequence, pack_padded_sequence, pad_packed_sequence
 
@@ -25,6 +25,8 @@ from lmcourse.models.inputs import check_like, visible
 State = tuple[Tensor, ...]
 """What passes from step to step, (batch, width) each; the first is also the step's output."""
 Step = Callable[[Tensor, Any], State]
+Lengths = Integer[Tensor, " batch"] | Sequence[int]
+"""How many steps of each sequence are real."""
 Boundary = Callable[[int, Tensor], Tensor]
 """What happens to the state on its way into step t: see `lmcourse.training.truncation`."""
 
@@ -44,7 +46,9 @@ def unroll(
         state: the first state.
         lengths: how many steps of each sequence are real; None: all.
         boundary: called with (t, state) before step t; the step uses what it returns. Truncation is
-            one such function. The parts of a state are handed over side by side.
+            one such function. The parts of a state are handed over side by side. As t counts from
+            0, it says how many steps lie behind: where equations read x_1 … x_T, the state is h_t
+            and x_{t+1} comes next.
 
     Returns:
         The output of each step, and the last state of each sequence.
@@ -83,7 +87,7 @@ def run_kernel(
     """
     settings = (True, 1, 0.0, torch.is_grad_enabled(), False)  # biases, layers, dropout, train, two
     weights = _in_one_piece(weights) if inputs.is_cuda else weights
-    if lengths is None or bool((lengths == inputs.shape[1]).all()):
+    if lengths is None or inputs.is_meta or bool((lengths == inputs.shape[1]).all()):
         output, *last = kernel(inputs, _stacked(state), weights, *settings, True)
         return output, tuple(part[0] for part in last)
     lengths = lengths.to(inputs.device)
@@ -108,43 +112,113 @@ def run_kernel(
 def check_inputs(
     name: str,
     inputs: Tensor,
-    input_size: int,
-    state: Sequence[Tensor] | None,
+    weight: Float[Tensor, "rows input"],
+    state: Any,
     widths: Sequence[int],
-    lengths: Tensor | None,
-) -> State:
-    """See that shapes fit, and give the first state: zeros if there is none.
+    lengths: Lengths | None,
+) -> tuple[State, Int[Tensor, " batch"] | None]:
+    """See that what a layer is given fits, and give the first state: zeros if there is none.
 
     Args:
         name: the layer's.
+        weight: that its inputs are multiplied by.
+        state: as the caller gave it: one tensor, or a tuple of several.
         widths: of the parts of its state.
 
+    Returns:
+        The parts of the state, and the lengths as a tensor of whole numbers.
+
     Raises:
-        CourseError: they do not.
+        CourseError: something does not fit.
     """
-    if inputs.ndim != 3 or inputs.shape[2] != input_size or inputs.shape[1] == 0:
+    if not isinstance(inputs, Tensor):
+        raise CourseError(
+            f"The inputs are a {type(inputs).__name__}.",
+            f"This {name} takes one tensor, (batch, time, {weight.shape[1]}), and the lengths of "
+            "its sequences beside it (pad_packed_sequence and pad_sequence make such tensors).",
+        )
+    if inputs.ndim != 3 or inputs.shape[2] != weight.shape[1] or inputs.shape[1] == 0:
         raise CourseError(
             f"The inputs have shape {tuple(inputs.shape)}.",
-            f"This {name} takes (batch, time, {input_size}) with at least one time step.",
+            f"This {name} takes (batch, time, {weight.shape[1]}) with at least one time step.",
         )
+    check_dtype(inputs, weight.dtype, "inputs")
     batch, time, _ = inputs.shape
+    lengths = check_lengths(lengths, batch, time, inputs.is_meta)
     wanted = [(batch, width) for width in widths]
-    if state is not None and [tuple(part.shape) for part in state] != wanted:
-        found = " and ".join(str(tuple(part.shape)) for part in state)
+    if state is None:
+        return tuple(inputs.new_zeros(shape) for shape in wanted), lengths
+    return check_state(state, wanted, weight.dtype), lengths
+
+
+def check_dtype(tensor: Tensor, wanted: torch.dtype, name: str) -> None:
+    """See that a tensor's numbers are of the weights' type (autocast sees to it by itself).
+
+    Raises:
+        CourseError: they are not.
+    """
+    if tensor.dtype != wanted and not torch.is_autocast_enabled(tensor.device.type):
+        raise CourseError(
+            f"The {name} has the type {tensor.dtype}, the weights {wanted}.",
+            f"Give {name}.to({wanted}), or convert the model.",
+        )
+
+
+def check_state(state: Any, wanted: Sequence[tuple[int, ...]], dtype: torch.dtype) -> State:
+    """The parts of a state that is given, looked at.
+
+    Args:
+        wanted: the shape of each part.
+
+    Raises:
+        CourseError: it is no tensor, or no tuple of them; a shape or a type does not fit.
+    """
+    parts = tuple(state) if len(wanted) > 1 and isinstance(state, tuple | list) else (state,)
+    if not all(isinstance(part, Tensor) for part in parts):
+        kind = "a tuple of two tensors, (h, c)" if len(wanted) > 1 else "one tensor, h"
+        raise CourseError(f"The state is a {type(state).__name__}.", f"Give {kind}.")
+    if [tuple(part.shape) for part in parts] != [*wanted]:
+        found = " and ".join(str(tuple(part.shape)) for part in parts)
         raise CourseError(
             f"The state has shape {found}.",
             f"For this batch it must be {' and '.join(map(str, wanted))}.",
         )
-    if lengths is not None and (
-        lengths.shape != (batch,)
-        or (not lengths.is_meta and bool(((lengths < 0) | (lengths > time)).any()))
-    ):
+    for part in parts:
+        check_dtype(part, dtype, "state")
+    return parts
+
+
+def check_lengths(
+    lengths: Lengths | None, batch: int, time: int, meta: bool = False
+) -> Int[Tensor, " batch"] | None:
+    """The lengths of a batch's sequences as a tensor, looked at.
+
+    Args:
+        meta: whether the sequences are on the meta device, and hold no numbers.
+
+    Raises:
+        CourseError: they are no whole numbers, or do not fit the batch.
+    """
+    if lengths is None:
+        return None
+    try:
+        found = torch.as_tensor(lengths)
+    except (TypeError, ValueError, RuntimeError):  # what as_tensor makes of None, words, objects
+        found = torch.empty(0)
+    remedy = f"Give one length between 0 and {time} for each sequence."
+    if found.dtype == torch.bool or found.is_floating_point() or found.is_complex():
+        given = f"of type {found.dtype}" if isinstance(lengths, Tensor) else str(lengths)
+        raise CourseError(f"The lengths are {given}: no whole numbers.", remedy)
+    if found.is_meta and not meta:
+        raise CourseError("The lengths are on the meta device, and hold no numbers.", remedy)
+    found = found.long()  # in a small type, what is computed from them might not fit
+    fits = found.shape == (batch,)
+    if not fits or not (found.is_meta or bool(((found >= 0) & (found <= time)).all())):
+        given = f"of shape {tuple(found.shape)}" if not fits else str(found.tolist())
         raise CourseError(
-            f"The lengths {lengths.tolist()} do not fit a batch of {batch} sequences "
-            f"of {time} steps.",
-            f"Give one length between 0 and {time} for each sequence.",
+            f"The lengths {given} do not fit a batch of {batch} sequences of {time} steps.", remedy
         )
-    return tuple(inputs.new_zeros(shape) for shape in wanted) if state is None else tuple(state)
+    return found
 
 
 def _stacked(state: State) -> Tensor | list[Tensor]:

@@ -19,8 +19,9 @@ from torch import Tensor, nn
 from lmcourse.errors import CourseError
 from lmcourse.models.checkpoint import TorchCounterpart
 from lmcourse.models.gru import GRU
+from lmcourse.models.inputs import probability, whole_number
 from lmcourse.models.lstm import LSTM
-from lmcourse.models.recurrence import Boundary
+from lmcourse.models.recurrence import Boundary, Lengths, check_inputs, check_lengths, check_state
 from lmcourse.models.rnn import RNN, Nonlinearity
 
 Cell = Literal["rnn", "lstm", "gru"]
@@ -36,7 +37,7 @@ def reverse(
     if lengths is None:
         return x.flip(1)
     time = torch.arange(x.shape[1], device=x.device)
-    last = lengths.to(x.device).unsqueeze(1) - 1
+    last = lengths.to(x.device, torch.long).unsqueeze(1) - 1
     source = torch.where(time <= last, last - time, time)
     return x.take_along_dim(source.unsqueeze(2), dim=1)
 
@@ -57,7 +58,7 @@ class Bidirectional(nn.Module):
         self,
         inputs: Float[Tensor, "batch time input"],
         state: tuple[States, States] | tuple[None, None] = (None, None),
-        lengths: Int[Tensor, " batch"] | None = None,
+        lengths: Lengths | None = None,
         boundary: Boundary | None = None,
         *,
         fused: bool = True,
@@ -71,6 +72,7 @@ class Bidirectional(nn.Module):
             The outputs of both directions at each step, side by side, and the state in which each
             ends: forth behind the last real step, back at the first.
         """
+        lengths = check_lengths(lengths, len(inputs), inputs.shape[1], inputs.is_meta)
         forth, state_forth = self.forward_layer(inputs, state[0], lengths, boundary, fused=fused)
         back, state_back = self.backward_layer(
             reverse(inputs, lengths), state[1], lengths, boundary, fused=fused
@@ -104,11 +106,12 @@ class Recurrent(TorchCounterpart):
         nonlinearity: Nonlinearity = "tanh",
     ) -> None:
         super().__init__()
-        if cell not in CELLS or num_layers < 1 or (projection_size and cell != "lstm"):
+        num_layers = whole_number(num_layers, "num_layers", "Recurrent")
+        dropout = probability(dropout, "dropout", "Recurrent")
+        if cell not in (*CELLS,) or (projection_size and cell != "lstm"):
             raise CourseError(
-                f"{num_layers} layers of {cell!r} with a projection to {projection_size} do not "
-                "exist.",
-                f"Give at least 1 layer of {', '.join(CELLS)}; only lstm has a projection.",
+                f"Layers of {cell!r} with a projection to {projection_size} do not exist.",
+                f"Choose one of {', '.join(CELLS)}; only lstm has a projection.",
             )
         options: dict[Cell, tuple[Any, ...]] = {
             "rnn": (nonlinearity,),
@@ -132,7 +135,7 @@ class Recurrent(TorchCounterpart):
         self,
         inputs: Float[Tensor, "batch time input"],
         state: States | None = None,
-        lengths: Int[Tensor, " batch"] | None = None,
+        lengths: Lengths | None = None,
         boundary: Boundary | None = None,
         *,
         fused: bool = True,
@@ -150,7 +153,7 @@ class Recurrent(TorchCounterpart):
             The last layer's output at each step, and the states in which all layers end.
 
         Raises:
-            CourseError: a shape does not fit.
+            CourseError: a shape or a type does not fit.
         """
         layers, last = self.read(inputs, state, lengths, boundary, fused=fused)
         return layers[-1], last
@@ -159,12 +162,14 @@ class Recurrent(TorchCounterpart):
         self,
         inputs: Float[Tensor, "batch time input"],
         state: States | None = None,
-        lengths: Int[Tensor, " batch"] | None = None,
+        lengths: Lengths | None = None,
         boundary: Boundary | None = None,
         *,
         fused: bool = True,
     ) -> tuple[list[Float[Tensor, "batch time output"]], States]:
         """What `forward` does, with each layer's output in place of the last one's."""
+        one: Any = self.layers[0].forward_layer if self.bidirectional else self.layers[0]
+        _, lengths = check_inputs(type(one).__name__, inputs, one.U, None, self.widths, lengths)
         states = self._split(inputs, state)
         x = inputs
         outputs: list[Tensor] = []
@@ -184,15 +189,9 @@ class Recurrent(TorchCounterpart):
         directions = 1 + self.bidirectional
         if state is None:
             return [(None, None) if self.bidirectional else None] * len(self.layers)
-        parts = state if isinstance(state, tuple) else (state,)
         count = len(self.layers) * directions
         wanted = [(count, inputs.shape[0], width) for width in self.widths]
-        if [tuple(part.shape) for part in parts] != wanted:
-            found = " and ".join(str(tuple(part.shape)) for part in parts)
-            raise CourseError(
-                f"The state has shape {found}.",
-                f"For this batch it must be {' and '.join(map(str, wanted))}.",
-            )
+        parts = check_state(state, wanted, next(self.parameters()).dtype)
         rows: list[Any] = list(zip(*parts, strict=True)) if self.cell == "lstm" else [*parts[0]]
         if not self.bidirectional:
             return rows

@@ -12,12 +12,13 @@ from collections.abc import Callable
 from typing import Literal
 
 import torch
-from jaxtyping import Float, Int
+from jaxtyping import Float
 from torch import Tensor, nn
 
 from lmcourse.errors import CourseError
 from lmcourse.models.checkpoint import TorchCounterpart
-from lmcourse.models.recurrence import Boundary, check_inputs, run_kernel, unroll
+from lmcourse.models.inputs import whole_number
+from lmcourse.models.recurrence import Boundary, Lengths, check_inputs, run_kernel, unroll
 
 Nonlinearity = Literal["tanh", "relu"]
 NONLINEARITIES: dict[str, Callable[[Tensor], Tensor]] = {"tanh": torch.tanh, "relu": torch.relu}
@@ -36,7 +37,9 @@ class RNN(TorchCounterpart):
         self, input_size: int, hidden_size: int, nonlinearity: Nonlinearity = "tanh"
     ) -> None:
         super().__init__()
-        if nonlinearity not in NONLINEARITIES:
+        input_size = whole_number(input_size, "input_size", "RNN")
+        hidden_size = whole_number(hidden_size, "hidden_size", "RNN")
+        if nonlinearity not in (*NONLINEARITIES,):  # no lookup: a list is wrong, not unhashable
             raise CourseError(
                 f"The nonlinearity {nonlinearity!r} is not known.",
                 f"Choose one of {', '.join(NONLINEARITIES)}.",
@@ -68,7 +71,7 @@ class RNN(TorchCounterpart):
         self,
         inputs: Float[Tensor, "batch time input"],
         state: Float[Tensor, "batch hidden"] | None = None,
-        lengths: Int[Tensor, " batch"] | None = None,
+        lengths: Lengths | None = None,
         boundary: Boundary | None = None,
         *,
         fused: bool = True,
@@ -80,8 +83,8 @@ class RNN(TorchCounterpart):
             state: h_0; zeros if it is not given.
             lengths: how many steps of each sequence are real. Beyond them the state stands still
                 and the output is zero.
-            boundary: called with (t, h_{t-1}) before step t; the step uses what it returns.
-                Truncation is one such function.
+            boundary: called with (t, h_t) before x_{t+1} is read, t = 0 … T-1 steps being done;
+                the step uses what it returns. Truncation is one such function.
             fused: whether PyTorch's kernel may take the steps. It knows no boundary, and on some
                 devices it can be differentiated only once.
 
@@ -89,10 +92,10 @@ class RNN(TorchCounterpart):
             h_1 … h_T, and the last state of each sequence.
 
         Raises:
-            CourseError: a shape does not fit.
+            CourseError: a shape or a type does not fit.
         """
-        given = None if state is None else (state,)
-        first = check_inputs("RNN", inputs, self.input_size, given, (self.hidden_size,), lengths)
+        widths = (self.hidden_size,)
+        first, lengths = check_inputs("RNN", inputs, self.U, state, widths, lengths)
         if fused and boundary is None:
             kernel = {"tanh": torch.rnn_tanh, "relu": torch.rnn_relu}[self.nonlinearity]
             weights = [self.U, self.W, self.b, torch.zeros_like(self.b)]

@@ -50,6 +50,17 @@ def test_the_candidates_two_biases_go_where_torch_has_them():
     assert torch.equal(GRU.from_torch(theirs).b[6:], layer.b[6:])
 
 
+def test_the_gates_are_those_of_the_step_in_order():
+    torch.manual_seed(0)
+    layer, x, h = GRU(3, 4), torch.randn(2, 3), torch.randn(2, 4)
+    driven = x @ layer.U.T + layer.b
+    r, z, n = layer.gates(driven, h)
+    torch.testing.assert_close(layer.step(driven, (h,))[0], (1 - z) * n + z * h)
+    torch.testing.assert_close(r, (x @ layer.U[:4].T + h @ layer.W[:4].T).sigmoid())
+    torch.testing.assert_close(z, (x @ layer.U[4:8].T + h @ layer.W[4:8].T).sigmoid())
+    torch.testing.assert_close(n, (x @ layer.U[8:].T + r * (h @ layer.W[8:].T)).tanh())
+
+
 @pytest.mark.bad_input
 def test_bad_input_is_named():
     with pytest.raises(CourseError, match=r"This GRU takes \(batch, time, 2\)"):

@@ -1,5 +1,7 @@
 """What the LSTM does besides equaling `torch.nn.LSTM` (the parity table): clips, bad input."""
 
+import warnings
+
 import pytest
 import torch
 from torch import nn
@@ -80,6 +82,52 @@ def test_a_projection_makes_no_warning(inputs, recwarn):
     assert not recwarn.list
 
 
+def test_without_a_projection_there_is_no_warning_to_silence(inputs, monkeypatch):
+    """To silence one changes what the whole process warns of, and torch.compile stops there."""
+
+    def silenced(*_, **__):
+        raise AssertionError("all warnings are caught")
+
+    monkeypatch.setattr(warnings, "catch_warnings", silenced)
+    LSTM(4, 6)(inputs)
+    with pytest.raises(AssertionError):
+        LSTM(4, 6, projection_size=2)(inputs)
+
+
+def test_the_gates_are_those_of_the_step_in_order(inputs):
+    layer, h, c = LSTM(4, 6, projection_size=2), torch.randn(3, 2), torch.randn(3, 6)
+    with torch.no_grad():
+        layer.b[6:12] = 1.0  # the forget gate's
+    driven = inputs[:, 0] @ layer.U.T + layer.b
+    i, f, g, o = layer.gates(driven, h)
+    new_h, new_c = layer.step(driven, (h, c))
+    torch.testing.assert_close(new_c, f * c + i * g)
+    torch.testing.assert_close(new_h, (o * new_c.tanh()) @ layer.P.T)
+    for number, gate in enumerate((i, f, g, o)):
+        rows = slice(6 * number, 6 * number + 6)
+        expected = inputs[:, 0] @ layer.U[rows].T + h @ layer.W[rows].T + (number == 1)
+        expected = expected.tanh() if number == 2 else expected.sigmoid()
+        torch.testing.assert_close(gate, expected)
+
+
+@pytest.mark.bad_input
+@pytest.mark.parametrize(
+    ("sizes", "options", "words"),
+    [
+        ((3, 0), {}, "hidden_size is 0"),
+        ((0, 3), {}, "input_size is 0"),
+        ((3, 4, -1), {}, "projection_size is -1.*at least 0"),
+        ((3, 4), {"cell_clip": -1.0}, r"cell_clip is -1\.0.*above 0"),
+        ((3, 4), {"cell_clip": 0.0}, r"cell_clip is 0\.0"),
+        ((3, 4), {"cell_clip": float("nan")}, "cell_clip is nan"),
+        ((3, 4, 2), {"projection_clip": 0}, "projection_clip is 0"),
+    ],
+)
+def test_sizes_and_clips_that_do_not_exist_are_named(sizes, options, words):
+    with pytest.raises(CourseError, match=words):
+        LSTM(*sizes, **options)
+
+
 def test_a_clip_needs_a_projection_and_has_no_counterpart():
     with pytest.raises(CourseError, match=r"clipped to 3.*there is none"):
         LSTM(4, 6, projection_clip=3.0)
@@ -104,6 +152,9 @@ def test_a_projection_may_be_as_wide_as_the_state_or_wider(inputs, projection_si
     [
         ((torch.zeros(3, 6), torch.zeros(3, 2)), r"\(3, 6\) and \(3, 2\).*\(3, 2\) and \(3, 6\)"),
         ((torch.zeros(3, 2),), r"\(3, 2\)\..*\(3, 2\) and \(3, 6\)"),
+        (torch.zeros(3, 2), r"\(3, 2\)\..*\(3, 2\) and \(3, 6\)"),
+        ((torch.zeros(3, 2), None), r"a tuple.*two tensors, \(h, c\)"),
+        ((torch.zeros(3, 2), torch.zeros(3, 6).double()), r"state has the type torch\.float64"),
     ],
 )
 def test_a_state_that_does_not_fit_is_named(inputs, state, words):

@@ -108,7 +108,14 @@ def test_another_module_is_refused():
     ("arguments", "words"),
     [
         (("elman", 3, 4), "'elman'.*rnn, lstm, gru"),
-        (("gru", 3, 4, 0), "0 layers"),
+        ((["gru"], 3, 4), r"\['gru'\].*rnn, lstm, gru"),
+        (("gru", 3, 4, 0), "num_layers is 0 in this Recurrent"),
+        (("rnn", 3, 0), "hidden_size is 0 in this RNN"),
+        (("rnn", -1, 3), "input_size is -1 in this RNN"),
+        (("gru", 3, 0), "hidden_size is 0 in this GRU"),
+        (("gru", 3, 2.0), r"hidden_size is 2\.0 in this GRU"),
+        (("lstm", 3, 4, 1, False, 0.0, -2), "projection_size is -2 in this LSTM"),
+        (("gru", 3, 4, 2, False, 1.5), r"dropout is 1\.5.*below 1"),
         (("gru", 3, 4, 1, False, 0.0, 2), "only lstm has a projection"),
     ],
 )
@@ -123,8 +130,11 @@ def test_settings_that_do_not_exist_are_named(arguments, words):
     [
         ("gru", torch.zeros(2, 4), r"\(2, 4\).*\(4, 2, 4\)"),
         ("gru", torch.zeros(3, 2, 4), r"\(3, 2, 4\).*\(4, 2, 4\)"),
+        ("rnn", torch.zeros(4, 2, 4).double(), r"state has the type torch\.float64"),
+        ("gru", (torch.zeros(4, 2, 4),), "a tuple.*one tensor, h"),
+        ("lstm", (torch.zeros(4, 2, 4), 0), r"a tuple.*two tensors, \(h, c\)"),
         ("lstm", torch.zeros(4, 2, 4), r"\(4, 2, 4\) and \(4, 2, 4\)"),
-        ("gru", (torch.zeros(4, 2, 4), torch.zeros(4, 2, 4)), r"and.*\(4, 2, 4\)\."),
+        ("gru", (torch.zeros(4, 2, 4), torch.zeros(4, 2, 4)), "a tuple.*one tensor, h"),
     ],
 )
 def test_a_state_that_does_not_fit_is_named(cell, state, words):
@@ -133,7 +143,67 @@ def test_a_state_that_does_not_fit_is_named(cell, state, words):
 
 
 @pytest.mark.bad_input
-@pytest.mark.parametrize("lengths", [torch.tensor([5, 6]), torch.tensor([5])])
-def test_lengths_that_do_not_fit_are_named_before_anything_is_read(lengths):
-    with pytest.raises(CourseError, match="between 0 and 5"):
-        Recurrent("gru", 3, 4, 2, bidirectional=True)(torch.zeros(2, 5, 3), lengths=lengths)
+@pytest.mark.parametrize(
+    ("lengths", "words"),
+    [
+        (torch.tensor([5, 6]), r"\[5, 6\] do not fit.*between 0 and 5"),
+        (torch.tensor([5]), r"of shape \(1,\) do not fit.*between 0 and 5"),
+        (torch.tensor([[5, 1]]), r"of shape \(1, 2\)"),
+        (torch.tensor([2.5, 1.0]), r"of type torch\.float32: no whole numbers"),
+        (torch.tensor([float("nan"), 1.0]), "no whole numbers"),
+        (torch.tensor([True, False]), r"torch\.bool: no whole numbers"),
+        ([2.5, 1], r"\[2\.5, 1\]: no whole numbers"),
+        ("ab", "ab: no whole numbers"),
+        (torch.zeros(2, dtype=torch.long, device="meta"), "on the meta device"),
+    ],
+    ids=str,
+)
+@pytest.mark.parametrize("fused", [True, False], ids=["kernel", "loop"])
+@pytest.mark.parametrize("directions", [1, 2])
+def test_lengths_that_do_not_fit_are_named_before_anything_is_read(
+    lengths, words, fused, directions
+):
+    stack = Recurrent("gru", 3, 4, 2, bidirectional=directions == 2)
+    with pytest.raises(CourseError, match=words):
+        stack(torch.zeros(2, 5, 3), lengths=lengths, fused=fused)
+
+
+@pytest.mark.parametrize("fused", [True, False], ids=["kernel", "loop"])
+@pytest.mark.parametrize("cell", CELLS)
+def test_lengths_may_be_a_list_or_of_any_type_of_whole_numbers(cell, fused):
+    torch.manual_seed(0)
+    stack, x = Recurrent(cell, 3, 4, 2, bidirectional=True), torch.randn(3, 5, 3)
+    expected, _ = stack(x, lengths=torch.tensor([5, 0, 3]), fused=fused)
+    for kind in (torch.int32, torch.int8, torch.uint8):
+        lengths = torch.tensor([5, 0, 3], dtype=kind)
+        assert torch.equal(stack(x, lengths=lengths, fused=fused)[0], expected)
+    assert torch.equal(stack(x, lengths=[5, 0, 3], fused=fused)[0], expected)
+
+
+@pytest.mark.bad_input
+@pytest.mark.parametrize("cell", CELLS)
+def test_inputs_of_another_type_are_named(cell):
+    stack = Recurrent(cell, 3, 4, 2, bidirectional=True)
+    with pytest.raises(CourseError, match=r"inputs has the type torch\.float64"):
+        stack(torch.zeros(2, 5, 3).double())
+    with pytest.raises(CourseError, match="a PackedSequence"):
+        stack(nn.utils.rnn.pack_sequence([torch.zeros(2, 3)]))
+    with pytest.raises(CourseError, match=r"\(2, 3\).*\(batch, time, 3\)"):
+        stack(torch.zeros(2, 3))
+
+
+@pytest.mark.parametrize("cell", CELLS)
+@pytest.mark.parametrize("lengths", [[5, 0], torch.tensor([5, 0]), torch.empty(2, device="meta")])
+def test_on_the_meta_device_lengths_count_for_their_shape_alone(cell, lengths):
+    lengths = lengths.long() if isinstance(lengths, torch.Tensor) else lengths
+    stack = Recurrent(cell, 3, 4, 2, bidirectional=True).to("meta")
+    inputs = torch.empty(2, 5, 3, device="meta")
+    for fused in (True, False):
+        assert stack(inputs, lengths=lengths, fused=fused)[0].shape == (2, 5, 8)
+
+
+@pytest.mark.bad_input
+def test_on_the_meta_device_lengths_of_another_shape_are_named():
+    stack, inputs = Recurrent("gru", 3, 4).to("meta"), torch.empty(2, 5, 3, device="meta")
+    with pytest.raises(CourseError, match=r"of shape \(1,\)"):
+        stack(inputs, lengths=torch.zeros(1, dtype=torch.long, device="meta"))
