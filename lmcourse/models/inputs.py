@@ -56,8 +56,21 @@ def check_ids(
     check_range(input_ids, vocab_size, name, allowed)
 
 
-def check_range(ids: Tensor, count: int, name: str, allowed: int | None = None) -> None:
+def check_range(
+    ids: Tensor,
+    count: int,
+    name: str,
+    allowed: int | None = None,
+    remedy: str = "encode the text with the tokenizer that the model was built for",
+) -> None:
     """See that all ids lie in 0 … count-1, or are the one other value that is allowed.
+
+    Args:
+        ids: of any shape.
+        count: how many there are.
+        name: what the caller calls them.
+        allowed: one value besides them.
+        remedy: what to do about others, where they are no tokens.
 
     Raises:
         CourseError: one does not, or they are no ids by their type.
@@ -78,8 +91,7 @@ def check_range(ids: Tensor, count: int, name: str, allowed: int | None = None) 
         besides = f", besides {allowed}" if allowed is not None else ""
         raise CourseError(
             f"{name} holds the number {low if low < 0 else high}.",
-            f"This model knows 0 to {count - 1} there{besides}: encode the text with the "
-            "tokenizer that the model was built for.",
+            f"This model knows 0 to {count - 1} there{besides}: {remedy}.",
         )
 
 
