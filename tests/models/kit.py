@@ -9,6 +9,7 @@ hold. `tests/models/test_properties.py` runs all of them over all subjects, and
 import inspect
 import math
 import tempfile
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -20,6 +21,7 @@ from torch import Tensor, nn
 from lmcourse.models.checkpoint import Model
 from lmcourse.models.inputs import IGNORED
 from lmcourse.models.parity.comparing import shaken
+from tests.models.dropping import distinct, only
 
 Batch = dict[str, Tensor]
 
@@ -49,6 +51,8 @@ class Subject:
             None if there are none, or if there are not as many hidden states and one more.
         options: what besides the batch every call gets.
         unused: parameters that get no gradient from this batch, and why.
+        dropouts: how often a call comes to a dropout with the probability of this name in the
+            configuration (or in a part of it); None if another test sees to it.
     """
 
     name: str
@@ -65,6 +69,7 @@ class Subject:
     hidden_states: str | None = "hidden_states"
     options: dict[str, Any] = field(default_factory=dict)
     unused: dict[str, str] = field(default_factory=dict)
+    dropouts: dict[str, int] | None = None
 
     def __str__(self) -> str:
         return self.name
@@ -96,6 +101,24 @@ def twice_the_same(subject: Subject) -> None:
     model.train()
     one, other = (subject.places(subject.call(model, batch)) for _ in range(2))
     assert not torch.equal(one, other), "two training runs agree: is dropout off?"
+
+
+def every_dropout(subject: Subject) -> None:
+    """Each probability of the configuration drops where it should, and each of them matters."""
+    if subject.dropouts is None:
+        return
+    names: dict[float, str] = {}
+    plain = subject.build()
+    config = distinct(plain.config, names)
+    model, batch = shaken(type(plain)(config).double()).train(), subject.batch()
+    with only(None) as met:
+        before = _tensors(subject.call(model, batch))
+    found = Counter(names.get(p, f"an unknown one of {p}") for p in met)
+    assert found == subject.dropouts, f"dropouts: {dict(found)}, not {subject.dropouts}"
+    for number, p in enumerate(met):
+        with only(number):
+            after = _tensors(subject.call(model, batch))
+        assert not all(map(torch.equal, before, after)), f"{names[p]} drops nothing ({number})"
 
 
 def causality(subject: Subject) -> None:
@@ -256,6 +279,7 @@ def attention_weights(subject: Subject) -> None:
 
 PROPERTIES: tuple[Callable[[Subject], None], ...] = (
     twice_the_same,
+    every_dropout,
     causality,
     padding,
     nothing_to_attend_to,

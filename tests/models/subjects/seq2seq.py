@@ -3,6 +3,7 @@
 import math
 from functools import partial
 from typing import Any
+from unittest.mock import patch
 
 import torch
 from torch import Tensor
@@ -17,11 +18,17 @@ from tests.models.subjects.transformer import (
     ignored,
     late_mask,
     replaced,
+    undropped,
 )
 
 
 def build(score: Score, bidirectional: bool, layers: int) -> Seq2Seq:
     return Seq2Seq(Seq2SeqConfig(VOCAB, 6, 8, layers, bidirectional, score, dropout=0.2))
+
+
+def dropouts(layers: int) -> dict[str, int]:
+    """Below each layer of both networks, and of h̃."""
+    return {"dropout": 2 * layers + 1}
 
 
 KINDS: tuple[tuple[Score, bool, int], ...] = (
@@ -41,6 +48,7 @@ SUBJECTS = tuple(
             causal=not kind[1],
             pooled=("logits", "loss"),
             attentions="cross_attentions",
+            dropouts=dropouts(kind[2]),
             hidden_states=None,  # as many as there are layers, where the attention is but one
         ),
         Subject(
@@ -54,6 +62,7 @@ SUBJECTS = tuple(
             shift=0,
             chance=math.log(VOCAB),
             attentions=None,
+            dropouts=dropouts(kind[2]),
         ),
     )
 )
@@ -81,6 +90,19 @@ def scaled(attend: Any) -> Any:
     return lambda *args, scale=None, **kwargs: attend(*args, **kwargs)
 
 
+def undropped_top() -> Any:
+    """What reaches the softmax is not dropped, what the embeddings give is."""
+
+    def wrong(self: Any, ids: Tensor) -> Tensor:
+        return torch.nn.functional.dropout(self.embedding(ids), self.config.dropout, self.training)
+
+    def built(self: Any, config: Any, init: Any = Seq2Seq.__init__) -> None:
+        init(self, config)
+        self.dropout = torch.nn.Identity()
+
+    return patch.multiple(Seq2Seq, __init__=built, _embed=wrong)
+
+
 def padded_lengths(lengths_of: Any) -> Any:
     """Every sequence is read to the end of its padding."""
     return lambda *args: None
@@ -95,6 +117,12 @@ BROKEN = (
         replaced(Seq2Seq, "_first_state", one_direction_twice),
         ROW,
     ),
+    Broken(
+        "seq2seq's dropout of the embeddings forgotten",
+        replaced(Seq2Seq, "_embed", undropped),
+        subjects=SOURCES,
+    ),
+    Broken("seq2seq's dropout of h̃ forgotten", undropped_top, subjects=SOURCES),
     Broken("dot product divided by √width", replaced(attention, "attend", scaled), ROW),
     Broken(
         "attention to the source's padding", replaced(seq2seq, "visible", ignored), ROW, SOURCES

@@ -40,6 +40,11 @@ def batch() -> Batch:
     }
 
 
+DROPOUTS = {
+    "hidden_dropout_prob": 2 + 2 * (2 + 3),  # both embeddings, then each layer's sublayers
+    "attention_probs_dropout_prob": 2 * (1 + 2),
+    "activation_dropout_prob": 2 * (1 + 1),
+}
 SUBJECTS = tuple(
     subject
     for norm_first, name in ((False, "post-norm"), (True, "pre-norm"))
@@ -52,6 +57,7 @@ SUBJECTS = tuple(
             pooled=("logits", "loss"),
             attentions="encoder_attentions",
             hidden_states="encoder_hidden_states",
+            dropouts=DROPOUTS,
         ),
         Subject(
             f"Transformer's target, {name}",
@@ -65,6 +71,7 @@ SUBJECTS = tuple(
             chance=math.log(VOCAB),
             attentions="decoder_attentions",
             hidden_states="decoder_hidden_states",
+            dropouts=DROPOUTS,
         ),
     )
 )
@@ -179,6 +186,20 @@ def always_dropping(forward: Any) -> Any:
     return lambda self, x: torch.nn.functional.dropout(x, self.p, training=True)
 
 
+def undropped(function: Any) -> Any:
+    """The same without the dropout in it."""
+
+    def wrong(self: Any, *args: Any) -> Any:
+        with patch.object(self.dropout, "p", 0.0):
+            return function(self, *args)
+
+    return wrong
+
+
+def undropped_weights(attend: Any) -> Any:
+    return lambda *args, dropout=0.0, **kwargs: attend(*args, **kwargs)
+
+
 def one_late(sinusoids: Any) -> Any:
     """Positions that count from 1."""
     return lambda positions, width: sinusoids(positions + 1, width)[1:]
@@ -227,6 +248,7 @@ def all_places(label_loss: Any) -> Any:
 
 
 WHOLE = ("Transformer",)
+SOURCE = ("Transformer's source, post-norm",)
 ALL = ("multi-head attention", *LAYERS)
 BROKEN = (
     Broken("scale missing", replaced(attention, "attend", unscaled), ALL),
@@ -269,6 +291,26 @@ BROKEN = (
         replaced(torch.nn.Dropout, "forward", always_dropping),
         LAYERS,
         ("Transformer's source, post-norm",),
+    ),
+    Broken(
+        "dropout of the attention's weights forgotten",
+        replaced(attention, "attend", undropped_weights),
+        subjects=SOURCE,
+    ),
+    Broken(
+        "dropout of a sublayer forgotten",
+        replaced(transformer.Residual, "after", undropped),
+        subjects=SOURCE,
+    ),
+    Broken(
+        "dropout in the feed-forward network forgotten",
+        replaced(transformer.FeedForward, "forward", undropped),
+        subjects=SOURCE,
+    ),
+    Broken(
+        "dropout of the embeddings forgotten",
+        replaced(Transformer, "embed", undropped),
+        subjects=SOURCE,
     ),
     Broken("positions off by one", replaced(encoder_decoder, "sinusoids", one_late), WHOLE),
     Broken(
