@@ -307,17 +307,29 @@ def test_a_tensor_too_many_too_few_or_of_another_shape_is_named():
         ({"pad_token_id": 23}, "pad_token_id is 23 .* 0 to 22"),
         ({"hidden_act": "swish"}, "'swish' is not known"),
         ({"type_vocab_size": -1}, "type_vocab_size is -1 .*whole number of at least 0"),
-        ({"type_vocab_size": 1.5}, "type_vocab_size is 1.5"),
-        ({"type_vocab_size": None}, "type_vocab_size is None"),
-        ({"vocab_size": None}, "vocab_size is None"),
-        ({"hidden_size": None}, "hidden_size is None"),
-        ({"intermediate_size": None}, "intermediate_size is None"),
     ],
     ids=str,
 )
 def test_a_setting_that_makes_no_sense_is_named(settings, words):
     with pytest.raises(CourseError, match=words):
         replace(SMALL, **settings)
+
+
+@pytest.mark.bad_input
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("type_vocab_size", 1.5),
+        ("type_vocab_size", None),
+        ("vocab_size", None),
+        ("hidden_size", None),
+        ("intermediate_size", None),
+        ("pad_token_id", 1.5),
+    ],
+)
+def test_a_setting_that_is_no_whole_number_is_named(name, value):
+    with pytest.raises(CourseError, match=f"{name} is {value}"):
+        replace(SMALL, **{name: value})
 
 
 @pytest.mark.parametrize(
