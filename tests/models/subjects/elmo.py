@@ -2,6 +2,7 @@
 
 import math
 from dataclasses import dataclass
+from functools import wraps
 from typing import Any
 from unittest.mock import patch
 
@@ -54,13 +55,19 @@ SUBJECTS = tuple(
     subject
     for kind, characters, name in ((Subject, False, "words"), (Spelled, True, "characters"))
     for subject in (
-        kind(f"ELMo over {name}", lambda c=characters: ElmoModel(config(c)), batch),  # type: ignore[misc]
+        kind(
+            f"ELMo over {name}",
+            lambda c=characters: ElmoModel(config(c)),  # type: ignore[misc]
+            batch,
+            dropouts={"hidden_dropout_prob": 4},  # two layers in two directions
+        ),
         kind(
             f"ELMo over {name}, pretraining",
             lambda c=characters: ElmoForPreTraining(config(c)),  # type: ignore[misc]
             labelled,
             pooled=("loss",),
             chance=math.log(VOCAB),
+            dropouts={"hidden_dropout_prob": 5},  # and one before the softmax
         ),
     )
 )
@@ -142,6 +149,17 @@ def dropping_nothing(self: Direction, x: Tensor, lengths: Any = None) -> list[Te
         x = output if number == 0 else output + x
         found.append(x)
     return found
+
+
+def sure_softmax(forward: Any) -> Any:
+    """The dropout before the softmax is forgotten."""
+
+    @wraps(forward)  # the kit asks for its arguments
+    def wrong(self: ElmoForPreTraining, *given: Any, **options: Any) -> Any:
+        with patch.object(self.dropout, "forward", lambda x: x):
+            return forward(self, *given, **options)
+
+    return wrong
 
 
 def mixed(softmax: bool, gamma: bool) -> Any:
@@ -251,6 +269,11 @@ BROKEN = (
     ),
     Broken(
         "biLM: dropout forgotten", set_to(Direction, "forward", dropping_nothing), subjects=WORDS
+    ),
+    Broken(
+        "ELMo: no dropout before the softmax",
+        replaced(ElmoForPreTraining, "forward", sure_softmax),
+        subjects=TRAINED,
     ),
     Broken("biLM: layers see both sides", replaced(bilm.BiLM, "forward", seeing_both), WORDS),
     Broken("scalar mix: no softmax", set_to(ScalarMix, "forward", mixed(False, True)), WORDS),
