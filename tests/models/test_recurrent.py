@@ -180,6 +180,15 @@ def test_lengths_may_be_a_list_or_of_any_type_of_whole_numbers(cell, fused):
     assert torch.equal(stack(x, lengths=[5, 0, 3], fused=fused)[0], expected)
 
 
+@pytest.mark.parametrize("fused", [True, False], ids=["kernel", "loop"])
+def test_a_small_type_of_lengths_holds_for_a_long_text(fused):
+    stack, x = Recurrent("rnn", 1, 1), torch.randn(2, 300, 1)
+    lengths = torch.tensor([7, 0])
+    expected, _ = stack(x, lengths=lengths, fused=fused)
+    for kind in (torch.int8, torch.uint8):
+        assert torch.equal(stack(x, lengths=lengths.to(kind), fused=fused)[0], expected)
+
+
 @pytest.mark.bad_input
 @pytest.mark.parametrize("cell", CELLS)
 def test_inputs_of_another_type_are_named(cell):
