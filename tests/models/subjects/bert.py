@@ -61,7 +61,13 @@ def both_tasks() -> Batch:
 
 
 def subject(name: str, kind: type[Model], batch: Any, **options: Any) -> Subject:
+    options = {"dropouts": DROPOUTS} | options
     return Subject(name, partial(kind, CONFIG), batch, ids=IDS, **options)
+
+
+DROPOUTS = {"hidden_dropout_prob": 5, "attention_probs_dropout_prob": 2}
+"""Of two layers: what is embedded and what four sublayers add; and the attentions."""
+CLASSIFIED = {"dropouts": DROPOUTS | {"classifier_dropout": 1}}
 
 
 LAYERS = {"output": "hidden_states", "options": {"output_hidden_states": True}}
@@ -97,6 +103,7 @@ SUBJECTS = (
         partial(classes, CLASSES),
         chance=math.log(CLASSES),
         **POOLED,
+        **CLASSIFIED,
     ),
     subject("BERT for questions", bert_tasks.BertForQuestionAnswering, spans, **LAYERS),
     subject(
@@ -106,6 +113,7 @@ SUBJECTS = (
         output="logits",
         shift=0,
         chance=math.log(CLASSES),
+        **CLASSIFIED,
     ),
 )
 
@@ -281,7 +289,7 @@ def hidden_dropout_only(init: Any) -> Any:
 
 
 HEAD, EMBED = bert_heads.PredictionHead, embeddings.Embeddings
-SPAN = bert_tasks.BertForQuestionAnswering
+SPAN, CLASSIFIER = bert_tasks.BertForQuestionAnswering, bert_tasks.ClassificationHead
 MLM, ALL = ("BERT for masked LM",), ("BERT", "BERT for tokens")
 BROKEN = (
     Broken("BERT: mask inverted", replaced(inputs, "visible", inverted), ALL, ("BERT",)),
@@ -313,17 +321,15 @@ BROKEN = (
            ("BERT for pre-training",), ("BERT for pre-training",)),
     Broken("BERT: regression's error over all pairs",
            replaced(bert_tasks, "sequence_loss", all_pairs), ("BERT for sequences",)),
-)  # fmt: skip
-CLASSIFIER = bert_tasks.ClassificationHead
-DROPOUTS = (
     Broken("BERT: no dropout of what a sublayer adds",
-           replaced(BertConfig, "layer", other_layer(hidden_dropout_prob=0.0))),
+           replaced(BertConfig, "layer", other_layer(hidden_dropout_prob=0.0)), (), ("BERT",)),
     Broken("BERT: no dropout of the attention",
-           replaced(BertConfig, "layer", other_layer(attention_probs_dropout_prob=0.0))),
-    Broken("BERT: no dropout of the embeddings", replaced(EMBED, "__init__", embedded_whole)),
+           replaced(BertConfig, "layer", other_layer(attention_probs_dropout_prob=0.0)),
+           (), ("BERT",)),
+    Broken("BERT: no dropout of the embeddings", replaced(EMBED, "__init__", embedded_whole),
+           (), ("BERT",)),
     Broken("BERT: a classifier without its dropout",
-           replaced(CLASSIFIER, "forward", classified_whole)),
+           replaced(CLASSIFIER, "forward", classified_whole), (), ("BERT for sequences",)),
     Broken("BERT: a classifier with the hidden states' dropout",
-           replaced(CLASSIFIER, "__init__", hidden_dropout_only)),
+           replaced(CLASSIFIER, "__init__", hidden_dropout_only), (), ("BERT for tokens",)),
 )  # fmt: skip
-"""What is wrong in training alone: `tests/models/test_dropout.py` catches these."""

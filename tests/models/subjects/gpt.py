@@ -15,6 +15,8 @@ from tests.models.subjects.bert import embedded_whole, one_late, other_activatio
 from tests.models.subjects.transformer import mask, other_norm, replaced, shifted_mask
 
 VOCAB = 300
+DROPOUTS = {"embd_pdrop": 1, "hidden_dropout_prob": 4, "attention_probs_dropout_prob": 2}
+"""Of two layers."""
 
 
 def config(norm_first: bool) -> GPTConfig:
@@ -34,7 +36,13 @@ SUBJECTS = tuple(
     subject
     for norm_first, name in ((True, "GPT-2"), (False, "first GPT"))
     for subject in (
-        Subject(name, lambda first=norm_first: GPT(config(first)), batch, causal=True),
+        Subject(
+            name,
+            lambda first=norm_first: GPT(config(first)),
+            batch,
+            causal=True,
+            dropouts=DROPOUTS,
+        ),
         Subject(
             f"{name} for causal LM",
             lambda first=norm_first: GPTForCausalLM(config(first)),
@@ -43,6 +51,7 @@ SUBJECTS = tuple(
             output="logits",
             shift=1,
             chance=math.log(VOCAB),
+            dropouts=DROPOUTS,
         ),
     )
 )
@@ -97,13 +106,10 @@ BROKEN = (
            replaced(transformer.Encoder, "forward", no_last_norm), ("GPT-2",), ("GPT-2",)),
     Broken("GPT: positions from 1", replaced(embeddings.Embeddings, "forward", one_late), ALL),
     Broken("GPT: the exact GELU for its approximation", other_activation("gelu_new", "gelu"), ALL),
-)  # fmt: skip
-DROPOUTS = (
     Broken("GPT: no dropout of what a sublayer adds",
-           replaced(GPTConfig, "layer", other_layer(hidden_dropout_prob=0.0))),
+           replaced(GPTConfig, "layer", other_layer(hidden_dropout_prob=0.0)), (), ALL),
     Broken("GPT: no dropout of the attention",
-           replaced(GPTConfig, "layer", other_layer(attention_probs_dropout_prob=0.0))),
+           replaced(GPTConfig, "layer", other_layer(attention_probs_dropout_prob=0.0)), (), ALL),
     Broken("GPT: no dropout of the embeddings",
-           replaced(embeddings.Embeddings, "__init__", embedded_whole)),
+           replaced(embeddings.Embeddings, "__init__", embedded_whole), (), ALL),
 )  # fmt: skip
-"""What is wrong in training alone: `tests/models/test_dropout.py` catches these."""
