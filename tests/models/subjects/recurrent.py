@@ -43,6 +43,7 @@ SUBJECTS = tuple(
         shift=0,
         chance=math.log(VOCAB),
         options=options,
+        dropouts={"dropout": layers + 1},  # below each layer, and above the last
     )
     for cell in cast(tuple[Cell, ...], ("rnn", "lstm", "gru"))
     for layers, options, name in ((2, {}, ""), (1, {"fused": False}, ", step by step"))
