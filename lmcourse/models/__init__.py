@@ -7,7 +7,7 @@
     08      attention, seq2seq
     09      transformer, encoder_decoder
     10      embeddings, bert, bert_heads, gpt, sampling
-    11      bert_tasks
+    11      reuse, bert_tasks
 
 What they share: inputs (what a model is given is looked at), outputs (what it returns), losses,
 initialization, checkpoint (save and load), conversion (to and from torch.nn and transformers) and

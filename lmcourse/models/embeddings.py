@@ -50,7 +50,7 @@ class Embeddings(nn.Module):
         inputs.probability(dropout, "dropout", owner)
         if layer_norm_eps is not None:
             inputs.positive_number(layer_norm_eps, "layer_norm_eps", owner)
-        if pad_token_id is not None and not 0 <= pad_token_id < vocab_size:
+        if pad_token_id is not None and pad_token_id not in range(vocab_size):
             raise CourseError(
                 f"pad_token_id is {pad_token_id!r} in this {owner}.",
                 f"Give an id of the vocabulary, 0 to {vocab_size - 1}, or None.",

@@ -187,6 +187,15 @@ def test_without_any_label_every_loss_is_a_zero_that_can_be_differentiated():
     assert BertForNextSentencePrediction(SMALL)(ids(2, 5), labels=none[:, 0]).loss == 0
 
 
+def test_an_answers_place_before_the_text_is_its_first_and_behind_it_none():
+    model, given = BertForQuestionAnswering(SMALL).eval(), ids(2, 5)
+    start = model(given).start_logits.log_softmax(-1)
+    places = torch.tensor([IGNORED, 3])
+    none = torch.tensor([5, 5])
+    loss = model(given, start_positions=places, end_positions=none).loss
+    torch.testing.assert_close(loss, -(start[0, 0] + start[1, 3]) / 4)
+
+
 def test_each_task_of_pre_training_may_be_given_alone():
     model = BertForPreTraining(SMALL).eval()
     given, labels, pairs = ids(2, 5), ids(2, 5), torch.tensor([0, 1])
@@ -338,6 +347,7 @@ def test_a_setting_that_is_no_whole_number_is_named(name, value):
         ({"segments": -1}, "segments is -1"),
         ({"pad_token_id": 7}, "pad_token_id is 7 .* 0 to 4"),
         ({"pad_token_id": -1}, "pad_token_id is -1 .* 0 to 4"),
+        pytest.param({"pad_token_id": 1.5}, "pad_token_id is 1.5", marks=pytest.mark.bad_input),
         ({"vocab_size": 0}, "vocab_size is 0"),
         ({"positions": -3}, "positions is -3"),
         ({"dropout": 1.5}, "dropout is 1.5"),
