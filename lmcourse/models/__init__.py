@@ -4,7 +4,7 @@
     03, 04  lstm, gru, recurrent                gates; layers on top of each other, both directions
     05      context_windows, negative_sampling, word2vec, glove
     07      char_cnn, highway, bilm, scalar_mix, elmo
-    08      attention, seq2seq
+    08      attention, source_and_target, seq2seq
     09      transformer, encoder_decoder
     10      embeddings, bert, bert_heads, gpt, sampling
     11      reuse, bert_tasks
