@@ -25,30 +25,8 @@ from lmcourse.models.bert_tasks import (
 from lmcourse.models.embeddings import Embeddings
 from lmcourse.models.inputs import IGNORED
 from lmcourse.models.parity.comparing import shaken
-
-SMALL = BertConfig(
-    vocab_size=23,
-    hidden_size=12,
-    num_hidden_layers=2,
-    num_attention_heads=3,
-    intermediate_size=20,
-    max_position_embeddings=9,
-    num_labels=3,
-)
-HEADS = (
-    BertForPreTraining,
-    BertForMaskedLM,
-    BertForNextSentencePrediction,
-    BertForSequenceClassification,
-    BertForQuestionAnswering,
-    BertForTokenClassification,
-    BertForMultipleChoice,
-)
-
-
-@pytest.fixture(autouse=True)
-def seeded():
-    torch.manual_seed(0)
+from tests.models.small import BERT as SMALL
+from tests.models.small import HEADS
 
 
 def parameters(model):

@@ -50,11 +50,6 @@ SIZES = {
 }
 
 
-@pytest.fixture(autouse=True)
-def seeded():
-    torch.manual_seed(0)
-
-
 def built(kind, **settings):
     """A small model in training mode without any dropout but that of the settings."""
     config = replace(SIZES[kind.Config], **(OFF[kind.Config] | settings))

@@ -14,13 +14,7 @@ from lmcourse.models.gpt import GPT, GPTConfig, GPTForCausalLM
 from lmcourse.models.inputs import IGNORED
 from lmcourse.models.parity.comparing import shaken
 from lmcourse.models.transformer import Encoder
-
-SMALL = GPTConfig(23, 12, 2, 3, 20, max_position_embeddings=9)
-
-
-@pytest.fixture(autouse=True)
-def seeded():
-    torch.manual_seed(0)
+from tests.models.small import GPT as SMALL
 
 
 def parameters(model):

@@ -3,7 +3,6 @@
 from dataclasses import replace
 
 import pytest
-import torch
 from torch import nn
 
 from lmcourse.models.bert import BertConfig
@@ -24,11 +23,6 @@ HEADS = (
     BertForTokenClassification,
     BertForMultipleChoice,
 )
-
-
-@pytest.fixture(autouse=True)
-def seeded():
-    torch.manual_seed(0)
 
 
 @pytest.mark.parametrize("kind", HEADS, ids=lambda kind: kind.__name__)

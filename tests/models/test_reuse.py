@@ -6,39 +6,23 @@ import pytest
 import torch
 
 from lmcourse.errors import CourseError
-from lmcourse.models.bert import Bert, BertConfig
+from lmcourse.models.bert import Bert
 from lmcourse.models.bert_heads import (
     BertForMaskedLM,
-    BertForNextSentencePrediction,
     BertForPreTraining,
 )
 from lmcourse.models.bert_tasks import (
-    BertForMultipleChoice,
-    BertForQuestionAnswering,
     BertForSequenceClassification,
     BertForTokenClassification,
 )
 from lmcourse.models.embeddings import Embeddings
-from lmcourse.models.gpt import GPT, GPTConfig, GPTForCausalLM
+from lmcourse.models.gpt import GPT, GPTForCausalLM
 from lmcourse.models.parity.comparing import shaken
+from tests.models.small import BERT as SMALL
+from tests.models.small import GPT as GPT_SMALL
+from tests.models.small import HEADS
 
-SMALL = BertConfig(23, 12, 2, 3, 20, max_position_embeddings=9, num_labels=3)
-GPT_SMALL = GPTConfig(23, 12, 2, 3, 20, max_position_embeddings=9)
-HEADS = (
-    BertForPreTraining,
-    BertForMaskedLM,
-    BertForNextSentencePrediction,
-    BertForSequenceClassification,
-    BertForQuestionAnswering,
-    BertForTokenClassification,
-    BertForMultipleChoice,
-)
 FROM = (Bert, BertForPreTraining, BertForMaskedLM, BertForTokenClassification)
-
-
-@pytest.fixture(autouse=True)
-def seeded():
-    torch.manual_seed(0)
 
 
 def ids(*shape):
