@@ -53,7 +53,7 @@ class TransformerConfig:
 
     @classmethod
     def base(cls) -> "TransformerConfig":
-        """The base model (table 3): 63.1 M parameters, which the paper rounds to 65 · 10⁶."""
+        """The base model (table 3): 63.1 M parameters; the paper says 65 · 10⁶."""
         return cls()
 
     @classmethod
