@@ -1,5 +1,6 @@
 """What a cell shows: a figure with its words, the package's own source, prose in HTML."""
 
+import ast
 import base64
 import html
 import inspect
@@ -44,14 +45,31 @@ def figure(fig: "Figure", alt: str) -> None:
     display(forms, raw=True, metadata={"image/png": {"alt": words}})
 
 
-def source(thing: Any) -> None:
-    """Display the source of a function or class of the package, read from its module."""
+def source(thing: Any, *, brief: bool = False) -> None:
+    """Display the source of a function or class of the package, read from its module.
+
+    Args:
+        brief: whether only the first line of its docstring is shown, so that the code stands out.
+    """
     from IPython.display import Code, display
 
     code = textwrap.dedent(inspect.getsource(thing))
     module = inspect.getmodule(thing)
     where = module.__name__.replace(".", "/") + ".py" if module else "?"
-    display(Code(f"# {where}\n{code}", language="python"))
+    display(Code(f"# {where}\n{_brief(code) if brief else code}", language="python"))
+
+
+def _brief(code: str) -> str:
+    """A definition with the first line of its docstring alone."""
+    definition = ast.parse(code).body[0]
+    assert isinstance(definition, ast.FunctionDef | ast.ClassDef)
+    text, first = ast.get_docstring(definition), definition.body[0]
+    if not text or first.end_lineno is None:
+        return code
+    lines = code.splitlines()
+    summary = f'{" " * first.col_offset}"""{text.splitlines()[0]}"""'
+    lines[first.lineno - 1 : first.end_lineno] = [summary]
+    return "\n".join(lines) + "\n"
 
 
 def prose(text: str) -> str:

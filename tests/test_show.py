@@ -1,11 +1,14 @@
 """Figures carry words; shown source is the module's own."""
 
+import inspect
+
 import matplotlib.pyplot as plt
 import pytest
 from IPython import display as ipython_display
 
 from lmcourse import show
 from lmcourse.errors import CourseError
+from lmcourse.models.recurrence import unroll
 from lmcourse.models.rnn import RNN
 
 
@@ -37,3 +40,16 @@ def test_source_is_read_from_the_module(displayed):
     show.source(RNN.forward)
     text = displayed[0].data
     assert text.startswith("# lmcourse/models/rnn.py\ndef forward(") and "return " in text
+
+
+def test_source_in_brief_keeps_the_first_line_of_the_docstring(displayed):
+    show.source(unroll, brief=True)
+    show.source(RNN.input_size.fget, brief=True)
+    text, bare = (code.data for code in displayed)
+    assert '"""Take the steps t = 0, 1, …, one by one."""\n' in text and "Args:" not in text
+    assert "for t, driven_t in enumerate(driven.unbind(1)):" in text
+    whole = inspect.getsource(unroll).splitlines()
+    assert set(text.splitlines()[1:]) - set(whole) == {
+        '    """Take the steps t = 0, 1, …, one by one."""'
+    }
+    assert bare.endswith("return self.U.shape[1]\n")  # one that has no docstring
