@@ -202,7 +202,8 @@ def check_lengths(
     if lengths is None:
         return None
     try:
-        found = torch.as_tensor(lengths)
+        # (Under a default device as_tensor would move a tensor, too: from meta it cannot.)
+        found = lengths if isinstance(lengths, Tensor) else torch.as_tensor(lengths)
     except (TypeError, ValueError, RuntimeError):  # what as_tensor makes of None, words, objects
         found = torch.empty(0)
     remedy = f"Give one length between 0 and {time} for each sequence."
