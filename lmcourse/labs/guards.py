@@ -158,7 +158,7 @@ def usual_state() -> Iterator[None]:
         torch.set_grad_enabled(True)
         torch.set_default_dtype(torch.float32)
         if before[5].type != "cpu":
-            torch.set_default_device("cpu")
+            torch.set_default_device(None)
         with _same_process():
             yield
     finally:
@@ -168,7 +168,9 @@ def usual_state() -> Iterator[None]:
         torch.set_grad_enabled(before[3])
         torch.set_default_dtype(before[4])
         if torch.get_default_device() != before[5]:
-            torch.set_default_device(before[5])
+            # The CPU is the default where none is set; set by name it would be a mode of its own,
+            # through which every later call would go.
+            torch.set_default_device(None if before[5].type == "cpu" else before[5])
         if torch.get_num_threads() != before[6]:
             torch.set_num_threads(before[6])
         np.seterr(**before[7])

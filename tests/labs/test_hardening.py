@@ -573,6 +573,8 @@ def test_modes_are_restored_and_usual_within() -> None:
     before = state()
     assert DOUBLE.verdict(answer).passed
     assert state() == before
+    # The CPU as an explicit default is another mode: there as_tensor moves what lies elsewhere.
+    assert torch.as_tensor(torch.empty(1, device="meta")).is_meta
     with torch.no_grad():  # the notebook's own mode must not decide
         torch.set_default_dtype(torch.float64)
         try:
