@@ -135,8 +135,9 @@ class Conversion:
 
 def _no_special_tokens(kind: type, settings: dict[str, Any]) -> dict[str, None]:
     """None for the special tokens whose default ids a small vocabulary does not reach."""
-    defaults = {name: getattr(kind(), name, None) for name in ("bos_token_id", "eos_token_id")}
-    return {name: None for name, id_ in defaults.items() if (id_ or 0) >= settings["vocab_size"]}
+    defaults, last = kind(), settings["vocab_size"] - 1
+    names = ("bos_token_id", "eos_token_id")
+    return {name: None for name in names if (getattr(defaults, name, None) or 0) > last}
 
 
 def conversion_of(
