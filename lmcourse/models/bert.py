@@ -90,6 +90,11 @@ class BertConfig:
         _ = self.layer  # which looks at the rest
 
     @property
+    def embedding_size(self) -> int:
+        """Width of a token's embedding; some variants have a smaller one than of a state."""
+        return self.hidden_size
+
+    @property
     def layer(self) -> LayerConfig:
         """The sizes of one layer."""
         return LayerConfig(
@@ -178,7 +183,7 @@ class Bert(Model):
         """What comes below the encoder."""
         return Embeddings(
             config.vocab_size,
-            config.hidden_size,
+            config.embedding_size,
             config.max_position_embeddings,
             segments=config.type_vocab_size,
             pad_token_id=config.pad_token_id,

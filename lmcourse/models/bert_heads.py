@@ -56,7 +56,7 @@ class PredictionHead(nn.Module):
         vocab_size: how many tokens.
         hidden_act: the activation.
         layer_norm_eps: what its LayerNorm adds to the variance.
-        embedding_size: width of an embedding; None: that of a hidden state.
+        embedding_size: width of a token's embedding.
 
     Raises:
         CourseError: a size or the activation makes no sense.
@@ -68,16 +68,19 @@ class PredictionHead(nn.Module):
         vocab_size: int,
         hidden_act: str,
         layer_norm_eps: float,
-        embedding_size: int | None = None,
+        embedding_size: int,
     ) -> None:
         super().__init__()
-        width = hidden_size if embedding_size is None else embedding_size
-        for name, size in (("hidden_size", hidden_size), ("embedding_size", width)):
+        sizes = {
+            "hidden_size": hidden_size,
+            "vocab_size": vocab_size,
+            "embedding_size": embedding_size,
+        }
+        for name, size in sizes.items():
             whole_number(size, name, type(self).__name__)
-        whole_number(vocab_size, "vocab_size", type(self).__name__)
-        self.dense = nn.Linear(hidden_size, width)
+        self.dense = nn.Linear(hidden_size, embedding_size)
         self.activation = activation_of(hidden_act)
-        self.norm = nn.LayerNorm(width, eps=layer_norm_eps)
+        self.norm = nn.LayerNorm(embedding_size, eps=layer_norm_eps)
         self.bias = nn.Parameter(torch.zeros(vocab_size))
 
     def forward(
@@ -119,7 +122,11 @@ class PredictionHead(nn.Module):
 def prediction_head(config: BertConfig) -> PredictionHead:
     """A `PredictionHead` for a BERT of these settings, its weights drawn."""
     head = PredictionHead(
-        config.hidden_size, config.vocab_size, config.hidden_act, config.layer_norm_eps
+        config.hidden_size,
+        config.vocab_size,
+        config.hidden_act,
+        config.layer_norm_eps,
+        config.embedding_size,
     )
     draw_weights(head, config.initializer_range, truncated=True)
     return head

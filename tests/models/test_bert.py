@@ -341,9 +341,9 @@ def test_embeddings_that_make_no_sense_are_named(settings, words):
 @pytest.mark.parametrize(
     ("given", "words"),
     [
-        ((4, 5, "foo", 1e-5), "'foo' is not known.*relu"),
-        ((0, 5, "relu", 1e-5), "hidden_size is 0"),
-        ((4, -5, "relu", 1e-5), "vocab_size is -5"),
+        ((4, 5, "foo", 1e-5, 4), "'foo' is not known.*relu"),
+        ((0, 5, "relu", 1e-5, 4), "hidden_size is 0"),
+        ((4, -5, "relu", 1e-5, 4), "vocab_size is -5"),
         ((4, 5, "relu", 1e-5, 0), "embedding_size is 0"),
     ],
     ids=str,

@@ -121,26 +121,38 @@ def choice_labels(draw: Random, config: Any, ids: Tensor) -> dict[str, Tensor]:
 
 @dataclass(frozen=True)
 class Row:
-    """A row of the table: one of our classes, and what labels a batch for it has."""
+    """A row of the table: one of our classes, and what its settings and batches are.
+
+    Attributes:
+        ours: the class.
+        labels: what labels a batch has, if any.
+        choices: whether a batch has an axis of choices.
+        arguments: what the counterpart is made with, besides its configuration.
+        settings: draws the counterpart's settings.
+        batch: draws a batch for a configuration: with so many sequences to a choice.
+    """
 
     ours: type[Model]
     labels: Labels | None = None
     choices: bool = False
     arguments: tuple[tuple[str, Any], ...] = ()
+    settings: Callable[[Random], dict[str, Any]] = settings
+    batch: Callable[[Random, Any, int], dict[str, Tensor]] = batch_of
 
     def compare(self, draw: Random, dtype: torch.dtype, comparison: Comparison) -> None:
         import transformers
 
-        config = transformers.BertConfig(**settings(draw))
+        conversion = conversion_of(self.ours)
+        config = getattr(transformers, conversion.config)(**self.settings(draw))
         count = draw.randint(2, 4) if self.choices else 1
-        given = batch_of(draw, config, count)
+        given = self.batch(draw, config, count)
         if self.choices:
             given = {name: value.unflatten(0, (-1, count)) for name, value in given.items()}
         if self.labels is not None:
             given |= self.labels(draw, config, given["input_ids"])
-        name = conversion_of(self.ours).architecture
         config._attn_implementation = "eager"
-        reference = shaken(getattr(transformers, name)(config, **dict(self.arguments)))
+        kind = getattr(transformers, conversion.architecture)
+        reference = shaken(kind(config, **dict(self.arguments)))
         if draw.random() < 0.2:
             given["attention_mask"] = torch.ones_like(given["attention_mask"])
         compare(comparison, self.ours, reference, given, dtype)
@@ -220,6 +232,7 @@ def library_losses_in(dtype: torch.dtype) -> Iterator[None]:
 
 
 def row(name: str, kind: type[Model], labels: Labels | None = None, **options: Any) -> Architecture:
+    """A row of the table; the options are the further attributes of `Row`."""
     arguments = tuple(options.pop("arguments", {}).items())
     reference = f"transformers.{conversion_of(kind).architecture}"
     compare = Row(kind, labels, arguments=arguments, **options).compare

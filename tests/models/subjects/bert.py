@@ -60,9 +60,11 @@ def both_tasks() -> Batch:
     return masked_words() | {"next_sentence_label": torch.randint(2, (3,))}
 
 
-def subject(name: str, kind: type[Model], batch: Any, **options: Any) -> Subject:
-    options = {"dropouts": DROPOUTS} | options
-    return Subject(name, partial(kind, CONFIG), batch, ids=IDS, **options)
+def subject(
+    name: str, kind: type[Model], batch: Any, config: BertConfig = CONFIG, **options: Any
+) -> Subject:
+    options = {"dropouts": DROPOUTS, "ids": IDS} | options
+    return Subject(name, partial(kind, config), batch, **options)
 
 
 DROPOUTS = {"hidden_dropout_prob": 5, "attention_probs_dropout_prob": 2}
