@@ -10,6 +10,6 @@
     11      reuse, bert_tasks
 
 What they share: inputs (what a model is given is looked at), outputs (what it returns), losses,
-initialization, checkpoint (save and load), conversion (to and from torch.nn and transformers) and
-parity (each beside its reference).
+activations, initialization, checkpoint (save and load), conversion (to and from torch.nn and
+transformers) and parity (each beside its reference).
 """

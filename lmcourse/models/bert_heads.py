@@ -19,12 +19,12 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from lmcourse.errors import CourseError
+from lmcourse.models.activations import activation_of
 from lmcourse.models.bert import BertConfig, BertHead, BertInputs, with_pooler
 from lmcourse.models.initialization import draw_weights
 from lmcourse.models.inputs import IGNORED, check_ids, check_like, check_range, whole_number
 from lmcourse.models.losses import label_loss
 from lmcourse.models.outputs import LanguageModelOutput, Layers, ModelOutput
-from lmcourse.models.transformer import activation_of
 
 
 @dataclass(frozen=True)

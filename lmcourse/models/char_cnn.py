@@ -14,7 +14,7 @@ like any other: it has an embedding, and the maximum goes over its places too. S
 filled up to the same length, and the network refuses any other.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import torch
@@ -22,6 +22,7 @@ from jaxtyping import Float, Int
 from torch import Tensor, nn
 
 from lmcourse.errors import CourseError
+from lmcourse.models.activations import activation_of
 from lmcourse.models.highway import Highway
 from lmcourse.models.inputs import check_ids, check_settings
 
@@ -32,9 +33,6 @@ CHARACTERS = 262
 
 BEGIN, END = "<S>", "</S>"
 """The words that mark a sentence's beginning and end: one character of their own each."""
-
-ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {"relu": torch.relu, "tanh": torch.tanh}
-"""ELMo has the first, Kim et al. the second."""
 
 PUBLISHED_FILTERS = ((1, 32), (2, 32), (3, 64), (4, 128), (5, 256), (6, 512), (7, 1024))
 
@@ -48,7 +46,7 @@ class CharacterCNNConfig:
         filters: (width, how many) of each kind.
         num_highway_layers: how many stand behind the filters; 0: none.
         max_characters: how many places each word has, the two marks included; at least 3.
-        activation: g, one of ``ACTIVATIONS``.
+        activation: g, one of `lmcourse.models.activations`: ELMo has ``relu``, Kim et al. ``tanh``.
     """
 
     embedding_size: int = 16
@@ -77,11 +75,7 @@ class CharacterCNNConfig:
                 f"Filters {self.filters} do not fit words of {self.max_characters} characters.",
                 "Give at least one filter, none wider than max_characters.",
             )
-        if self.activation not in ACTIVATIONS:
-            raise CourseError(
-                f"The activation {self.activation!r} is not known.",
-                f"Choose one of {', '.join(ACTIVATIONS)}.",
-            )
+        activation_of(self.activation)
 
 
 class CharacterCNN(nn.Module):
@@ -102,7 +96,7 @@ class CharacterCNN(nn.Module):
         width = sum(count for _, count in config.filters)
         self.highway = nn.ModuleList(Highway(width) for _ in range(config.num_highway_layers))
         self.projection = nn.Linear(width, output_size)
-        self.activation = ACTIVATIONS[config.activation]
+        self.activation = activation_of(config.activation)
 
     def forward(
         self, input_ids: Int[Tensor, "batch time character"]

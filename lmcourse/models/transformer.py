@@ -10,39 +10,16 @@ Each sublayer stands in a residual connection with a LayerNorm, which the paper 
     pre-norm    x ← x + Dropout(sublayer(LayerNorm(x)))
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
 
 from jaxtyping import Bool, Float
 from torch import Tensor, nn
-from torch.nn import functional
 
-from lmcourse.errors import CourseError
+from lmcourse.models.activations import activation_of
 from lmcourse.models.attention import MultiHeadAttention, check_heads
 from lmcourse.models.checkpoint import TorchCounterpart
 from lmcourse.models.inputs import check_settings
 from lmcourse.models.outputs import EncoderOutput
-
-ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {
-    "relu": functional.relu,
-    "gelu": functional.gelu,
-    "gelu_new": partial(functional.gelu, approximate="tanh"),
-}
-"""By the names of the `transformers` library; ``gelu_new`` is GPT's approximation by tanh."""
-
-
-def activation_of(name: str) -> Callable[[Tensor], Tensor]:
-    """The activation of this name.
-
-    Raises:
-        CourseError: there is none.
-    """
-    if name not in ACTIVATIONS:
-        raise CourseError(
-            f"The activation {name!r} is not known.", f"Choose one of {', '.join(ACTIVATIONS)}."
-        )
-    return ACTIVATIONS[name]
 
 
 @dataclass(frozen=True)
@@ -53,7 +30,7 @@ class LayerConfig:
         hidden_size: width of what each place holds.
         num_attention_heads: how many; they divide the width.
         intermediate_size: width of the feed-forward network's hidden layer.
-        hidden_act: its activation, one of ``ACTIVATIONS``.
+        hidden_act: its activation, one of `lmcourse.models.activations`.
         hidden_dropout_prob: dropout of what each sublayer adds.
         attention_probs_dropout_prob: dropout of the attention's weights.
         activation_dropout_prob: dropout between the two steps of the feed-forward network.

@@ -274,8 +274,8 @@ def test_settings_that_do_not_fit_are_named():
     ):
         with pytest.raises(CourseError, match=r"max_characters is 2.*three places"):
             made()
-    with pytest.raises(CourseError, match=r"'gelu'.*relu, tanh"):
-        CharacterCNNConfig(activation="gelu")
+    with pytest.raises(CourseError, match=r"'sigmoid'.*relu, tanh"):
+        CharacterCNNConfig(activation="sigmoid")
     with pytest.raises(CourseError, match="num_hidden_layers is 0"):
         BiLMConfig(num_hidden_layers=0)
     with pytest.raises(CourseError, match=r"2 layers were given.*weights for 3"):

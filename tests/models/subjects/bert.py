@@ -9,7 +9,8 @@ from unittest.mock import patch
 import torch
 from torch import Tensor, nn
 
-from lmcourse.models import bert, bert_heads, bert_tasks, embeddings, inputs, transformer
+from lmcourse.models import bert, bert_heads, bert_tasks, embeddings, inputs
+from lmcourse.models.activations import ACTIVATIONS
 from lmcourse.models.bert import BertConfig
 from lmcourse.models.checkpoint import Model
 from lmcourse.models.inputs import IGNORED
@@ -210,7 +211,7 @@ def clamped_span(place_loss: Any) -> Any:
 
 
 def other_activation(name: str, other: str) -> Any:
-    return lambda: patch.dict(transformer.ACTIVATIONS, {name: transformer.ACTIVATIONS[other]})
+    return lambda: patch.dict(ACTIVATIONS, {name: ACTIVATIONS[other]})
 
 
 def other_eps(layer: property) -> property:

@@ -9,7 +9,7 @@ from unittest.mock import patch
 import torch
 from torch import Tensor, nn
 
-from lmcourse.models import bilm, char_cnn, elmo
+from lmcourse.models import activations, bilm, elmo
 from lmcourse.models.bilm import BiLMConfig, Direction
 from lmcourse.models.char_cnn import CHARACTERS, CharacterCNN, CharacterCNNConfig
 from lmcourse.models.elmo import ElmoConfig, ElmoForPreTraining, ElmoModel
@@ -295,7 +295,7 @@ BROKEN = (
     ),
     Broken(
         "characters: no activation",
-        lambda: patch.dict(char_cnn.ACTIVATIONS, {"tanh": lambda x: x, "relu": lambda x: x}),
+        lambda: patch.dict(activations.ACTIVATIONS, {"tanh": lambda x: x, "relu": lambda x: x}),
         SPELLED,
     ),
 )
