@@ -12,7 +12,8 @@ from dataclasses import dataclass
 import torch
 
 from lmcourse.models.parity.architectures import ARCHITECTURES
-from tests.models.kit import PROPERTIES, Subject
+from tests.models.kit import PROPERTIES
+from tests.models.subject import Subject
 
 
 @dataclass(frozen=True)

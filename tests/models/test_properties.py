@@ -5,7 +5,8 @@ from collections.abc import Callable
 import pytest
 import torch
 
-from tests.models.kit import PROPERTIES, Subject
+from tests.models.kit import PROPERTIES
+from tests.models.subject import Subject
 from tests.models.subjects import SUBJECTS
 
 

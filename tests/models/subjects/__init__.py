@@ -1,7 +1,7 @@
 """The models that the property kit examines, and the broken ones that it must catch."""
 
 from tests.models.broken import Broken
-from tests.models.kit import Subject
+from tests.models.subject import Subject
 from tests.models.subjects import bert, elmo, gpt, recurrent, seq2seq, transformer, word_vectors
 
 MODULES = (

@@ -15,7 +15,7 @@ from lmcourse.models.bert import BertConfig
 from lmcourse.models.checkpoint import Model
 from lmcourse.models.inputs import IGNORED
 from tests.models.broken import Broken
-from tests.models.kit import Batch, Subject
+from tests.models.subject import Batch, Subject
 from tests.models.subjects.transformer import ignored, inverted, mask, replaced
 
 VOCAB, CLASSES = 300, 3

@@ -17,7 +17,7 @@ from lmcourse.models.highway import Highway
 from lmcourse.models.inputs import IGNORED
 from lmcourse.models.scalar_mix import ScalarMix
 from tests.models.broken import Broken
-from tests.models.kit import Batch, Subject
+from tests.models.subject import Batch, Subject
 from tests.models.subjects.transformer import mask, replaced
 
 VOCAB, PLACES = 40, 5

@@ -10,7 +10,7 @@ from lmcourse.models import attention, embeddings, gpt, transformer
 from lmcourse.models.gpt import GPT, GPTConfig, GPTForCausalLM
 from lmcourse.models.inputs import IGNORED
 from tests.models.broken import Broken
-from tests.models.kit import Batch, Subject
+from tests.models.subject import Batch, Subject
 from tests.models.subjects.bert import embedded_whole, one_late, other_activation, other_layer
 from tests.models.subjects.transformer import mask, other_norm, replaced, shifted_mask
 

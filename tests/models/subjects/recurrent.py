@@ -16,7 +16,7 @@ from lmcourse.models.lstm import LSTM
 from lmcourse.models.recurrent import Bidirectional, Cell, Recurrent
 from lmcourse.models.rnn_lm import RNNConfig, RNNLanguageModel
 from tests.models.broken import Broken
-from tests.models.kit import Batch, Subject
+from tests.models.subject import Batch, Subject
 from tests.models.subjects.transformer import mask, replaced
 
 VOCAB = 60

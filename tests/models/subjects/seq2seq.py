@@ -11,7 +11,7 @@ from torch import Tensor
 from lmcourse.models import attention, seq2seq
 from lmcourse.models.seq2seq import Score, Seq2Seq, Seq2SeqConfig
 from tests.models.broken import Broken
-from tests.models.kit import Subject
+from tests.models.subject import Subject
 from tests.models.subjects.transformer import (
     VOCAB,
     batch,

@@ -14,7 +14,7 @@ from lmcourse.models.encoder_decoder import Transformer, TransformerConfig
 from lmcourse.models.inputs import IGNORED
 from lmcourse.models.transformer import LayerConfig
 from tests.models.broken import Broken
-from tests.models.kit import Batch, Subject
+from tests.models.subject import Batch, Subject
 
 VOCAB = 300
 

@@ -16,7 +16,7 @@ from lmcourse.models.context_windows import Pairs
 from lmcourse.models.parity import word_vectors as parity
 from lmcourse.models.word2vec import CBOW, SkipGram
 from tests.models.broken import Broken
-from tests.models.kit import Subject
+from tests.models.subject import Subject
 from tests.models.subjects.transformer import replaced
 
 SUBJECTS: tuple[Subject, ...] = ()
