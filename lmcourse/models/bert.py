@@ -10,6 +10,7 @@ sum of three embeddings, and a small layer on top that makes one vector of a seq
 Nothing is new in it but how it is trained: `lmcourse.models.bert_heads` has what stands on top.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Literal, TypedDict, TypeVar
 
@@ -175,13 +176,15 @@ class Bert(Model):
         super().__init__(config)
         self.embeddings = self.make_embeddings(config)
         self.encoder = self.make_encoder(config)
-        self.pooler = Pooler(config.hidden_size) if config.add_pooling_layer else None
+        self.pooler = self.make_pooler(config) if config.add_pooling_layer else None
         draw_weights(self, config.initializer_range, truncated=True)
 
     @staticmethod
-    def make_embeddings(config: BertConfig) -> Embeddings:
-        """What comes below the encoder."""
-        return Embeddings(
+    def make_embeddings(
+        config: BertConfig, kind: Callable[..., Embeddings] = Embeddings
+    ) -> Embeddings:
+        """What comes below the encoder; a variant hands in another class."""
+        return kind(
             config.vocab_size,
             config.embedding_size,
             config.max_position_embeddings,
@@ -195,6 +198,11 @@ class Bert(Model):
     def make_encoder(config: BertConfig) -> nn.Module:
         """The layers: what is called as an `Encoder` is, and returns the same."""
         return Encoder(config.layer, config.num_hidden_layers)
+
+    @staticmethod
+    def make_pooler(config: BertConfig) -> nn.Module:
+        """What makes one vector of a sequence, where there is a pooler."""
+        return Pooler(config.hidden_size)
 
     def forward(
         self,
@@ -254,11 +262,13 @@ class BertHead(Model):
 
     Attributes:
         Base: the class of what is below. A variant's head is BERT's with its own ``Base``.
+        pretrained_heads: what is trained before, and copied where both models have it.
     """
 
     Config = BertConfig
     config: BertConfig
     Base: ClassVar[type[Bert]] = Bert
+    pretrained_heads: ClassVar[tuple[str, ...]] = ("predictions", "seq_relationship")
 
     @classmethod
     def on_top_of(cls: type[H], pretrained: Model, **changes: Any) -> H:
@@ -277,8 +287,7 @@ class BertHead(Model):
         Raises:
             CourseError: it is no such model; a setting is unknown; a tensor does not fit.
         """
-        heads = ("predictions", "seq_relationship")
-        return on_top_of(cls, pretrained, cls.Base, "bert", changes, heads)
+        return on_top_of(cls, pretrained, cls.Base, "bert", changes, cls.pretrained_heads)
 
 
 def with_pooler(config: BertConfig, pooler: bool) -> BertConfig:
