@@ -14,9 +14,8 @@ the labels if it is not set. One label a sequence is a number to be met (mean sq
 numbers are classes, and floats are one yes or no for each class.
 """
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Unpack
+from typing import ClassVar, Unpack
 
 import torch
 from jaxtyping import Float, Int
@@ -26,19 +25,11 @@ from torch.nn import functional
 from lmcourse.errors import CourseError
 from lmcourse.models.bert import BertConfig, BertHead, BertInputs, with_pooler
 from lmcourse.models.bert_heads import ClassifierOutput, check_class_labels
+from lmcourse.models.choices import AXES, check_choices
 from lmcourse.models.initialization import draw_weights
 from lmcourse.models.inputs import IGNORED
 from lmcourse.models.losses import label_loss
 from lmcourse.models.outputs import Layers, ModelOutput
-
-AXES = {
-    "input_ids": (3,),
-    "attention_mask": (3, 4),
-    "token_type_ids": (3,),
-    "position_ids": (3,),
-    "inputs_embeds": (4,),
-}
-"""How many axes the inputs of a multiple choice have: (batch, choice, time), and perhaps more."""
 
 
 @dataclass(frozen=True)
@@ -67,12 +58,21 @@ class ClassificationHead(nn.Module):
 
 
 class BertForSequenceClassification(BertHead):
-    """A class, or a number, of a sentence or a pair of sentences (figure 4, a and b)."""
+    """A class, or a number, of a sentence or a pair of sentences (figure 4, a and b).
+
+    Attributes:
+        Classifier: the class of what reads a sequence's vector; it is made of the configuration
+            and the number of classes.
+        pooled: whether that vector is the pooler's; else it is the first token's hidden state.
+    """
+
+    Classifier: ClassVar[type[nn.Module]] = ClassificationHead
+    pooled: ClassVar[bool] = True
 
     def __init__(self, config: BertConfig) -> None:
         super().__init__(config)
-        self.bert = self.Base(with_pooler(config, True))
-        self.classifier = ClassificationHead(config, config.num_labels)
+        self.bert = self.Base(with_pooler(config, self.pooled))
+        self.classifier = self.Classifier(config, config.num_labels)
 
     def forward(
         self,
@@ -92,7 +92,7 @@ class BertForSequenceClassification(BertHead):
             CourseError: an input or the labels do not fit.
         """
         states = self.bert(input_ids, **inputs)
-        logits = self.classifier(states.pooler_output)
+        logits = self.classifier(states.of_sequence)
         loss = None if labels is None else sequence_loss(logits, labels, self.config)
         return ClassifierOutput(loss, logits, states.hidden_states, states.attentions)
 
@@ -227,12 +227,18 @@ class BertForTokenClassification(BertHead):
 
 
 class BertForMultipleChoice(BertHead):
-    """Which of some endings goes with a beginning (section 4.4): each pair is read by itself."""
+    """Which of some endings goes with a beginning (section 4.4): each pair is read by itself.
+
+    Its attributes are those of `BertForSequenceClassification`.
+    """
+
+    Classifier: ClassVar[type[nn.Module]] = ClassificationHead
+    pooled: ClassVar[bool] = True
 
     def __init__(self, config: BertConfig) -> None:
         super().__init__(config)
-        self.bert = self.Base(with_pooler(config, True))
-        self.classifier = ClassificationHead(config, 1)
+        self.bert = self.Base(with_pooler(config, self.pooled))
+        self.classifier = self.Classifier(config, 1)
 
     def forward(
         self,
@@ -260,37 +266,10 @@ class BertForMultipleChoice(BertHead):
                 for name, value in given.items()
             }
         )
-        logits = self.classifier(states.pooler_output).view(shape)
+        logits = self.classifier(states.of_sequence).view(shape)
         loss = None
         if labels is not None:
             remedy = "count the choices from 0"
             check_class_labels(labels, (len(logits),), logits.shape[1], remedy=remedy)
             loss = label_loss(logits, labels)
         return ClassifierOutput(loss, logits, states.hidden_states, states.attentions)
-
-
-def check_choices(given: Mapping[str, Any]) -> tuple[int, ...]:
-    """See that the inputs of a multiple choice have the same batch, choices and places.
-
-    Flattened together with others, (3, 2, time) would pass for (2, 3, time).
-
-    Returns:
-        (batch, choice).
-
-    Raises:
-        CourseError: they have not.
-    """
-    places: tuple[int, ...] | None = None
-    for name in ("input_ids", "inputs_embeds", *AXES):
-        value = given.get(name)
-        if not isinstance(value, Tensor):
-            continue
-        shape = tuple(value.shape)
-        if len(shape) not in AXES[name] or (places is not None and shape[:3] != places):
-            raise CourseError(
-                f"{name} of a multiple choice has shape {shape}.",
-                f"Give (batch, choice, time){'' if places is None else f', here {places}'}; "
-                "embeddings, and a mask for each query, have a fourth axis.",
-            )
-        places = shape[:3]
-    return (1, 1) if places is None else places[:2]  # without ids, `Bert` says what is missing

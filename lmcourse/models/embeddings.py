@@ -26,6 +26,7 @@ class Embeddings(nn.Module):
         pad_token_id: the token whose embedding does not learn from being read; None: all do.
         layer_norm_eps: what the LayerNorm adds to the variance; None: there is no LayerNorm.
         dropout: the probability that a number of the sum is dropped.
+        first_position: the number of a sequence's first place; those before it are left out.
 
     Raises:
         CourseError: one of these makes no sense.
@@ -41,6 +42,7 @@ class Embeddings(nn.Module):
         pad_token_id: int | None = None,
         layer_norm_eps: float | None = None,
         dropout: float = 0.0,
+        first_position: int = 0,
     ) -> None:
         super().__init__()
         owner = type(self).__name__
@@ -48,6 +50,12 @@ class Embeddings(nn.Module):
             inputs.whole_number(size, name, owner)
         inputs.whole_number(segments, "segments", owner, least=0)
         inputs.probability(dropout, "dropout", owner)
+        inputs.whole_number(first_position, "first_position", owner, least=0)
+        if first_position >= positions:
+            raise CourseError(
+                f"Of {positions} positions, none is left from the first, {first_position}, on.",
+                f"Give this {owner} more positions: {first_position} and the longest sequence's.",
+            )
         if layer_norm_eps is not None:
             inputs.positive_number(layer_norm_eps, "layer_norm_eps", owner)
         if pad_token_id is not None and pad_token_id not in range(vocab_size):
@@ -60,6 +68,12 @@ class Embeddings(nn.Module):
         self.segment = nn.Embedding(segments, width) if segments else None
         self.norm = nn.LayerNorm(width, eps=layer_norm_eps) if layer_norm_eps is not None else None
         self.dropout = nn.Dropout(dropout)
+        self.first_position = first_position
+
+    @property
+    def longest(self) -> int:
+        """The longest sequence that there are positions for."""
+        return self.position.num_embeddings - self.first_position
 
     def forward(
         self,
@@ -73,7 +87,7 @@ class Embeddings(nn.Module):
         Args:
             input_ids: the tokens.
             token_type_ids: each token's segment; 0 for all if they are not given.
-            position_ids: each token's place; 0, 1, 2, … if they are not given.
+            position_ids: each token's place; one after the other if they are not given.
             inputs_embeds: vectors in place of the tokens' embeddings, where something was done to
                 them before.
 
@@ -87,15 +101,21 @@ class Embeddings(nn.Module):
         elif token_type_ids is not None:
             x = x + self._segments(token_type_ids, like)
         if position_ids is None:
-            # A slice is no look-up: its gradient is a sum over the batch, with no scattering.
-            x = x + self.position.weight[: x.shape[1]]
+            x = x + self._counted(input_ids, x.shape[1])
         else:
             inputs.check_like(position_ids, like, "position_ids")
-            remedy = "count places from 0; only max_position_embeddings of them have a vector"
-            count = self.position.num_embeddings
+            start, count = self.first_position, self.position.num_embeddings
+            remedy = (
+                f"count places from {start}; max_position_embeddings says how many have a vector"
+            )
             inputs.check_range(position_ids, count, "position_ids", remedy=remedy)
             x = x + self.position(position_ids)
         return self.dropout(x if self.norm is None else self.norm(x))
+
+    def _counted(self, input_ids: Tensor | None, time: int) -> Tensor:
+        """The vectors of the places where they are not given: one after the other."""
+        # A slice is no look-up: its gradient is a sum over the batch, with no scattering.
+        return self.position.weight[self.first_position :][:time]
 
     def _words(self, input_ids: Tensor | None, inputs_embeds: Tensor | None) -> Tensor:
         if (input_ids is None) == (inputs_embeds is None):
@@ -104,7 +124,7 @@ class Embeddings(nn.Module):
                 f"{'neither' if input_ids is None else 'both'}.",
                 "Give input_ids, (batch, time), unless you have the embedded tokens already.",
             )
-        places = self.position.num_embeddings
+        places = self.longest
         if input_ids is not None:
             inputs.check_ids(input_ids, self.word.num_embeddings, places)
             return self.word(input_ids)
