@@ -169,14 +169,14 @@ class Bert(Model):
     (the `transformers` library does not cut); biases and [PAD]'s embedding at zero.
     """
 
-    Config = BertConfig
+    Config: ClassVar[type[BertConfig]] = BertConfig
     config: BertConfig
 
     def __init__(self, config: BertConfig) -> None:
         super().__init__(config)
         self.embeddings = self.make_embeddings(config)
         self.encoder = self.make_encoder(config)
-        self.pooler = self.make_pooler(config) if config.add_pooling_layer else None
+        self.pooler = Pooler(config.hidden_size) if config.add_pooling_layer else None
         draw_weights(self, config.initializer_range, truncated=True)
 
     @staticmethod
@@ -198,11 +198,6 @@ class Bert(Model):
     def make_encoder(config: BertConfig) -> nn.Module:
         """The layers: what is called as an `Encoder` is, and returns the same."""
         return Encoder(config.layer, config.num_hidden_layers)
-
-    @staticmethod
-    def make_pooler(config: BertConfig) -> nn.Module:
-        """What makes one vector of a sequence, where there is a pooler."""
-        return Pooler(config.hidden_size)
 
     def forward(
         self,
@@ -265,7 +260,7 @@ class BertHead(Model):
         pretrained_heads: what is trained before, and copied where both models have it.
     """
 
-    Config = BertConfig
+    Config: ClassVar[type[BertConfig]] = BertConfig
     config: BertConfig
     Base: ClassVar[type[Bert]] = Bert
     pretrained_heads: ClassVar[tuple[str, ...]] = ("predictions", "seq_relationship")
