@@ -17,7 +17,11 @@ if TYPE_CHECKING:
 
     from lmcourse.models.checkpoint import Model
 
-MODULES = {"Bert": "bert", "GPT": "gpt"}
+MODULES = {
+    "Bert": "bert",
+    "GPT": "gpt",
+    "SpanBert": "spanbert",
+}
 """Which module here knows a model: by the beginning of its class's name."""
 
 SAME = {"gelu_pytorch_tanh": "gelu_new"}

@@ -7,6 +7,7 @@ from lmcourse.models.parity import (
     gpt,
     recurrent,
     seq2seq,
+    spanbert,
     transformer,
     word_vectors,
 )
@@ -21,6 +22,7 @@ ARCHITECTURES: tuple[Architecture, ...] = (
     *transformer.ARCHITECTURES,
     *gpt.ARCHITECTURES,
     *bert.ARCHITECTURES,
+    *spanbert.ARCHITECTURES,
 )
 LEFT_OUT: dict[str, str] = gensim_training.LEFT_OUT
 """What cannot be compared here, by its name, and why."""

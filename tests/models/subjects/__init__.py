@@ -2,7 +2,16 @@
 
 from tests.models.broken import Broken
 from tests.models.subject import Subject
-from tests.models.subjects import bert, elmo, gpt, recurrent, seq2seq, transformer, word_vectors
+from tests.models.subjects import (
+    bert,
+    elmo,
+    gpt,
+    recurrent,
+    seq2seq,
+    spanbert,
+    transformer,
+    word_vectors,
+)
 
 MODULES = (
     bert,
@@ -10,6 +19,7 @@ MODULES = (
     gpt,
     recurrent,
     seq2seq,
+    spanbert,
     transformer,
     word_vectors,
 )
