@@ -75,6 +75,7 @@ CLASSIFIED = {"dropouts": DROPOUTS | {"classifier_dropout": 1}}
 
 LAYERS = {"output": "hidden_states", "options": {"output_hidden_states": True}}
 POOLED = LAYERS | {"pooled": ("logits", "loss")}
+SPANS = LAYERS | {"unused": {"qa_outputs.bias": "added at all places, it changes no softmax"}}
 SUBJECTS = (
     subject("BERT", bert.Bert, batch, pooled=("pooler_output",)),
     subject(
@@ -108,7 +109,7 @@ SUBJECTS = (
         **POOLED,
         **CLASSIFIED,
     ),
-    subject("BERT for questions", bert_tasks.BertForQuestionAnswering, spans, **LAYERS),
+    subject("BERT for questions", bert_tasks.BertForQuestionAnswering, spans, **SPANS),
     subject(
         "BERT for tokens",
         bert_tasks.BertForTokenClassification,
