@@ -48,6 +48,9 @@ class Conversion:
             default: so it is held against ``ours``.
         parts: settings of ours that say whether there is a part → its name in the counterpart,
             which is None there without it, and the argument that the counterpart is made with.
+        forms: settings of ours that theirs writes in another way → what makes ours of theirs, and
+            theirs of ours.
+        grouped: whether the counterpart stacks tensors head by head.
     """
 
     architecture: str
@@ -61,6 +64,16 @@ class Conversion:
     ours: dict[str, Any] = field(default_factory=dict)
     usual: Callable[[Any], Any] = lambda config: config
     parts: dict[str, tuple[str, str]] = field(default_factory=dict)
+    forms: dict[str, tuple[Callable[[Any], Any], Callable[[Any], Any]]] = field(
+        default_factory=dict
+    )
+    grouped: bool = False
+
+    def names(self, config: Any) -> Renaming:
+        """The tensors' names for a model with these settings, ours or theirs."""
+        if not self.grouped:
+            return self.renaming
+        return self.renaming.in_groups(config.num_attention_heads)
 
     def lacking(self, config: Any) -> list[str]:
         """Settings of this configuration of ours that the counterpart has other values of."""
@@ -97,14 +110,15 @@ class Conversion:
                     f"Give one with {setting}={value!r}.",
                 )
         settings = {
-            ours: self.same.get(getattr(theirs, own), getattr(theirs, own))
+            ours: self._ours(ours, getattr(theirs, own, None))
             for ours, own in self.settings.items()
         }
         parts = {
             ours: getattr(reference, part) is not None for ours, (part, _) in self.parts.items()
         }
         model = kind(kind.Config(**settings, **parts, **self.ours))
-        load_strictly(model, self.renaming.to_ours(reference.state_dict()), f"this {name}")
+        state = self.names(theirs).to_ours(reference.state_dict())
+        load_strictly(model, state, f"this {name}")
         return model.train(reference.training)
 
     def to_theirs(self, model: "Model") -> "nn.Module":
@@ -126,15 +140,24 @@ class Conversion:
                 f"which its counterpart {self.architecture} has not.",
                 f"Convert one with {' and '.join(wanted)}.",
             )
-        settings = {own: getattr(model.config, ours) for ours, own in self.settings.items()}
+        settings = {
+            own: self._theirs(ours, getattr(model.config, ours))
+            for ours, own in self.settings.items()
+        }
         kind = getattr(transformers, self.config)
         special = _no_special_tokens(kind, settings)
         config = kind(**(settings | self.fixed | special | self.given))
         parts = {name: getattr(model.config, ours) for ours, (_, name) in self.parts.items()}
         reference = getattr(transformers, self.architecture)(config, **parts)
-        state = self.renaming.to_theirs(model.state_dict())
+        state = self.names(model.config).to_theirs(model.state_dict())
         load_strictly(reference, state, f"this {type(model).__name__}")
         return reference.train(model.training)
+
+    def _ours(self, name: str, value: Any) -> Any:
+        return self.forms[name][0](value) if name in self.forms else self.same.get(value, value)
+
+    def _theirs(self, name: str, value: Any) -> Any:
+        return self.forms[name][1](value) if name in self.forms else value
 
 
 def _no_special_tokens(kind: type, settings: dict[str, Any]) -> dict[str, None]:

@@ -8,8 +8,8 @@ where a name in braces stands for a number. What no rule covers is an error, nev
 """
 
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cache
 
 import torch
@@ -27,15 +27,35 @@ class Rule:
             rows) in one.
         theirs: the other side's name.
         transposed: whether the other side keeps a matrix with its rows as columns.
+        groups: into how many groups of rows each of several is cut, to lie in turn with the
+            others': a head's query, key and value, and then the next head's.
     """
 
     ours: str | tuple[str, ...]
     theirs: str
     transposed: bool = False
+    groups: int = 1
 
     @property
     def parts(self) -> tuple[str, ...]:
         return (self.ours,) if isinstance(self.ours, str) else self.ours
+
+    def apart(self, theirs: Tensor) -> list[Tensor]:
+        """What they keep in one, as our tensors."""
+        stacked = theirs.T if self.transposed else theirs
+        if len(self.parts) == 1:
+            return [stacked]
+        groups = [group.chunk(len(self.parts)) for group in stacked.chunk(self.groups)]
+        return [torch.cat(part) for part in zip(*groups, strict=True)]
+
+    def together(self, ours: Sequence[Tensor]) -> Tensor:
+        """Our tensors as they keep them, in one."""
+        if len(ours) > 1:
+            parts = [part.chunk(self.groups) for part in ours]
+            stacked = torch.cat([part for group in zip(*parts, strict=True) for part in group])
+        else:
+            stacked = ours[0]
+        return stacked.T if self.transposed else stacked
 
 
 @dataclass(frozen=True)
@@ -69,8 +89,7 @@ class Renaming:
             if self._is_tied(name, tensor, theirs):
                 continue
             rule, numbers = self._rule_for(name)
-            parts = (tensor.T if rule.transposed else tensor).chunk(len(rule.parts))
-            for part, value in zip(rule.parts, parts, strict=True):
+            for part, value in zip(rule.parts, rule.apart(tensor), strict=True):
                 ours[part.format(**numbers)] = value.contiguous()
         return ours
 
@@ -94,10 +113,8 @@ class Renaming:
                     "Give the whole state of the model.",
                 )
             taken.update(parts)
-            value = torch.cat([ours[part] for part in parts]) if len(parts) > 1 else ours[parts[0]]
-            theirs[rule.theirs.format(**numbers)] = (
-                value.T if rule.transposed else value
-            ).contiguous()
+            value = rule.together([ours[part] for part in parts])
+            theirs[rule.theirs.format(**numbers)] = value.contiguous()
         for tie in self.tied:
             if tie.same_as in theirs:
                 theirs[tie.theirs] = theirs[tie.same_as]
@@ -137,12 +154,21 @@ class Renaming:
             "Convert a model as the course makes it.",
         )
 
+    def in_groups(self, number: int) -> "Renaming":
+        """The same rules where what is stacked lies in turn, in so many groups."""
+        rules = (
+            replace(rule, groups=number) if len(rule.parts) > 1 else rule for rule in self.rules
+        )
+        return Renaming(tuple(rules), self.tied)
+
     def under(self, ours: str = "", theirs: str = "") -> "Renaming":
         """The same rules for a module that stands under these prefixes (``"bert."``)."""
         return Renaming(
             tuple(
-                Rule(
-                    tuple(ours + part for part in rule.parts), theirs + rule.theirs, rule.transposed
+                replace(
+                    rule,
+                    ours=tuple(ours + part for part in rule.parts),
+                    theirs=theirs + rule.theirs,
                 )
                 for rule in self.rules
             ),

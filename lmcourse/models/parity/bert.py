@@ -144,18 +144,23 @@ class Row:
 
         conversion = conversion_of(self.ours)
         config = getattr(transformers, conversion.config)(**self.settings(draw))
+        given = self.given(draw, config)
+        config._attn_implementation = "eager"
+        kind = getattr(transformers, conversion.architecture)
+        reference = shaken(kind(config, **dict(self.arguments)).to(dtype))
+        if draw.random() < 0.2:
+            given["attention_mask"] = torch.ones_like(given["attention_mask"])
+        compare(comparison, self.ours, reference, given, dtype)
+
+    def given(self, draw: Random, config: Any) -> dict[str, Tensor]:
+        """A batch, and its labels, which may settle what the configuration leaves open."""
         count = draw.randint(2, 4) if self.choices else 1
         given = self.batch(draw, config, count)
         if self.choices:
             given = {name: value.unflatten(0, (-1, count)) for name, value in given.items()}
         if self.labels is not None:
             given |= self.labels(draw, config, given["input_ids"])
-        config._attn_implementation = "eager"
-        kind = getattr(transformers, conversion.architecture)
-        reference = shaken(kind(config, **dict(self.arguments)))
-        if draw.random() < 0.2:
-            given["attention_mask"] = torch.ones_like(given["attention_mask"])
-        compare(comparison, self.ours, reference, given, dtype)
+        return given
 
 
 def compare(
@@ -191,8 +196,8 @@ def compare(
         comparison.add("attentions", one, other, seen, f"attentions[{number}]")
     total(theirs, real).backward()
     total(fused, real).backward()
-    renaming = conversion_of(kind, type(reference).__name__).renaming
-    comparison.add_gradients(ours, renaming.to_ours(gradients(reference)))
+    names = conversion_of(kind, type(reference).__name__).names(reference.config)
+    comparison.add_gradients(ours, names.to_ours(gradients(reference)))
     comparison.add_round_trip(ours, kind.from_transformers(ours.to_transformers()))
     comparison.add_round_trip(reference, ours.to_transformers())
 
