@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 MODULES = {
     "Bert": "bert",
     "GPT": "gpt",
+    "Roberta": "roberta",
     "SpanBert": "spanbert",
 }
 """Which module here knows a model: by the beginning of its class's name."""

@@ -6,6 +6,7 @@ from lmcourse.models.parity import (
     gensim_training,
     gpt,
     recurrent,
+    roberta,
     seq2seq,
     spanbert,
     transformer,
@@ -22,6 +23,7 @@ ARCHITECTURES: tuple[Architecture, ...] = (
     *transformer.ARCHITECTURES,
     *gpt.ARCHITECTURES,
     *bert.ARCHITECTURES,
+    *roberta.ARCHITECTURES,
     *spanbert.ARCHITECTURES,
 )
 LEFT_OUT: dict[str, str] = gensim_training.LEFT_OUT

@@ -1,0 +1,160 @@
+"""RoBERTa: BERT, trained better (Liu et al. 2019, "RoBERTa: A robustly optimized BERT pretraining
+approach"; chapter 12).
+
+The network is BERT's. What the paper changes is its training: longer, on ten times the text, in
+large batches, with masks drawn anew each time (section 4.1) and without the next sentence's task
+(4.2). So there is one segment, and the masked tokens' head alone. The vocabulary is of bytes and
+what they merge to (4.4): no text is out of it.
+
+Two things of the published model no paper says, and they come from its code, fairseq. A sequence's
+places are counted from where padding leaves off, over real tokens alone: with p for [PAD]'s id,
+
+    place_t = p + (how many of token_1 … token_t are not p)    and p itself where token_t is p
+
+so of 514 position vectors, 512 are a token's. And a sequence is classified by a layer of the head's
+own over its first token <s>, with no pooler in between:
+
+    logits = V Dropout(tanh(W Dropout(h_1) + b)) + d
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from jaxtyping import Float, Int
+from torch import Tensor, nn
+
+from lmcourse.models.activations import activation_of
+from lmcourse.models.bert import Bert, BertConfig
+from lmcourse.models.bert_heads import BertForMaskedLM
+from lmcourse.models.bert_tasks import (
+    BertForMultipleChoice,
+    BertForQuestionAnswering,
+    BertForSequenceClassification,
+    BertForTokenClassification,
+    ClassificationHead,
+)
+from lmcourse.models.embeddings import Embeddings
+from lmcourse.models.initialization import draw_weights
+
+
+@dataclass(frozen=True)
+class RobertaConfig(BertConfig):
+    """BERT's settings with RoBERTa's values; those of the byte-level vocabulary of 50,265.
+
+    Attributes:
+        max_position_embeddings: the longest sequence, and ``pad_token_id + 1`` more.
+        pad_token_id: the token that fills sequences up; positions are counted from it, so there
+            must be one.
+    """
+
+    vocab_size: int = 50265
+    max_position_embeddings: int = 514
+    type_vocab_size: int = 1
+    layer_norm_eps: float = 1e-5
+    pad_token_id: int = 1
+
+    @classmethod
+    def base(cls, **changes: Any) -> BertConfig:
+        """RoBERTa base: 124,645,632 parameters with the pooler, the paper's 125 M.
+
+        The published one has no pooler, and the masked tokens' head: 124,697,433.
+        """
+        return super().base(**changes)
+
+    @classmethod
+    def large(cls, **changes: Any) -> BertConfig:
+        """RoBERTa large: 355,359,744 parameters with the pooler, the paper's 355 M.
+
+        The published one has no pooler, and the masked tokens' head: 355,412,057.
+        """
+        return super().large(**changes)
+
+
+class RobertaEmbeddings(Embeddings):
+    """BERT's embeddings, with the places counted from ``pad_token_id + 1`` over real tokens."""
+
+    def __init__(self, *sizes: int, pad_token_id: int, **settings: Any) -> None:
+        first = pad_token_id + 1
+        super().__init__(*sizes, pad_token_id=pad_token_id, first_position=first, **settings)
+        self.position.padding_idx = pad_token_id  # the place of padding does not learn either
+
+    def _counted(
+        self, input_ids: Int[Tensor, "batch time"] | None, time: int
+    ) -> Float[Tensor, "*batch time width"]:
+        if input_ids is None:  # embedded words do not say which are padding
+            return super()._counted(input_ids, time)
+        padding = self.first_position - 1
+        real = input_ids != padding
+        return self.position(padding + real.cumsum(1) * real)
+
+
+class Roberta(Bert):
+    """Hidden states of a sequence: BERT's, over RoBERTa's embeddings."""
+
+    Config = RobertaConfig
+
+    @staticmethod
+    def make_embeddings(config: BertConfig, kind: Any = RobertaEmbeddings) -> Embeddings:
+        return Bert.make_embeddings(config, kind)
+
+
+class RobertaForMaskedLM(BertForMaskedLM):
+    """RoBERTa as it is pre-trained; the head's activation is GELU, whatever the layers' is."""
+
+    Config = RobertaConfig
+    Base = Roberta
+
+    def __init__(self, config: BertConfig) -> None:
+        super().__init__(config)
+        self.predictions.activation = activation_of("gelu")
+
+
+class RobertaClassificationHead(ClassificationHead):
+    """BERT's head, and below it what does the pooler's work: dropout, and a layer with tanh."""
+
+    def __init__(self, config: BertConfig, classes: int) -> None:
+        super().__init__(config, classes)
+        self.first = nn.Linear(config.hidden_size, config.hidden_size)
+        draw_weights(self.first, config.initializer_range, truncated=True)
+
+    def forward(self, x: Float[Tensor, "*places width"]) -> Float[Tensor, "*places classes"]:
+        return super().forward(torch.tanh(self.first(self.dropout(x))))
+
+
+class RobertaForSequenceClassification(BertForSequenceClassification):
+    """A class, or a number, of a sequence, from the state of <s>."""
+
+    Config = RobertaConfig
+    Base = Roberta
+    Classifier = RobertaClassificationHead
+    pooled = False
+
+
+class RobertaForQuestionAnswering(BertForQuestionAnswering):
+    """Where in a text the answer to a question starts and ends."""
+
+    Config = RobertaConfig
+    Base = Roberta
+
+
+class RobertaForTokenClassification(BertForTokenClassification):
+    """A class of each token."""
+
+    Config = RobertaConfig
+    Base = Roberta
+
+
+class RobertaForMultipleChoice(BertForMultipleChoice):
+    """Which of some endings goes with a beginning: BERT's head, pooler and all.
+
+    Its dropout is that of the hidden states, as in the `transformers` library: that has no other
+    here, whatever ``classifier_dropout`` says.
+    """
+
+    Config = RobertaConfig
+    Base = Roberta
+
+    def __init__(self, config: BertConfig) -> None:
+        super().__init__(config)
+        self.classifier.dropout = nn.Dropout(config.hidden_dropout_prob)
