@@ -22,6 +22,7 @@ MODULES = {
     "GPT": "gpt",
     "Roberta": "roberta",
     "SpanBert": "spanbert",
+    "Albert": "albert",
 }
 """Which module here knows a model: by the beginning of its class's name."""
 

@@ -1,6 +1,7 @@
 """Everything that is compared, in the order of the chapters."""
 
 from lmcourse.models.parity import (
+    albert,
     bert,
     elmo,
     gensim_training,
@@ -25,6 +26,7 @@ ARCHITECTURES: tuple[Architecture, ...] = (
     *bert.ARCHITECTURES,
     *roberta.ARCHITECTURES,
     *spanbert.ARCHITECTURES,
+    *albert.ARCHITECTURES,
 )
 LEFT_OUT: dict[str, str] = gensim_training.LEFT_OUT
 """What cannot be compared here, by its name, and why."""

@@ -3,6 +3,7 @@
 from tests.models.broken import Broken
 from tests.models.subject import Subject
 from tests.models.subjects import (
+    albert,
     bert,
     elmo,
     gpt,
@@ -24,6 +25,7 @@ MODULES = (
     spanbert,
     transformer,
     word_vectors,
+    albert,
 )
 SUBJECTS: tuple[Subject, ...] = tuple(s for module in MODULES for s in module.SUBJECTS)
 BROKEN: tuple[Broken, ...] = tuple(b for module in MODULES for b in module.BROKEN)
