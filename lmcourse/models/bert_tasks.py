@@ -134,7 +134,7 @@ class BertForQuestionAnswering(BertHead):
     def __init__(self, config: BertConfig) -> None:
         super().__init__(config)
         self.bert = self.Base(with_pooler(config, False))
-        self.qa_outputs = nn.Linear(config.hidden_size, 2)
+        self.qa_outputs: nn.Module = nn.Linear(config.hidden_size, 2)
         draw_weights(self.qa_outputs, config.initializer_range, truncated=True)
 
     def forward(
