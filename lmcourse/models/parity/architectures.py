@@ -3,6 +3,7 @@
 from lmcourse.models.parity import (
     albert,
     bert,
+    distillation,
     elmo,
     gensim_training,
     gpt,
@@ -27,6 +28,7 @@ ARCHITECTURES: tuple[Architecture, ...] = (
     *roberta.ARCHITECTURES,
     *spanbert.ARCHITECTURES,
     *albert.ARCHITECTURES,
+    *distillation.ARCHITECTURES,
 )
 LEFT_OUT: dict[str, str] = gensim_training.LEFT_OUT
 """What cannot be compared here, by its name, and why."""

@@ -5,24 +5,28 @@ from tests.models.subject import Subject
 from tests.models.subjects import (
     albert,
     bert,
+    distillation,
     elmo,
     gpt,
     recurrent,
     roberta,
     seq2seq,
     spanbert,
+    tinybert,
     transformer,
     word_vectors,
 )
 
 MODULES = (
     bert,
+    distillation,
     elmo,
     gpt,
     recurrent,
     roberta,
     seq2seq,
     spanbert,
+    tinybert,
     transformer,
     word_vectors,
     albert,
