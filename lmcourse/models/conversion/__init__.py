@@ -21,6 +21,7 @@ MODULES = {
     "Bert": "bert",
     "GPT": "gpt",
     "Roberta": "roberta",
+    "DistilBert": "distilbert",
     "SpanBert": "spanbert",
     "Albert": "albert",
 }

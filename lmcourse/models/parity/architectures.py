@@ -3,6 +3,7 @@
 from lmcourse.models.parity import (
     albert,
     bert,
+    distilbert,
     distillation,
     elmo,
     gensim_training,
@@ -28,6 +29,7 @@ ARCHITECTURES: tuple[Architecture, ...] = (
     *roberta.ARCHITECTURES,
     *spanbert.ARCHITECTURES,
     *albert.ARCHITECTURES,
+    *distilbert.ARCHITECTURES,
     *distillation.ARCHITECTURES,
 )
 LEFT_OUT: dict[str, str] = gensim_training.LEFT_OUT

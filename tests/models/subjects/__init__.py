@@ -5,6 +5,7 @@ from tests.models.subject import Subject
 from tests.models.subjects import (
     albert,
     bert,
+    distilbert,
     distillation,
     elmo,
     gpt,
@@ -19,6 +20,7 @@ from tests.models.subjects import (
 
 MODULES = (
     bert,
+    distilbert,
     distillation,
     elmo,
     gpt,
