@@ -172,12 +172,12 @@ def read(
 ) -> ModelOutput:
     """What a model of BERT's family makes of a batch, with its hidden states.
 
-    A model that tells no segments apart, such as DistilBERT, is not given any.
+    A model that tells no segments apart, such as DistilBERT or RoBERTa, is not given any.
 
     Args:
         options: what besides it is called with (labels); None is left out.
     """
-    segments = token_type_ids if getattr(model.config, "type_vocab_size", 0) else None
+    segments = token_type_ids if getattr(model.config, "type_vocab_size", 0) > 1 else None
     given = {name: value for name, value in options.items() if value is not None}
     result: ModelOutput = model(
         input_ids,

@@ -14,9 +14,10 @@ W_e and W_h take the student's width to the teacher's. They are learned, and thr
 all layers share one W_h, which has no index in eq. 8. Means go over real places, for the scores
 over pairs of real places: padding changes nothing.
 
-The published code (`general_distill.py`, `task_distill.py`) differs in three things: one linear
-layer with a bias is both W_e and W_h; padding counts (a padded key's scores as equal, all else as
-it comes); and eq. 10 is divided by the number of classes.
+The published code (`general_distill.py`, `task_distill.py`) differs in small things: one linear
+layer with a bias is both W_e and W_h; padding counts in the means, with a difference of 0 for the
+scores of padded keys; eq. 10 is divided by the number of classes; the classifier reads the ReLU of
+the pooled vector; and the teacher, never put into evaluation mode, keeps its dropout.
 """
 
 import math

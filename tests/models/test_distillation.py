@@ -217,8 +217,9 @@ def test_the_teacher_may_be_heard_at_the_labelled_places_alone():
     torch.testing.assert_close(result.distillation_loss, expected)
 
 
-def test_segments_go_to_the_teacher_alone_where_the_student_has_none():
-    distiller, given = pair(type_vocab_size=0), batch()
+@pytest.mark.parametrize("segments", [0, 1])
+def test_segments_go_to_the_teacher_alone_where_the_student_has_none(segments):
+    distiller, given = pair(type_vocab_size=segments), batch()
     result = distiller(**given)
     asked = {name: given[name] for name in ("input_ids", "attention_mask")}
     told = distiller.teacher.model(**asked, token_type_ids=given["token_type_ids"])
