@@ -167,10 +167,14 @@ class Bert(Model):
 
     Weights start from N(0, 0.02²) cut off at two standard deviations, as in the published code
     (the `transformers` library does not cut); biases and [PAD]'s embedding at zero.
+
+    Attributes:
+        same_weights: other classes whose weights a variant takes over as its own.
     """
 
     Config: ClassVar[type[BertConfig]] = BertConfig
     config: BertConfig
+    same_weights: ClassVar[tuple[type["Bert"], ...]] = ()
 
     def __init__(self, config: BertConfig) -> None:
         super().__init__(config)
@@ -282,7 +286,8 @@ class BertHead(Model):
         Raises:
             CourseError: it is no such model; a setting is unknown; a tensor does not fit.
         """
-        return on_top_of(cls, pretrained, cls.Base, "bert", changes, cls.pretrained_heads)
+        same = cls.Base.same_weights
+        return on_top_of(cls, pretrained, cls.Base, "bert", changes, cls.pretrained_heads, same)
 
 
 def with_pooler(config: BertConfig, pooler: bool) -> BertConfig:

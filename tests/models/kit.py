@@ -15,6 +15,7 @@ from typing import Any, get_args
 
 import torch
 from torch import Tensor
+from torch.nn import functional
 
 from lmcourse.models.inputs import IGNORED
 from lmcourse.models.parity.comparing import shaken
@@ -84,7 +85,7 @@ def padding(subject: Subject) -> None:
     ids = batch[subject.ids[0]]
     other = torch.where(real, ids, (ids + 1) % int(ids.max() + 1))
     wider = {
-        name: torch.cat([tensor, _pad(name, subject, tensor)], 1)
+        name: _wider(name, subject, tensor)
         for name, tensor in batch.items()
         if name in subject.ids or tensor.shape == ids.shape
     }
@@ -230,6 +231,13 @@ PROPERTIES: tuple[Callable[[Subject], None], ...] = (
     saved_and_loaded,
     attention_weights,
 )
+
+
+def _wider(name: str, subject: Subject, tensor: Tensor) -> Tensor:
+    """With three more padded places."""
+    if name == subject.mask and tensor.ndim == 3:
+        return functional.pad(tensor, (0, 3, 0, 3))
+    return torch.cat([tensor, _pad(name, subject, tensor)], 1)
 
 
 def _pad(name: str, subject: Subject, tensor: Tensor) -> Tensor:

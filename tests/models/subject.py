@@ -24,7 +24,8 @@ class Subject:
             padding (the first row is full, one is padded on the right by two or more), the mask,
             segments where it has them, labels where it has a loss.
         ids: the names of the arguments that run along the sequence, (batch, time); the mask's too.
-        mask: the name of the mask, None if the model takes none.
+        mask: the name of the mask, None if the model takes none; (batch, time), or (batch, time,
+            time) where each token sees itself and none sees padding.
         causal: whether a place sees only itself and what stands before it.
         output: the name of the result that has one entry a place, (batch, time, …); where there is
             none, ``hidden_states``, with the option that asks for them.
@@ -77,4 +78,5 @@ class Subject:
         """True at the places that are no padding."""
         if self.mask is None:
             return torch.ones_like(batch[self.ids[0]], dtype=torch.bool)
-        return batch[self.mask].bool()
+        mask = batch[self.mask].bool()
+        return mask if mask.ndim == 2 else mask.diagonal(dim1=1, dim2=2)

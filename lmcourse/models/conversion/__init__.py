@@ -23,6 +23,7 @@ MODULES = {
     "Roberta": "roberta",
     "DistilBert": "distilbert",
     "SpanBert": "spanbert",
+    "KBert": "kbert",
     "Albert": "albert",
 }
 """Which module here knows a model: by the beginning of its class's name."""
