@@ -25,6 +25,7 @@ MODULES = {
     "SpanBert": "spanbert",
     "KBert": "kbert",
     "Albert": "albert",
+    "Electra": "electra",
 }
 """Which module here knows a model: by the beginning of its class's name."""
 

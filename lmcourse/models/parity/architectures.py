@@ -5,6 +5,7 @@ from lmcourse.models.parity import (
     bert,
     distilbert,
     distillation,
+    electra,
     elmo,
     gensim_training,
     gpt,
@@ -33,6 +34,7 @@ ARCHITECTURES: tuple[Architecture, ...] = (
     *albert.ARCHITECTURES,
     *distilbert.ARCHITECTURES,
     *distillation.ARCHITECTURES,
+    *electra.ARCHITECTURES,
 )
 LEFT_OUT: dict[str, str] = gensim_training.LEFT_OUT
 """What cannot be compared here, by its name, and why."""

@@ -7,6 +7,7 @@ from tests.models.subjects import (
     bert,
     distilbert,
     distillation,
+    electra,
     elmo,
     gpt,
     kbert,
@@ -34,6 +35,7 @@ MODULES = (
     transformer,
     word_vectors,
     albert,
+    electra,
 )
 SUBJECTS: tuple[Subject, ...] = tuple(s for module in MODULES for s in module.SUBJECTS)
 BROKEN: tuple[Broken, ...] = tuple(b for module in MODULES for b in module.BROKEN)

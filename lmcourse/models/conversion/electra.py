@@ -1,0 +1,79 @@
+"""ELECTRA as the `transformers` library has it, and back."""
+
+from typing import Any
+
+from lmcourse.models.conversion import SAME, Conversion
+from lmcourse.models.conversion.bert import CLASSIFIER, EMBEDDINGS, FIXED, LAYER, OLD, SETTINGS
+from lmcourse.models.conversion.renaming import Renaming, Rule, Tied, linear
+
+ELECTRA = (
+    EMBEDDINGS.under("embeddings.", "embeddings.")
+    + Renaming(linear("embeddings.projection", "embeddings_project"))
+    + LAYER.under("encoder.layers.{layer}.", "encoder.layer.{layer}.")
+)
+BASE = ELECTRA.under("bert.", "electra.")
+PREDICTIONS = Renaming(
+    (
+        *linear("predictions.dense", "generator_predictions.dense"),
+        *linear("predictions.norm", "generator_predictions.LayerNorm"),
+        Rule("predictions.bias", "generator_lm_head.bias"),
+    ),
+    (Tied("generator_lm_head.weight", "electra.embeddings.word_embeddings.weight"),),
+)
+DISCRIMINATOR = Renaming(
+    (
+        *linear("discriminator_predictions.dense", "discriminator_predictions.dense"),
+        *linear("discriminator_predictions.score", "discriminator_predictions.dense_prediction"),
+    )
+)
+SEQUENCES = Renaming(
+    (
+        *linear("classifier.first", "classifier.dense"),
+        *linear("classifier.dense", "classifier.out_proj"),
+    )
+)
+CHOICES = CLASSIFIER + Renaming(linear("classifier.first", "sequence_summary.summary"))
+ELECTRA_SETTINGS = SETTINGS | {name: name for name in ("embedding_size", "summary_last_dropout")}
+SPAN_SETTINGS = {ours: own for ours, own in ELECTRA_SETTINGS.items() if ours != "num_labels"}
+SUMMARY: dict[str, Any] = {"summary_type": "first", "summary_use_proj": True, "summary_activation": "gelu"}
+
+
+def _conversion(
+    architecture: str,
+    renaming: Renaming,
+    settings: dict[str, str] = ELECTRA_SETTINGS,
+    ours: dict[str, Any] | None = None,
+    **fixed: Any,
+) -> Conversion:
+    return Conversion(
+        architecture,
+        renaming,
+        "ElectraConfig",
+        settings,
+        FIXED | fixed,
+        old=OLD,
+        same=SAME,
+        ours=ours or {},
+    )
+
+
+CONVERSIONS = {
+    "Electra": _conversion("ElectraModel", ELECTRA, ours={"add_pooling_layer": False}),
+    "ElectraForPreTraining": _conversion("ElectraForPreTraining", BASE + DISCRIMINATOR),
+    "ElectraForMaskedLM": _conversion(
+        "ElectraForMaskedLM", BASE + PREDICTIONS, tie_word_embeddings=True
+    ),
+    "ElectraForSequenceClassification": _conversion(
+        "ElectraForSequenceClassification", BASE + SEQUENCES
+    ),
+    "ElectraForQuestionAnswering": _conversion(
+        "ElectraForQuestionAnswering",
+        BASE + Renaming(linear("qa_outputs", "qa_outputs")),
+        SPAN_SETTINGS,
+        num_labels=2,
+    ),
+    "ElectraForTokenClassification": _conversion(
+        "ElectraForTokenClassification", BASE + CLASSIFIER
+    ),
+    "ElectraForMultipleChoice": _conversion("ElectraForMultipleChoice", BASE + CHOICES, **SUMMARY),
+}

@@ -1,0 +1,378 @@
+"""ELECTRA's sizes, loss, draws and refusals; that it equals the reference is in the table."""
+
+from dataclasses import replace
+
+import pytest
+import torch
+import transformers
+from safetensors import safe_open
+from torch.nn import functional
+
+from lmcourse.errors import CourseError
+from lmcourse.models.bert import Bert, BertConfig
+from lmcourse.models.electra import (
+    Electra,
+    ElectraConfig,
+    ElectraForMaskedLM,
+    ElectraForMultipleChoice,
+    ElectraForPreTraining,
+    ElectraForQuestionAnswering,
+    ElectraForSequenceClassification,
+    ElectraForTokenClassification,
+)
+from lmcourse.models.electra_pair import ElectraPair, ElectraPairConfig
+from lmcourse.models.embeddings import Embeddings
+from lmcourse.models.inputs import IGNORED
+from lmcourse.models.parity.comparing import shaken
+from tests.models.small import BERT
+
+SMALL = ElectraConfig(
+    23,
+    12,
+    num_hidden_layers=2,
+    num_attention_heads=3,
+    intermediate_size=20,
+    max_position_embeddings=9,
+    num_labels=3,
+    embedding_size=5,
+)
+PAIR = ElectraPairConfig(SMALL, 1 / 3)
+HEADS = (
+    ElectraForPreTraining,
+    ElectraForMaskedLM,
+    ElectraForSequenceClassification,
+    ElectraForQuestionAnswering,
+    ElectraForTokenClassification,
+    ElectraForMultipleChoice,
+)
+
+
+def parameters(model):
+    return sum(parameter.numel() for parameter in model.parameters())
+
+
+def ids(*shape):
+    return torch.randint(1, 23, shape)
+
+
+def gaps():
+    """A masked text of two sequences, and what stood in its gaps."""
+    labels = torch.full((2, 6), IGNORED)
+    labels[0, 1], labels[0, 4], labels[1, 2] = 7, 3, 11
+    return ids(2, 6), labels
+
+
+@pytest.mark.parametrize(
+    ("size", "counts", "millions"),
+    [
+        ("small", (13_483_008, 13_549_057, 13_546_682), 14),
+        ("base", (108_891_648, 109_483_009, 109_514_298), 110),
+        ("large", (334_092_288, 335_142_913, 335_174_458), 335),
+    ],
+)
+def test_paper_scale_counts_are_the_references(size, counts, millions):
+    config = getattr(ElectraConfig, size)()
+    names = ("hidden_size", "num_hidden_layers", "num_attention_heads", "intermediate_size")
+    settings = {name: getattr(config, name) for name in (*names, "embedding_size")}
+    theirs = transformers.ElectraConfig(**settings)
+    kinds = (
+        (Electra, transformers.ElectraModel),
+        (ElectraForPreTraining, transformers.ElectraForPreTraining),
+        (ElectraForMaskedLM, transformers.ElectraForMaskedLM),
+    )
+    with torch.device("meta"):
+        for (kind, reference), count in zip(kinds, counts, strict=True):
+            assert parameters(kind(config)) == count == parameters(reference(theirs))
+    assert abs(counts[1] / 1e6 - millions) < 1
+
+
+@pytest.mark.parametrize(
+    ("size", "generator", "count"),
+    [
+        ("small", (64, 1, 256), 14_196_219),
+        ("base", (256, 4, 1024), 119_386_427),
+        ("large", (256, 4, 1024), 354_655_291),
+    ],
+)
+def test_the_generators_published_sizes(size, generator, count):
+    """A quarter, a third, a quarter of the width (table 6); heads of 64 numbers, as in the code."""
+    config = getattr(ElectraPairConfig, size)()
+    small = config.generator
+    sizes = (small.hidden_size, small.num_attention_heads, small.intermediate_size)
+    assert sizes == generator
+    assert small.num_hidden_layers == config.discriminator.num_hidden_layers
+    with torch.device("meta"):
+        pair, alone = ElectraPair(config), ElectraForMaskedLM(small)
+        shared = Bert.make_embeddings(config.discriminator)  # without any projection
+        apart = parameters(pair.discriminator) + parameters(alone) - parameters(shared)
+    assert parameters(pair) == apart == count
+
+
+def test_shared_embeddings_are_kept_counted_and_saved_once(tmp_path):
+    pair = ElectraPair(PAIR)
+    words = [name for name in pair.state_dict() if "word" in name or "position" in name]
+    assert words == [f"discriminator.bert.embeddings.{n}.weight" for n in ("word", "position")]
+    assert pair.state_dict().keys() == dict(pair.named_parameters()).keys()
+    pair.save(tmp_path / "pair")
+    with safe_open(tmp_path / "pair", "pt") as file:
+        assert set(file.keys()) == pair.state_dict().keys()
+    again = ElectraPair.load(tmp_path / "pair")
+    given, labels = gaps()
+    with torch.no_grad():
+        again.discriminator.bert.embeddings.word.weight.zero_()
+    assert not torch.equal(
+        again(given, labels).generator_logits, pair.eval()(given, labels).generator_logits
+    )
+
+
+def test_embeddings_as_wide_as_the_hidden_states_have_no_projection():
+    assert type(Electra(replace(SMALL, embedding_size=12)).embeddings) is Embeddings
+    wide = ElectraPair(ElectraPairConfig(replace(SMALL, embedding_size=4), 1 / 3))
+    assert not list(wide.generator.bert.embeddings.parameters())
+    assert wide.discriminator.bert.embeddings.projection.weight.shape == (12, 4)
+
+
+def test_there_is_no_pooler():
+    assert Electra(SMALL).pooler is None and Electra(SMALL)(ids(2, 5)).pooler_output is None
+    assert all(kind(SMALL).bert.pooler is None for kind in HEADS)
+
+
+def test_every_part_starts_as_a_truncated_normal():
+    big = replace(SMALL, hidden_size=300, embedding_size=200)
+    pair = ElectraPair(ElectraPairConfig(big, 0.5))
+    head = ElectraForSequenceClassification(big).classifier.first
+    for weight in (
+        pair.generator.bert.embeddings.projection.weight,
+        pair.discriminator.discriminator_predictions.dense.weight,
+        head.weight,
+    ):
+        assert weight.abs().max() <= 0.04 + 1e-6
+        assert weight.std().item() == pytest.approx(0.88 * 0.02, rel=0.03)
+
+
+def test_the_discriminators_loss_is_the_mean_over_real_places():
+    model, given = shaken(ElectraForPreTraining(SMALL)), ids(2, 5)
+    mask = torch.tensor([[1, 1, 1, 1, 1], [1, 1, 0, 0, 0]])
+    labels = torch.tensor([[0, 1, 0, 0, 1], [1, IGNORED, 1, 0, 1]])
+    result = model(given, attention_mask=mask, labels=labels)
+    p = result.logits.sigmoid()
+    told = [1 - p[0, 0], p[0, 1], 1 - p[0, 2], 1 - p[0, 3], p[0, 4], p[1, 0]]
+    torch.testing.assert_close(result.loss, -torch.stack(told).log().mean())
+    rows = mask[:, None].expand(2, 5, 5)
+    torch.testing.assert_close(model(given, attention_mask=rows, labels=labels).loss, result.loss)
+    whole = model(given, labels=labels.clamp(min=0)).loss
+    logits = model(given).logits
+    expected = functional.binary_cross_entropy_with_logits(logits, labels.clamp(min=0).float())
+    torch.testing.assert_close(whole, expected)
+
+
+def test_without_any_place_to_learn_from_the_loss_is_a_zero_that_can_be_differentiated():
+    model, none = ElectraForPreTraining(SMALL), torch.zeros(2, 5, dtype=torch.long)
+    for given in ({"labels": none + IGNORED}, {"labels": none, "attention_mask": none}):
+        loss = model(ids(2, 5), **given).loss
+        loss.backward()
+        assert loss == 0
+        assert all(p.grad is None or not p.grad.any() for p in model.parameters())
+
+
+def test_a_text_is_corrupted_at_its_gaps_alone():
+    given, labels = gaps()
+    result = shaken(ElectraPair(PAIR))(given, labels)
+    kept = labels == IGNORED
+    assert torch.equal(result.corrupted_ids[kept], given[kept])
+    assert not result.replaced[kept].any()
+    fake = result.corrupted_ids != labels
+    assert torch.equal(result.replaced[~kept], fake[~kept].long())
+
+
+def test_a_token_that_was_guessed_right_is_no_fake():
+    given, labels = gaps()
+    pair = ElectraPair(PAIR).eval()
+    labels = torch.where(labels == IGNORED, labels, 7)
+    for token, fakes in ((7, 0), (8, 3)):
+        with torch.no_grad():
+            pair.generator.predictions.bias.zero_()[token] = 50.0
+        result = pair(given, labels)
+        assert (result.corrupted_ids[labels != IGNORED] == token).all()
+        assert result.replaced.sum() == fakes
+
+
+def test_tokens_are_drawn_with_the_generators_probabilities():
+    pair = shaken(ElectraPair(PAIR))
+    given, labels = ids(1, 1).expand(4000, 1), torch.ones(4000, 1, dtype=torch.long)
+    result = pair(given, labels)
+    p = result.generator_logits[0, 0].softmax(-1)
+    counts = torch.bincount(result.corrupted_ids.flatten(), minlength=23)
+    spread = (4000 * p * (1 - p)).sqrt()
+    assert ((counts - 4000 * p).abs() <= 4.5 * spread + 1).all()
+
+
+def test_no_gradient_goes_through_the_draw():
+    """The discriminator's loss reaches the generator by the shared embeddings alone."""
+    pair = shaken(ElectraPair(PAIR))
+    result = pair(*gaps())
+    result.discriminator_loss.backward(retain_graph=True)
+    assert all(parameter.grad is None for parameter in pair.generator.parameters())
+    assert pair.generator.bert.embeddings.word.weight.grad.any()
+    result.generator_loss.backward()
+    assert all(parameter.grad is not None for parameter in pair.generator.parameters())
+    torch.testing.assert_close(result.loss, result.generator_loss + 50 * result.discriminator_loss)
+
+
+def test_the_discriminator_is_kept_and_stands_alone():
+    pair = shaken(ElectraPair(PAIR))
+    given, labels = gaps()
+    result = pair(given, labels)
+    alone = pair.without_generator()
+    known = alone(result.corrupted_ids).logits
+    assert torch.equal(known, result.discriminator_logits)
+    with torch.no_grad():
+        pair.discriminator.bert.embeddings.word.weight.zero_()
+    assert torch.equal(alone(result.corrupted_ids).logits, known)
+    tuned = ElectraForSequenceClassification.on_top_of(alone, num_labels=2)
+    assert torch.equal(tuned.bert(given).last_hidden_state, alone.bert(given).last_hidden_state)
+    with pytest.raises(CourseError, match=r"stands on a Electra, and was given a ElectraPair"):
+        ElectraForSequenceClassification.on_top_of(pair)
+
+
+@pytest.mark.parametrize("width", [4, 5, 12])
+def test_both_models_can_be_saved_apart(tmp_path, width):
+    pair = shaken(ElectraPair(replace(PAIR, discriminator=replace(SMALL, embedding_size=width))))
+    given, labels = gaps()
+    result = pair(given, labels)
+    for model, name in zip(pair.apart(), ("generator", "discriminator"), strict=True):
+        model.save(tmp_path / name)
+        again = type(model).load(tmp_path / name)
+        read = given if name == "generator" else result.corrupted_ids
+        assert torch.equal(again(read).logits, result[f"{name}_logits"])
+        theirs = type(model).from_transformers(model.to_transformers())
+        assert torch.equal(theirs(read).logits, result[f"{name}_logits"])
+
+
+def test_the_pair_has_no_counterpart_of_its_own():
+    with pytest.raises(CourseError, match="no counterpart of ElectraPair"):
+        ElectraPair(PAIR).to_transformers()
+
+
+@pytest.mark.parametrize("source", [ElectraForPreTraining, ElectraForMaskedLM])
+@pytest.mark.parametrize("kind", HEADS, ids=lambda kind: kind.__name__)
+def test_a_head_stands_on_pretrained_weights(kind, source):
+    pretrained = shaken(source(SMALL))
+    model = kind.on_top_of(pretrained, num_labels=4)
+    own, known = model.state_dict(), pretrained.state_dict()
+    same = {name for name in own if name in known and torch.equal(own[name], known[name])}
+    if kind is source:
+        assert same == own.keys() == known.keys()
+    else:
+        assert same == {name for name in own if name.startswith("bert.")}
+
+
+@pytest.mark.parametrize("kind", HEADS, ids=lambda kind: kind.__name__)
+@pytest.mark.parametrize("width", [5, 12])
+def test_every_head_converts_whatever_the_number_of_labels(kind, width):
+    for number in (1, 2, 3):
+        model = kind(replace(SMALL, num_labels=number, embedding_size=width))
+        state = kind.from_transformers(model.to_transformers()).state_dict()
+        assert all(torch.equal(state[name], own) for name, own in model.state_dict().items())
+
+
+def test_the_settings_come_back_from_the_library():
+    config = replace(SMALL, summary_last_dropout=0.3, hidden_dropout_prob=0.2)
+    assert Electra.from_transformers(Electra(config).to_transformers()).config == config
+
+
+@pytest.mark.parametrize(
+    ("settings", "words"),
+    [
+        ({"summary_type": "mean"}, "summary_type='mean'.*Give one with summary_type='first'"),
+        ({"summary_use_proj": False}, "summary_use_proj=False"),
+        ({"summary_activation": "tanh"}, "summary_activation='tanh'"),
+        ({"is_decoder": True}, "is_decoder=True"),
+    ],
+    ids=str,
+)
+def test_a_reference_with_what_ours_lacks_is_refused(settings, words):
+    small = {"vocab_size": 23, "hidden_size": 12, "num_attention_heads": 3, "num_hidden_layers": 1}
+    theirs = transformers.ElectraConfig(**small, **settings)
+    with pytest.raises(CourseError, match=words):
+        ElectraForMultipleChoice.from_transformers(transformers.ElectraForMultipleChoice(theirs))
+
+
+def test_a_pooler_and_an_untied_output_have_no_counterpart():
+    with pytest.raises(CourseError, match="has add_pooling_layer=True"):
+        Electra(replace(SMALL, add_pooling_layer=True)).to_transformers()
+    reference = ElectraForMaskedLM(SMALL).to_transformers()
+    reference.generator_lm_head.weight = torch.nn.Parameter(torch.zeros(23, 5))
+    with pytest.raises(CourseError, match=r"generator_lm_head\.weight \(23, 5\) and .*word"):
+        ElectraForMaskedLM.from_transformers(reference)
+    with pytest.raises(CourseError, match=r"cannot take over a BertModel.*Give a ElectraModel"):
+        Electra.from_transformers(Bert(BERT).to_transformers())
+
+
+@pytest.mark.parametrize(
+    ("make", "words"),
+    [
+        (lambda: replace(SMALL, embedding_size=0), "embedding_size is 0 in this ElectraConfig"),
+        (lambda: replace(SMALL, summary_last_dropout=1.0), "summary_last_dropout is 1.0"),
+        (lambda: replace(PAIR, generator_size=0.0), "generator_size is 0.0"),
+        (lambda: replace(PAIR, generator_size=0.01), "hidden_size is 0 in this ElectraConfig"),
+        (lambda: replace(PAIR, generator_size=0.9), "2 heads cannot share a width of 11"),
+        (lambda: replace(PAIR, discriminator_weight=-1.0), "discriminator_weight is -1.0"),
+    ],
+    ids=range(6),
+)
+def test_a_setting_that_makes_no_sense_is_named(make, words):
+    with pytest.raises(CourseError, match=words):
+        make()
+
+
+@pytest.mark.bad_input
+def test_a_pair_of_other_models_is_refused():
+    with pytest.raises(CourseError, match=r"discriminator was given BertConfig.*ElectraConfig"):
+        ElectraPair(ElectraPairConfig(BertConfig.tiny()))
+
+
+FIVE = torch.ones(2, 5, dtype=torch.long)
+
+
+@pytest.mark.bad_input
+@pytest.mark.parametrize(
+    ("labels", "words"),
+    [
+        (FIVE * 2, "labels holds the number 2.* 1 says that a token was replaced"),
+        (FIVE[:, :4], r"labels has shape \(2, 4\)"),
+        (FIVE.float(), "labels has the type torch.float32"),
+    ],
+)
+def test_bad_labels_are_named(labels, words):
+    with pytest.raises(CourseError, match=words):
+        ElectraForPreTraining(SMALL)(FIVE, labels=labels)
+
+
+@pytest.mark.bad_input
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        ((FIVE * 23, FIVE), "input_ids holds the number 23"),
+        ((FIVE, FIVE * 23), "labels holds the number 23"),
+        ((FIVE, FIVE[:, :3]), r"labels has shape \(2, 3\)"),
+        ((FIVE, FIVE, FIVE[:, :3]), r"attention_mask has shape \(2, 3\)"),
+        ((FIVE, FIVE, None, FIVE * 2), "token_type_ids holds the number 2"),
+    ],
+)
+def test_what_the_pair_cannot_read_is_named(given, words):
+    with pytest.raises(CourseError, match=words):
+        ElectraPair(PAIR)(*given)
+
+
+def test_a_text_without_gaps_is_read_as_it_is():
+    given = ids(2, 5)
+    result = ElectraPair(PAIR)(given, torch.full((2, 5), IGNORED))
+    result.loss.backward()
+    assert result.generator_loss == 0 and torch.equal(result.corrupted_ids, given)
+
+
+@pytest.mark.bad_input
+def test_embedded_words_have_their_own_width():
+    with pytest.raises(CourseError, match=r"\(2, 5, 12\).*\(batch, time, 5\)"):
+        Electra(SMALL)(inputs_embeds=torch.zeros(2, 5, 12))
