@@ -20,11 +20,12 @@ if TYPE_CHECKING:
 MODULES = {
     "Bert": "bert",
     "GPT": "gpt",
+    "Albert": "albert",
+    "Deberta": "deberta",
     "Roberta": "roberta",
     "DistilBert": "distilbert",
     "SpanBert": "spanbert",
     "KBert": "kbert",
-    "Albert": "albert",
     "Electra": "electra",
 }
 """Which module here knows a model: by the beginning of its class's name."""

@@ -3,6 +3,7 @@
 from lmcourse.models.parity import (
     albert,
     bert,
+    deberta,
     distilbert,
     distillation,
     electra,
@@ -32,6 +33,7 @@ ARCHITECTURES: tuple[Architecture, ...] = (
     *spanbert.ARCHITECTURES,
     *kbert.ARCHITECTURES,
     *albert.ARCHITECTURES,
+    *deberta.ARCHITECTURES,
     *distilbert.ARCHITECTURES,
     *distillation.ARCHITECTURES,
     *electra.ARCHITECTURES,

@@ -5,6 +5,7 @@ from tests.models.subject import Subject
 from tests.models.subjects import (
     albert,
     bert,
+    deberta,
     distilbert,
     distillation,
     electra,
@@ -22,6 +23,7 @@ from tests.models.subjects import (
 
 MODULES = (
     bert,
+    deberta,
     distilbert,
     distillation,
     elmo,
