@@ -35,7 +35,11 @@ SEQUENCES = Renaming(
 CHOICES = CLASSIFIER + Renaming(linear("classifier.first", "sequence_summary.summary"))
 ELECTRA_SETTINGS = SETTINGS | {name: name for name in ("embedding_size", "summary_last_dropout")}
 SPAN_SETTINGS = {ours: own for ours, own in ELECTRA_SETTINGS.items() if ours != "num_labels"}
-SUMMARY: dict[str, Any] = {"summary_type": "first", "summary_use_proj": True, "summary_activation": "gelu"}
+SUMMARY: dict[str, Any] = {
+    "summary_type": "first",
+    "summary_use_proj": True,
+    "summary_activation": "gelu",
+}
 
 
 def _conversion(
