@@ -6,8 +6,8 @@ large batches, with masks drawn anew each time (section 4.1) and without the nex
 (4.2). So there is one segment, and the masked tokens' head alone. The vocabulary is of bytes and
 what they merge to (4.4): no text is out of it.
 
-Two things of the published model no paper says, and they come from its code, fairseq. A sequence's
-places are counted from where padding leaves off, over real tokens alone: with p for [PAD]'s id,
+Two things stand in no paper but in the published code, fairseq. A sequence's places are counted
+behind that of padding, over real tokens alone: with p for the id of the padding token,
 
     place_t = p + (how many of token_1 … token_t are not p)    and p itself where token_t is p
 
