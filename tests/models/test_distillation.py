@@ -18,6 +18,7 @@ from lmcourse.models.bert_tasks import (
     BertForSequenceClassification,
     BertForTokenClassification,
 )
+from lmcourse.models.distilbert import DistilBertForMaskedLM
 from lmcourse.models.distillation import (
     FrozenTeacher,
     cosine_loss,
@@ -186,6 +187,26 @@ def test_the_three_losses_are_those_of_the_published_code():
     torch.testing.assert_close(result.distillation_loss, 4 * kl)
     torch.testing.assert_close(result.label_loss, label)
     torch.testing.assert_close(result.cosine_loss, cosine)
+    torch.testing.assert_close(result.loss, 5 * 4 * kl + 2 * label + cosine)
+
+
+def test_distilbert_learns_from_bert_as_in_the_library():
+    """The published code's losses, of the `transformers` library's models with the same weights."""
+    teacher = shaken(BertForMaskedLM(replace(SMALL, num_hidden_layers=4)))
+    student = shaken(DistilBertForMaskedLM.from_teacher(teacher)).train()
+    distiller, given = Distiller(student, teacher), batch()
+    library = student.to_transformers().eval(), teacher.to_transformers().eval()
+    student.eval()
+    del given["token_type_ids"]
+    result = distiller(**given)
+    labels, mask = given.pop("labels"), given["attention_mask"] == 1
+    own, taught = (model(**given, output_hidden_states=True) for model in library)
+    kl = nn.KLDivLoss(reduction="batchmean")(
+        (own.logits[mask] / 2).log_softmax(-1), (taught.logits[mask] / 2).softmax(-1)
+    )
+    label = nn.CrossEntropyLoss()(own.logits.flatten(0, 1), labels.flatten())
+    states = own.hidden_states[-1][mask], taught.hidden_states[-1][mask]
+    cosine = nn.CosineEmbeddingLoss()(*states, torch.ones(10))
     torch.testing.assert_close(result.loss, 5 * 4 * kl + 2 * label + cosine)
 
 

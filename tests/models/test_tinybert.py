@@ -15,8 +15,10 @@ from lmcourse.models.albert import Albert, AlbertConfig
 from lmcourse.models.bert import Bert
 from lmcourse.models.bert_heads import BertForMaskedLM, BertForPreTraining
 from lmcourse.models.bert_tasks import BertForSequenceClassification
+from lmcourse.models.distilbert import DistilBert
 from lmcourse.models.layer_map import layer_map
 from lmcourse.models.parity.comparing import shaken
+from lmcourse.models.roberta import Roberta, RobertaConfig
 from lmcourse.models.tinybert import (
     TinyBertDistiller,
     attention_scores,
@@ -244,6 +246,14 @@ def test_segments_go_to_the_teacher_alone_where_the_student_has_none():
     with_segments = distiller(**given, stage="general").hidden_losses
     del given["token_type_ids"]
     assert not torch.allclose(with_segments, distiller(**given, stage="general").hidden_losses)
+
+
+def test_other_models_with_berts_layers_may_learn_and_teach():
+    teacher = shaken(Roberta(RobertaConfig(23, 12, 4, 3, 20, max_position_embeddings=12)))
+    student = DistilBert.from_teacher(shaken(Bert(replace(SMALL, num_hidden_layers=4))))
+    result = TinyBertDistiller(student, teacher)(**batch(), stage="general")
+    result.loss.backward()
+    assert student.encoder.layers[0].attention.query.weight.grad.any()
 
 
 def test_the_matrices_start_as_the_students_weights_do():
