@@ -290,6 +290,12 @@ def test_a_teacher_keeps_no_graph_of_what_it_computes():
     assert torch.ones(1, requires_grad=True).mul(2).requires_grad  # again, behind the block
 
 
+def test_the_teacher_follows_its_student_to_another_device():
+    distiller = pair().to("meta")
+    result = distiller(torch.zeros(2, 6, dtype=torch.long, device="meta"))
+    assert result.loss.is_meta and result.teacher_logits.is_meta
+
+
 def test_a_step_gives_every_parameter_of_the_student_a_gradient():
     distiller = pair()
     distiller(**batch()).loss.backward()

@@ -135,8 +135,13 @@ def over_all(loss: Any) -> Any:
 
 
 def apart(loss: Any) -> Any:
-    """The cosine's target −1: 1 + cos."""
-    return lambda *given: 2 - loss(*given)
+    """PyTorch's cosine loss with the target −1: max(0, cos)."""
+
+    def wrong(student: Tensor, teacher: Tensor, counted: Any = None) -> Tensor:
+        one, other = distillation.both_at(student, teacher, counted, "hidden states")
+        return functional.cosine_embedding_loss(one, other, -torch.ones(len(one)))
+
+    return wrong
 
 
 def lively(asked: Any) -> Callable[..., Any]:
