@@ -23,6 +23,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from lmcourse.errors import CourseError
+from lmcourse.models.activations import activation_of
 from lmcourse.models.bert import BertConfig, BertHead, BertInputs, with_pooler
 from lmcourse.models.bert_heads import ClassifierOutput, check_class_labels
 from lmcourse.models.choices import AXES, check_choices
@@ -55,6 +56,24 @@ class ClassificationHead(nn.Module):
 
     def forward(self, x: Float[Tensor, "*places width"]) -> Float[Tensor, "*places classes"]:
         return self.dense(self.dropout(x))
+
+
+class TwoLayerHead(ClassificationHead):
+    """The same with a layer below, which does the pooler's work in variants that have none.
+
+    Attributes:
+        activation: that layer's, by name.
+    """
+
+    activation: ClassVar[str] = "tanh"
+
+    def __init__(self, config: BertConfig, classes: int) -> None:
+        super().__init__(config, classes)
+        self.first = nn.Linear(config.hidden_size, config.hidden_size)
+        draw_weights(self.first, config.initializer_range, truncated=True)
+
+    def forward(self, x: Float[Tensor, "*places width"]) -> Float[Tensor, "*places classes"]:
+        return super().forward(activation_of(self.activation)(self.first(x)))
 
 
 class BertForSequenceClassification(BertHead):

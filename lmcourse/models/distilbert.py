@@ -19,9 +19,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
-from jaxtyping import Float
-from torch import Tensor, nn
-from torch.nn import functional
+from torch import nn
 
 from lmcourse.errors import CourseError
 from lmcourse.models import inputs
@@ -33,9 +31,9 @@ from lmcourse.models.bert_tasks import (
     BertForSequenceClassification,
     BertForTokenClassification,
     ClassificationHead,
+    TwoLayerHead,
 )
 from lmcourse.models.checkpoint import Model, load_strictly
-from lmcourse.models.initialization import draw_weights
 from lmcourse.models.reuse import body_of, check_changes
 
 OWN = ("num_hidden_layers", "type_vocab_size", "add_pooling_layer", "classifier_dropout")
@@ -187,16 +185,13 @@ class DistilBertForMaskedLM(BertForMaskedLM):
         return student
 
 
-class DistilBertClassificationHead(ClassificationHead):
+class DistilBertClassificationHead(TwoLayerHead):
     """BERT's head, and below it, in the pooler's place, a layer with ReLU."""
+
+    activation = "relu"
 
     def __init__(self, config: DistilBertConfig, classes: int) -> None:
         super().__init__(replace(config, classifier_dropout=config.seq_classif_dropout), classes)
-        self.first = nn.Linear(config.hidden_size, config.hidden_size)
-        draw_weights(self.first, config.initializer_range, truncated=True)
-
-    def forward(self, x: Float[Tensor, "*places width"]) -> Float[Tensor, "*places classes"]:
-        return super().forward(functional.relu(self.first(x)))
 
 
 class DistilBertForSequenceClassification(BertForSequenceClassification):

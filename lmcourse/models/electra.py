@@ -31,7 +31,7 @@ from lmcourse.models.bert_tasks import (
     BertForQuestionAnswering,
     BertForSequenceClassification,
     BertForTokenClassification,
-    ClassificationHead,
+    TwoLayerHead,
 )
 from lmcourse.models.embeddings import Embeddings
 from lmcourse.models.factorized_embeddings import FactorizedEmbeddings
@@ -190,27 +190,23 @@ def replaced_loss(
     return total / chosen.sum().clamp(min=1)
 
 
-class ElectraClassificationHead(ClassificationHead):
-    """BERT's head, and below it what does the pooler's work: dropout, and a layer with GELU."""
+class ElectraClassificationHead(TwoLayerHead):
+    """Dropout, a layer with GELU, dropout again, and a score for each class."""
 
-    def __init__(self, config: BertConfig, classes: int) -> None:
-        super().__init__(config, classes)
-        self.first = nn.Linear(config.hidden_size, config.hidden_size)
-        draw_weights(self.first, config.initializer_range, truncated=True)
+    activation = "gelu"
 
     def forward(self, x: Float[Tensor, "*places width"]) -> Float[Tensor, "*places classes"]:
-        return super().forward(functional.gelu(self.first(self.dropout(x))))
+        return super().forward(self.dropout(x))
 
 
-class ElectraChoiceHead(ElectraClassificationHead):
-    """The same with one dropout, which has a probability of its own."""
+class ElectraChoiceHead(TwoLayerHead):
+    """A layer with GELU, a dropout that has a probability of its own, and a score."""
+
+    activation = "gelu"
 
     def __init__(self, config: ElectraConfig, classes: int) -> None:
         super().__init__(config, classes)
         self.dropout = nn.Dropout(config.summary_last_dropout)
-
-    def forward(self, x: Float[Tensor, "*places width"]) -> Float[Tensor, "*places classes"]:
-        return ClassificationHead.forward(self, functional.gelu(self.first(x)))
 
 
 class ElectraForSequenceClassification(BertForSequenceClassification):

@@ -20,7 +20,6 @@ own over its first token <s>, with no pooler in between:
 from dataclasses import dataclass
 from typing import Any
 
-import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
@@ -32,10 +31,9 @@ from lmcourse.models.bert_tasks import (
     BertForQuestionAnswering,
     BertForSequenceClassification,
     BertForTokenClassification,
-    ClassificationHead,
+    TwoLayerHead,
 )
 from lmcourse.models.embeddings import Embeddings
-from lmcourse.models.initialization import draw_weights
 
 
 @dataclass(frozen=True)
@@ -110,16 +108,13 @@ class RobertaForMaskedLM(BertForMaskedLM):
         self.predictions.activation = activation_of("gelu")
 
 
-class RobertaClassificationHead(ClassificationHead):
-    """BERT's head, and below it what does the pooler's work: dropout, and a layer with tanh."""
+class RobertaClassificationHead(TwoLayerHead):
+    """Dropout, a layer with tanh, dropout again, and a score for each class."""
 
-    def __init__(self, config: BertConfig, classes: int) -> None:
-        super().__init__(config, classes)
-        self.first = nn.Linear(config.hidden_size, config.hidden_size)
-        draw_weights(self.first, config.initializer_range, truncated=True)
+    activation = "tanh"
 
     def forward(self, x: Float[Tensor, "*places width"]) -> Float[Tensor, "*places classes"]:
-        return super().forward(torch.tanh(self.first(self.dropout(x))))
+        return super().forward(self.dropout(x))
 
 
 class RobertaForSequenceClassification(BertForSequenceClassification):
