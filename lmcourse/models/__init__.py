@@ -8,6 +8,8 @@
     09      transformer, encoder_decoder
     10      embeddings, bert, bert_heads, gpt, sampling
     11      reuse, bert_tasks
+    13      factorized_embeddings, albert
+    14      electra, electra_pair
 
 What they share: inputs (what a model is given is looked at), outputs (what it returns), losses,
 activations, initialization, checkpoint (save and load), conversion (to and from torch.nn and

@@ -9,6 +9,8 @@ model, the generator, fills them in; the discriminator says which tokens are not
     replaced_t = x_corrupt_t ≠ x_t                   a token that was guessed right is no fake
     loss       = L_MLM(x_masked, x) + λ L_Disc(x_corrupt, replaced)          λ = 50
 
+Both losses are means over their places, as in the published code, for which λ was chosen.
+
 It looks like a GAN and is none. A token is drawn, and through a draw goes no gradient: so the
 generator is not taught to deceive, but by likelihood (L_MLM) alone.
 
