@@ -207,3 +207,12 @@ def test_the_first_loss_is_twice_log_v():
     result = model(TEXT, labels=labels)
     assert result.masked_lm_loss.item() == pytest.approx(math.log(500), rel=0.05)
     assert result.boundary_loss.item() == pytest.approx(math.log(500), rel=0.05)
+
+
+def test_the_second_tasks_weights_start_as_all_others():
+    head = SpanBertForPreTraining(replace(SMALL, hidden_size=60, span_position_size=50))
+    for weight in (head.span_boundary.dense.weight, head.span_boundary.position.weight):
+        # Cut off at two standard deviations, a normal distribution keeps 0.88 of its spread.
+        assert weight.abs().max() <= 0.04 + 1e-6
+        assert weight.std().item() == pytest.approx(0.88 * 0.02, rel=0.1)
+    assert not head.span_boundary.dense.bias.any()
