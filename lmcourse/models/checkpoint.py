@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, ClassVar, TypeVar, cast, get_type_hints
 
 import msgspec
+import torch
 from torch import Tensor, nn
 
 from lmcourse.errors import CourseError
@@ -44,10 +45,11 @@ class Model(nn.Module):
 
         Raises:
             CourseError: it cannot be written, and a file that was there before is unchanged; or the
-                weights or a setting cannot.
+                weights or a setting cannot; or the model is not what its configuration makes.
         """
         from safetensors.torch import save
 
+        check_as_configured(self)
         metadata = {
             "architecture": type(self).__name__,
             "config": _as_json(self.config),
@@ -69,7 +71,7 @@ class Model(nn.Module):
             CourseError: the file is not there, is none of ours, is damaged, or holds another
                 architecture; a tensor is missing, left over, or of another shape.
         """
-        metadata, state = _read(Path(path))
+        metadata, state = read_tensors(Path(path))
         named = metadata.get("architecture")
         if named != cls.__name__:
             raise CourseError(
@@ -95,9 +97,14 @@ class Model(nn.Module):
         return cast(M, conversion_of(cls, type(reference).__name__).to_ours(cls, reference))
 
     def to_transformers(self) -> nn.Module:
-        """The same model of the `transformers` library, with a copy of the weights."""
+        """The same model of the `transformers` library, with a copy of the weights.
+
+        Raises:
+            CourseError: that one cannot be such a model.
+        """
         from lmcourse.models.conversion import conversion_of
 
+        check_as_configured(self)
         return conversion_of(type(self), config=self.config).to_theirs(self)
 
 
@@ -124,6 +131,28 @@ class TorchCounterpart(nn.Module):
         from lmcourse.models.conversion import torch_layers
 
         return torch_layers.to_torch(self)
+
+
+def check_as_configured(model: Model) -> None:
+    """See that a model has the tensors that its configuration gives it.
+
+    Raises:
+        CourseError: it was changed: a file of it could not be read back.
+    """
+    with torch.device("meta"):
+        wanted = type(model)(model.config)
+    if _shapes(model) != _shapes(wanted):
+        raise CourseError(
+            f"This {type(model).__name__} is no longer what its configuration makes: layers of it "
+            "were pruned, factorized, quantized or replaced.",
+            "lmcourse.compression.saving writes and reads what lmcourse.compression made of it.",
+        )
+
+
+def _shapes(model: nn.Module) -> dict[str, Any]:
+    """Each tensor's shape, and a type for what is none, as a layer in eight bits holds."""
+    state = model.state_dict()
+    return {name: t.shape if isinstance(t, Tensor) else type(t) for name, t in state.items()}
 
 
 def load_strictly(model: nn.Module, state: Mapping[str, Tensor], source: str) -> None:
@@ -199,8 +228,12 @@ def _as_json(config: Any) -> str:
     return msgspec.json.encode(config).decode()
 
 
-def _read(path: Path) -> tuple[dict[str, str], dict[str, Tensor]]:
-    """The metadata and tensors of a safetensors file."""
+def read_tensors(path: Path) -> tuple[dict[str, str], dict[str, Tensor]]:
+    """The metadata and tensors of a safetensors file.
+
+    Raises:
+        CourseError: it is not there, is damaged, or is another kind of file.
+    """
     from safetensors import SafetensorError, safe_open
 
     if not path.is_file():
