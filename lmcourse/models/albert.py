@@ -62,7 +62,6 @@ class AlbertConfig(BertConfig):
     def __post_init__(self) -> None:
         super().__post_init__()
         inputs.check_settings(self, ("embedding_size", "num_hidden_groups"))
-        inputs.probability(self.classifier_dropout, "classifier_dropout", type(self).__name__)
         if self.sharing not in get_args(Sharing):
             raise CourseError(
                 f"sharing is {self.sharing!r}.", f"Choose one of {', '.join(get_args(Sharing))}."

@@ -227,6 +227,9 @@ def test_what_one_side_lacks_is_refused():
     twice = transformers.AlbertConfig(vocab_size=23, inner_group_num=2, **small)
     with pytest.raises(CourseError, match="inner_group_num=2"):
         Albert.from_transformers(transformers.AlbertModel(twice))
+    three = transformers.AlbertConfig(vocab_size=23, num_labels=3, **small)
+    with pytest.raises(CourseError, match="num_labels=3"):
+        AlbertForPreTraining.from_transformers(transformers.AlbertForPreTraining(three))
     with pytest.raises(CourseError, match=r"cannot take over a BertModel.*Give a AlbertModel"):
         Albert.from_transformers(Bert(BERT).to_transformers())
 

@@ -47,14 +47,11 @@ ALBERT_SETTINGS = SETTINGS | {
     "embedding_size": "embedding_size",
     "num_hidden_groups": "num_hidden_groups",
 }
-TWO_SCORES = {ours: theirs for ours, theirs in ALBERT_SETTINGS.items() if ours != "num_labels"}
-"""A start and an end are two scores, and so are in order and swapped, whatever ``num_labels``."""
 
 
 def _conversion(
     architecture: str,
     renaming: Renaming,
-    settings: dict[str, str] = ALBERT_SETTINGS,
     parts: dict[str, tuple[str, str]] | None = None,
     **fixed: Any,
 ) -> Conversion:
@@ -62,7 +59,7 @@ def _conversion(
         architecture,
         renaming,
         "AlbertConfig",
-        settings,
+        ALBERT_SETTINGS,
         {"inner_group_num": 1} | fixed,
         old=OLD,
         same=SAME,
@@ -78,8 +75,7 @@ CONVERSIONS = {
     "AlbertForPreTraining": _conversion(
         "AlbertForPreTraining",
         BASE + PREDICTIONS + ORDER,
-        TWO_SCORES,
-        num_labels=2,
+        num_labels=2,  # scores: in order and swapped; whatever our other heads have
         tie_word_embeddings=True,
     ),
     "AlbertForMaskedLM": _conversion(
@@ -91,8 +87,7 @@ CONVERSIONS = {
     "AlbertForQuestionAnswering": _conversion(
         "AlbertForQuestionAnswering",
         BASE + Renaming(linear("qa_outputs", "qa_outputs")),
-        TWO_SCORES,
-        num_labels=2,
+        num_labels=2,  # a start and an end
     ),
     "AlbertForTokenClassification": _conversion("AlbertForTokenClassification", BASE + CLASSIFIER),
     "AlbertForMultipleChoice": _conversion("AlbertForMultipleChoice", BASE + CLASSIFIER),

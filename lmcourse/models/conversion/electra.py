@@ -34,7 +34,6 @@ SEQUENCES = Renaming(
 )
 CHOICES = CLASSIFIER + Renaming(linear("classifier.first", "sequence_summary.summary"))
 ELECTRA_SETTINGS = SETTINGS | {name: name for name in ("embedding_size", "summary_last_dropout")}
-SPAN_SETTINGS = {ours: own for ours, own in ELECTRA_SETTINGS.items() if ours != "num_labels"}
 SUMMARY: dict[str, Any] = {
     "summary_type": "first",
     "summary_use_proj": True,
@@ -45,7 +44,6 @@ SUMMARY: dict[str, Any] = {
 def _conversion(
     architecture: str,
     renaming: Renaming,
-    settings: dict[str, str] = ELECTRA_SETTINGS,
     ours: dict[str, Any] | None = None,
     **fixed: Any,
 ) -> Conversion:
@@ -53,7 +51,7 @@ def _conversion(
         architecture,
         renaming,
         "ElectraConfig",
-        settings,
+        ELECTRA_SETTINGS,
         FIXED | fixed,
         old=OLD,
         same=SAME,
@@ -73,8 +71,7 @@ CONVERSIONS = {
     "ElectraForQuestionAnswering": _conversion(
         "ElectraForQuestionAnswering",
         BASE + Renaming(linear("qa_outputs", "qa_outputs")),
-        SPAN_SETTINGS,
-        num_labels=2,
+        num_labels=2,  # a start and an end, whatever our other heads have
     ),
     "ElectraForTokenClassification": _conversion(
         "ElectraForTokenClassification", BASE + CLASSIFIER
