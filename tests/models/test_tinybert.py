@@ -12,6 +12,7 @@ from torch.nn import functional
 
 from lmcourse.errors import CourseError
 from lmcourse.models.albert import Albert, AlbertConfig
+from lmcourse.models.attention import MultiHeadAttention
 from lmcourse.models.bert import Bert
 from lmcourse.models.bert_heads import BertForMaskedLM, BertForPreTraining
 from lmcourse.models.bert_tasks import BertForSequenceClassification
@@ -287,6 +288,16 @@ def test_another_attention_is_refused():
     other = Albert(AlbertConfig(23, 12, 2, 3, 20, max_position_embeddings=9, embedding_size=4))
     with pytest.raises(CourseError, match="Albert has no layers with BERT's attention"):
         TinyBertDistiller(Bert(SMALL), other)
+
+
+def test_an_attention_with_other_scores_is_refused():
+    class Shifted(MultiHeadAttention):
+        """It has BERT's weights, and does something else with them."""
+
+    teacher = Bert(SMALL)
+    teacher.encoder.layers[1].attention = Shifted(12, 3)
+    with pytest.raises(CourseError, match="Bert has no layers with BERT's attention"):
+        TinyBertDistiller(Bert(SMALL), teacher)
 
 
 def test_a_uniform_map_that_does_not_come_out_even_is_refused():
