@@ -118,11 +118,11 @@ def test_shared_embeddings_are_kept_counted_and_saved_once(tmp_path):
         assert set(file.keys()) == pair.state_dict().keys()
     again = ElectraPair.load(tmp_path / "pair")
     given, labels = gaps()
+    before = pair.eval()(given, labels).generator_logits
+    assert torch.equal(again(given, labels).generator_logits, before)
     with torch.no_grad():
         again.discriminator.bert.embeddings.word.weight.zero_()
-    assert not torch.equal(
-        again(given, labels).generator_logits, pair.eval()(given, labels).generator_logits
-    )
+    assert not torch.equal(again(given, labels).generator_logits, before)
 
 
 def test_embeddings_as_wide_as_the_hidden_states_have_no_projection():
@@ -327,9 +327,10 @@ def test_a_setting_that_makes_no_sense_is_named(make, words):
 
 
 @pytest.mark.bad_input
-def test_a_pair_of_other_models_is_refused():
-    with pytest.raises(CourseError, match=r"discriminator was given BertConfig.*ElectraConfig"):
-        ElectraPair(ElectraPairConfig(BertConfig.tiny()))
+@pytest.mark.parametrize("other", [BertConfig.tiny(), None, 128], ids=["BERT's", "None", "128"])
+def test_a_pair_of_other_models_is_refused(other):
+    with pytest.raises(CourseError, match=r"discriminator was given .*Give a ElectraConfig"):
+        ElectraPair(ElectraPairConfig(other))
 
 
 FIVE = torch.ones(2, 5, dtype=torch.long)
