@@ -67,12 +67,12 @@ def clipped_distances(time: int, span: int, like: Tensor) -> Int[Tensor, "time t
 
 
 def at_distances(
-    content: Float[Tensor, "*axes time width"],
+    content: Float[Tensor, "batch head time width"],
     table: Float[Tensor, "head row width"],
     *,
     mirrored: bool = False,
     gather: bool = False,
-) -> Float[Tensor, "*axes time time"]:
+) -> Float[Tensor, "batch head time time"]:
     """Products of each place's content with the vector of its distance from each other place.
 
     Args:
@@ -85,20 +85,28 @@ def at_distances(
     Returns:
         content_a · table[δ(a, b)] for all a and b; mirrored, content_a · table[δ(b, a)].
     """
-    time, span = content.shape[-2], table.shape[-2] // 2
+    time, span = content.shape[2], table.shape[1] // 2
     if time <= span and not gather:
         used = table[:, span - time : span + time]
         if mirrored:
-            return diagonals(content @ used.mT, time)
-        return diagonals(content @ used.flip(-2).mT, time - 1)
+            return diagonals(products(content, used), time)
+        return diagonals(products(content, used.flip(1)), time - 1)
     pairs = clipped_distances(time, span, content)
     pairs = pairs.mT if mirrored else pairs
-    products = content @ table.mT  # (…, time, 2k), and never (…, time, time, width)
-    return products.gather(-1, pairs.expand(*products.shape[:-1], time))
+    found = products(content, table)
+    return found.gather(-1, pairs.expand(*found.shape[:-1], time))
+
+
+def products(
+    content: Float[Tensor, "batch head time width"], table: Float[Tensor, "head row width"]
+) -> Float[Tensor, "batch head time row"]:
+    """Each place's content times each row: (time × 2k), and never (time × time × width)."""
+    rows = content.transpose(0, 1).flatten(1, 2)  # one large product a head, for all sequences
+    return (rows @ table.mT).unflatten(1, (len(content), -1)).transpose(0, 1)
 
 
 def diagonals(
-    products: Float[Tensor, "*axes time twice_time"], first: int
+    matrices: Float[Tensor, "*axes time twice_time"], first: int
 ) -> Float[Tensor, "*axes time time"]:
     """In row a, the entries from column ``first`` − a on: every row starts one to the left.
 
@@ -106,9 +114,9 @@ def diagonals(
     shorter, in which each row starts where it should. So nothing is copied, and the gradient need
     not be scattered.
     """
-    time = products.shape[-2]
+    time = matrices.shape[-2]
     shorter = 2 * time - 1
-    flat = products.flatten(-2)[..., first : first + time * shorter]
+    flat = matrices.flatten(-2)[..., first : first + time * shorter]
     return flat.unflatten(-1, (time, shorter))[..., :time]
 
 
@@ -193,7 +201,7 @@ class DisentangledAttention(nn.Module):
             found = functional.dropout(weights, dropout) @ v
         else:
             if bias is not None and visible is not None:
-                bias = bias.masked_fill(~visible, -math.inf)
+                bias = torch.where(visible, bias, -math.inf)
             found = functional.scaled_dot_product_attention(
                 q,
                 k,
@@ -212,7 +220,8 @@ class DisentangledAttention(nn.Module):
         gather: bool,
     ) -> Float[Tensor, "batch head time time"] | None:
         """What the relative terms add to the scores; ``q`` is scaled already."""
-        positions = self.position_dropout(positions)[None]
+        used, span = min(q.shape[2], len(positions) // 2), len(positions) // 2
+        positions = self.position_dropout(positions[span - used : span + used])[None]
         added = None
         if self.position_key is not None:
             added = at_distances(q, self.split(self.position_key(positions))[0], gather=gather)
