@@ -10,6 +10,7 @@
     11      reuse, bert_tasks
     13      factorized_embeddings, albert
     14      electra, electra_pair
+    16      disentangled_attention, deberta, enhanced_mask_decoder, sift
 
 What they share: inputs (what a model is given is looked at), outputs (what it returns), losses,
 activations, initialization, checkpoint (save and load), conversion (to and from torch.nn and
