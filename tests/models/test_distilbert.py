@@ -22,7 +22,7 @@ from lmcourse.models.distilbert import (
     evenly,
 )
 from lmcourse.models.parity.comparing import shaken
-from lmcourse.models.roberta import Roberta, RobertaConfig
+from lmcourse.models.roberta import RobertaConfig, RobertaForMaskedLM
 from tests.models.small import BERT
 
 SMALL = DistilBertConfig(23, 12, 2, 3, 20, max_position_embeddings=9, num_labels=3)
@@ -132,8 +132,8 @@ def test_the_masked_words_head_is_copied(kind):
 
 
 def test_a_teacher_that_is_none_is_named():
-    roberta = Roberta(RobertaConfig(23, 12, 2, 3, 20, max_position_embeddings=9))
-    for other in (roberta, DistilBert(SMALL)):
+    roberta = RobertaForMaskedLM(RobertaConfig(23, 12, 2, 3, 20, max_position_embeddings=9))
+    for other in (roberta, roberta.bert, DistilBert(SMALL)):
         with pytest.raises(
             CourseError, match=f"stands on a Bert, .* given a {type(other).__name__}"
         ):
