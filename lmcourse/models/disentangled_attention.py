@@ -16,7 +16,8 @@ So a score has three terms, each with its own matrices:
 
 A fourth, position to position, would be Qʳ_δ(i,j) Kʳ_δ(j,i): a number for each distance, the same
 in every text. The paper leaves it out, as it adds little. With three terms of size √d, the scores
-are divided by √(3d) for √d.
+are divided by √(3d) for √d. (The published code, and so its weights, take Qʳ at δ(i, j): the table
+read from its other end. `DisentangledAttention` has both.)
 
 Taken at its word, eq. 4 needs the vector Kʳ_δ(i,j) of each pair: a tensor (query × key × d). But
 there are only 2k different ones. So the products with *all* of them are computed at once,
