@@ -152,6 +152,20 @@ def test_pruning_goes_on_where_it_stopped():
         prune_weights(twice, 0.5)
 
 
+@pytest.mark.parametrize("first", [True, False])
+def test_what_is_pruned_does_not_change_places_with_zeros(first):
+    layer = nn.Linear(10, 10)
+    rising = torch.arange(1.0, 101).view(10, 10)
+    layer.weight.data = rising if first else rising.flip(0, 1)
+    set_masks(layer, 0.4)
+    parts = layer.parametrizations["weight"]
+    pruned = parts[0].mask == 0
+    parts.original.data[3:7] = 0  # some are pruned, some are not
+    parts.original.data[0 if not first else 9] = 0
+    set_masks(layer, 0.41)
+    assert (parts[0].mask[pruned] == 0).all()
+
+
 def test_the_schedule():
     pruning = GradualPruning(classifier(), 0.8, initial=0.2, start=10, every=5, times=4)
     wanted = {0: 0, 9: 0, 10: 0.2, 14: 0.2}
@@ -175,6 +189,7 @@ def test_gradual_pruning_prunes_the_model_itself():
         assert zero is None or now[zero].all()
         zero = now
         shares.append(now.float().mean().item())
+    assert pruning.step() == ()  # the last was after the eighth
     wanted = [pruning.sparsity(step) for step in range(10)]
     assert shares == pytest.approx(wanted, abs=1e-3) and shares[-1] == pytest.approx(0.8, abs=1e-3)
 

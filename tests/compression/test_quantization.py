@@ -145,6 +145,12 @@ def test_fake_quantization_is_that_of_torch_and_so_is_its_gradient(rows):
     assert clipped.any() and torch.equal(gradient[~clipped], upstream[~clipped])
 
 
+def test_the_gradient_ends_where_clipping_begins():
+    x = torch.tensor([-1.0, -0.4, 0.0, 1.0, 3.0, 3.4, 4.0], requires_grad=True)
+    Affine(torch.tensor(1.0), torch.tensor(0.0), (0, 3)).fake_quantize(x).sum().backward()
+    assert x.grad.tolist() == [0, 1, 1, 1, 1, 1, 0]
+
+
 def test_activations_fake_quantized_are_those_of_torch():
     x = (torch.randn(5, 8) + 1).requires_grad_()
     ours = affine_map(x.detach() * 0.7, UINT7)

@@ -66,6 +66,12 @@ def test_evaluation_changes_nothing():
     assert torch.equal(prepared(**given).logits, first)
 
 
+def test_the_mode_stays():
+    for mode in (True, False):
+        prepared = prepare(classifier().train(mode))
+        assert all(module.training == mode for module in prepared.modules())
+
+
 def test_the_weights_range_follows_the_weights():
     prepared = prepare(nn.Linear(4, 3)).train()
     prepared(torch.randn(5, 4))
