@@ -369,6 +369,19 @@ def test_a_mask_a_query_is_what_each_place_sees():
         assert torch.equal(gradient.abs().sum(-1) > 1e-12, seen[:, place])
 
 
+def test_what_is_new_starts_as_bert_does():
+    wide = replace(SMALL, hidden_size=60, num_attention_heads=4, max_position_embeddings=300)
+    decoder = DebertaForPreTraining(replace(wide, max_relative_positions=-1))
+    weights = [decoder.decoder.position.weight, decoder.bert.encoder.distance.weight]
+    weights += [DebertaForSequenceClassification(wide).classifier.pooler.weight]
+    attention = decoder.bert.encoder.layers[0].attention
+    weights += [attention.position_key.weight, attention.position_query.weight]
+    for weight in weights:  # N(0, 0.02²) cut off at two standard deviations
+        assert weight.abs().max() <= 0.04 + 1e-6
+        assert weight.std().item() == pytest.approx(0.88 * 0.02, rel=0.05)
+    assert not attention.position_query.bias.any()
+
+
 @pytest.mark.parametrize("kind", [DebertaForMaskedLM, DebertaForPreTraining])
 def test_the_first_loss_is_log_v(kind):
     model = kind(replace(SMALL, vocab_size=500)).eval()
