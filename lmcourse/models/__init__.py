@@ -7,10 +7,14 @@
     08      attention, source_and_target, seq2seq
     09      transformer, encoder_decoder
     10      embeddings, bert, bert_heads, gpt, sampling
-    11      reuse, bert_tasks
+    11      reuse, bert_tasks, choices
+    12      roberta
     13      factorized_embeddings, albert
-    14      electra, electra_pair
+    14      spanbert, electra, electra_pair
+    15      sentence_tree, kbert
     16      disentangled_attention, deberta, enhanced_mask_decoder, sift
+    17      distilbert, distillation, triple_loss
+    18      layer_map, tinybert; and `lmcourse.compression`
 
 What they share: inputs (what a model is given is looked at), outputs (what it returns), losses,
 activations, initialization, checkpoint (save and load), conversion (to and from torch.nn and
