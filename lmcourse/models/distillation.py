@@ -206,23 +206,5 @@ def logits_of(result: ModelOutput, model: Model) -> Float[Tensor, "*places class
     return logits
 
 
-def real_places(
-    attention_mask: Tensor | None, hidden: Float[Tensor, "batch time width"]
-) -> Bool[Tensor, "batch time"] | None:
-    """True at the places that are no padding; None if none is.
-
-    Args:
-        attention_mask: as the models are given it. Where it has a row for each query, a place is
-            real that any of them may look at.
-        hidden: hidden states, of a multiple choice (batch · choice, time, width).
-    """
-    if attention_mask is None:
-        return None
-    batch, time, _ = hidden.shape
-    if attention_mask.numel() == batch * time:
-        return attention_mask.reshape(batch, time).bool()
-    return attention_mask.flatten(0, -3).bool().any(-2)
-
-
 def _checked(temperature: float) -> float:
     return positive_number(temperature, "temperature", "distillation")

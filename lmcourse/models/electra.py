@@ -17,7 +17,6 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, Unpack
 
-import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 from torch.nn import functional
@@ -163,27 +162,18 @@ class ElectraForPreTraining(BertHead):
             inputs.check_like(labels, logits, "labels")
             remedy = "1 says that a token was replaced, 0 that it was not"
             inputs.check_range(labels, 2, "labels", IGNORED, remedy)
-            loss = replaced_loss(logits, labels, real_places(given.get("attention_mask"), labels))
+            real = inputs.real_places(given.get("attention_mask"), states.last_hidden_state)
+            loss = replaced_loss(logits, labels, real)
         return ElectraForPreTrainingOutput(loss, logits, states.hidden_states, states.attentions)
-
-
-def real_places(
-    attention_mask: Tensor | None, like: Int[Tensor, "batch time"]
-) -> Bool[Tensor, "batch time"]:
-    """True where there is a token: by a mask for each query, where any place may see one."""
-    if attention_mask is None:
-        return torch.ones_like(like, dtype=torch.bool)
-    seen = attention_mask.bool()
-    return seen.any(1) if seen.ndim == 3 else seen
 
 
 def replaced_loss(
     logits: Float[Tensor, "batch time"],
     labels: Int[Tensor, "batch time"],
-    real: Bool[Tensor, "batch time"],
+    real: Bool[Tensor, "batch time"] | None,
 ) -> Float[Tensor, ""]:
     """Mean binary cross-entropy over the real places that have a label; 0 if there is none."""
-    chosen = real & (labels != IGNORED)
+    chosen = labels != IGNORED if real is None else real & (labels != IGNORED)
     total = functional.binary_cross_entropy_with_logits(
         logits[chosen], labels[chosen].to(logits.dtype), reduction="sum"
     )

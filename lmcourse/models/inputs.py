@@ -12,7 +12,7 @@ from functools import partial
 from typing import Any, TypeVar, get_args, get_type_hints
 
 import torch
-from jaxtyping import Bool, Int
+from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
 from lmcourse.errors import CourseError
@@ -155,6 +155,24 @@ def visible(
     return seen[:, None, None, :] if seen.ndim == 2 else seen[:, None]
 
 
+def real_places(
+    attention_mask: Tensor | None, hidden: Float[Tensor, "batch time width"]
+) -> Bool[Tensor, "batch time"] | None:
+    """True at the places that are no padding; None if none is.
+
+    Args:
+        attention_mask: as the models are given it. Where it has a row for each query, a place is
+            real that any of them may look at.
+        hidden: hidden states, of a multiple choice (batch · choice, time, width).
+    """
+    if attention_mask is None:
+        return None
+    batch, time, _ = hidden.shape
+    if attention_mask.numel() == batch * time:
+        return attention_mask.reshape(batch, time).bool()
+    return attention_mask.flatten(0, -3).bool().any(-2)
+
+
 def check_settings(
     config: object,
     sizes: tuple[str, ...],
@@ -218,6 +236,11 @@ def probability(value: Any, name: str, owner: str) -> float:
 def positive_number(value: Any, name: str, owner: str) -> float:
     """The same, as a ``float`` above 0."""
     return _number(value, name, owner, float, (math.ulp(0.0), math.inf), "a number above 0")
+
+
+def not_negative(value: Any, name: str, owner: str) -> float:
+    """The same, as a ``float`` of at least 0."""
+    return _number(value, name, owner, float, (0, math.inf), "a number of at least 0")
 
 
 def _number(

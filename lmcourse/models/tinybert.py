@@ -30,7 +30,7 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
 from lmcourse.errors import CourseError
-from lmcourse.models import distillation
+from lmcourse.models import distillation, inputs
 from lmcourse.models.attention import MultiHeadAttention
 from lmcourse.models.bert import BertConfig
 from lmcourse.models.checkpoint import Model
@@ -162,7 +162,7 @@ class TinyBertDistiller(nn.Module):
         own = distillation.read(self.student, *given)
         z_S = distillation.logits_of(own, self.student) if by_prediction else own.get("logits")
         H_S, H_T = own["hidden_states"], taught["hidden_states"]
-        real = distillation.real_places(attention_mask, H_S[0])
+        real = inputs.real_places(attention_mask, H_S[0])
         parts, embedding, hidden, attention, prediction = [], None, None, None, None
         if by_layers:
             A_S = self._scores(self.student, own, range(1, len(self.layers) - 1))

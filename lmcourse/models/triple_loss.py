@@ -16,7 +16,7 @@ from jaxtyping import Float, Int
 from torch import Tensor, nn
 
 from lmcourse.errors import CourseError
-from lmcourse.models import distillation
+from lmcourse.models import distillation, inputs
 from lmcourse.models.checkpoint import Model
 from lmcourse.models.inputs import IGNORED, positive_number
 from lmcourse.models.outputs import ModelOutput
@@ -108,7 +108,7 @@ class Distiller(nn.Module):
         own = distillation.read(self.student, *given, labels=labels)
         logits = distillation.logits_of(own, self.student)
         hidden, teacher_hidden = own["hidden_states"][-1], taught["hidden_states"][-1]
-        real = distillation.real_places(attention_mask, hidden)
+        real = inputs.real_places(attention_mask, hidden)
         counted = self._counted(labels, real if logits.ndim == 3 else None, logits)
         soft = distillation.distillation_loss(
             logits, teacher_logits, self.config.temperature, counted

@@ -23,11 +23,10 @@ from lmcourse.models.distillation import (
     FrozenTeacher,
     cosine_loss,
     distillation_loss,
-    real_places,
     soft_cross_entropy,
     soft_targets,
 )
-from lmcourse.models.inputs import IGNORED
+from lmcourse.models.inputs import IGNORED, real_places
 from lmcourse.models.parity.comparing import gradients, shaken
 from lmcourse.models.triple_loss import DistillationConfig, Distiller
 from tests.models.small import BERT as SMALL

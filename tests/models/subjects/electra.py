@@ -12,7 +12,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from lmcourse.models import electra, electra_pair
+from lmcourse.models import electra, electra_pair, inputs
 from lmcourse.models.electra import ElectraConfig
 from lmcourse.models.electra_pair import ElectraPair, ElectraPairConfig
 from lmcourse.models.factorized_embeddings import FactorizedEmbeddings
@@ -181,12 +181,17 @@ def likeliest(sample: Any) -> Any:
 
 def all_places(real_places: Any) -> Any:
     """The loss over padding, too."""
-    return lambda mask, like: torch.ones_like(like, dtype=torch.bool)
+    return lambda mask, hidden: None
 
 
 def summed(replaced_loss: Any) -> Any:
     """The discriminator's loss without its mean."""
-    return lambda logits, labels, real: replaced_loss(logits, labels, real) * real.sum()
+
+    def wrong(logits: Tensor, labels: Tensor, real: Tensor | None) -> Tensor:
+        places = labels.numel() if real is None else real.sum()
+        return replaced_loss(logits, labels, real) * places
+
+    return wrong
 
 
 def unweighted(forward: Any) -> Any:
@@ -252,7 +257,7 @@ BROKEN = (
            replaced(ElectraPair, "corrupt", masks_left), BOTH),
     Broken("ELECTRA: the likeliest token for a drawn one",
            replaced(electra_pair, "sample", likeliest), BOTH),
-    Broken("ELECTRA: loss over padding", replaced(electra, "real_places", all_places),
+    Broken("ELECTRA: loss over padding", replaced(inputs, "real_places", all_places),
            (*FAKES, *BOTH), (*FAKES, *BOTH)),
     Broken("ELECTRA: the discriminator's loss summed", replaced(electra, "replaced_loss", summed),
            FAKES, FAKES),
