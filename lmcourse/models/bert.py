@@ -169,7 +169,8 @@ class Bert(Model):
     (the `transformers` library does not cut); biases and [PAD]'s embedding at zero.
 
     Attributes:
-        same_weights: other classes whose weights a variant takes over as its own.
+        same_weights: other classes that compute the same with the same weights: heads of each
+            stand on all of them.
     """
 
     Config: ClassVar[type[BertConfig]] = BertConfig
@@ -286,8 +287,7 @@ class BertHead(Model):
         Raises:
             CourseError: it is no such model; a setting is unknown; a tensor does not fit.
         """
-        same = cls.Base.same_weights
-        return on_top_of(cls, pretrained, cls.Base, "bert", changes, cls.pretrained_heads, same)
+        return on_top_of(cls, pretrained, cls.Base, "bert", changes, cls.pretrained_heads)
 
 
 def with_pooler(config: BertConfig, pooler: bool) -> BertConfig:

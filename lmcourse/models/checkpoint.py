@@ -21,6 +21,9 @@ M = TypeVar("M", bound="Model")
 T = TypeVar("T", bound="TorchCounterpart")
 C = TypeVar("C")
 
+COMPRESSED = "lmcourse compressed"
+"""Beside what `lmcourse.compression.saving` wrote, how to read it."""
+
 
 class Model(nn.Module):
     """A module that is made from a configuration alone.
@@ -52,7 +55,7 @@ class Model(nn.Module):
         check_as_configured(self)
         metadata = {
             "architecture": type(self).__name__,
-            "config": _as_json(self.config),
+            "config": config_as_json(self.config),
             "format": "pt",
         }
         path = Path(path)
@@ -72,16 +75,23 @@ class Model(nn.Module):
                 architecture; a tensor is missing, left over, or of another shape.
         """
         metadata, state = read_tensors(Path(path))
+        if COMPRESSED in metadata:
+            raise CourseError(
+                f"{path} holds a compressed model.",
+                f"lmcourse.compression.saving.load(path, {cls.__name__}) reads it.",
+            )
         named = metadata.get("architecture")
         if named != cls.__name__:
+            through = f", and call {cls.__name__}.on_top_of with what it becomes"
+            through = through if hasattr(cls, "on_top_of") else ""
             raise CourseError(
                 f"{path} holds {f'a {named}' if named else 'no model of the course'}, "
                 f"not a {cls.__name__}.",
-                f"Load it as what it is: {named}.load(…)."
+                f"Load it as what it is, {named}.load(…){through}."
                 if named
                 else f"A file of another library comes in by {cls.__name__}.from_transformers.",
             )
-        model = cls(_config(cls.Config, metadata.get("config", ""), path))
+        model = cls(config_from_json(cls.Config, metadata.get("config", ""), path))
         load_strictly(model, state, str(path))
         return model.eval()
 
@@ -133,19 +143,33 @@ class TorchCounterpart(nn.Module):
         return torch_layers.to_torch(self)
 
 
-def check_as_configured(model: Model) -> None:
+def check_as_configured(model: Model, remedy: str = "") -> None:
     """See that a model has the tensors that its configuration gives it.
+
+    Args:
+        remedy: what to do instead, if it is not to write a file.
 
     Raises:
         CourseError: it was changed: a file of it could not be read back.
     """
     with torch.device("meta"):
         wanted = type(model)(model.config)
-    if _shapes(model) != _shapes(wanted):
+    shapes = _shapes(model)
+    if shapes != _shapes(wanted):
+        if any("parametrizations." in name or "fake_quant" in name for name in shapes):
+            what = "weights of it are under masks, or round in training"
+            default = (
+                "Call lmcourse.compression.magnitude_pruning.make_permanent or "
+                "lmcourse.compression.quantization_aware.convert first."
+            )
+        else:
+            what = "layers of it were pruned, factorized, quantized or replaced"
+            default = (
+                "lmcourse.compression.saving writes and reads what lmcourse.compression made of it."
+            )
         raise CourseError(
-            f"This {type(model).__name__} is no longer what its configuration makes: layers of it "
-            "were pruned, factorized, quantized or replaced.",
-            "lmcourse.compression.saving writes and reads what lmcourse.compression made of it.",
+            f"This {type(model).__name__} is no longer what its configuration makes: {what}.",
+            remedy or default,
         )
 
 
@@ -185,7 +209,7 @@ def load_strictly(model: nn.Module, state: Mapping[str, Tensor], source: str) ->
 
 
 def _check_kind(what: str, config: Any, kind: type) -> None:
-    if not isinstance(config, kind):
+    if type(config) is not kind:  # a subclass has settings that this one would ignore
         raise CourseError(
             f"{what} was given {config!r:.80} for its configuration.", f"Give a {kind.__name__}."
         )
@@ -207,7 +231,7 @@ def _apart(state: Mapping[str, Tensor]) -> dict[str, Tensor]:
     return apart
 
 
-def _as_json(config: Any) -> str:
+def config_as_json(config: Any) -> str:
     """A configuration as JSON that gives it back.
 
     Raises:
@@ -251,8 +275,12 @@ def read_tensors(path: Path) -> tuple[dict[str, str], dict[str, Tensor]]:
         ) from error
 
 
-def _config(kind: type[C], content: str, path: str | Path) -> C:
-    """The configuration from its JSON; what was added to it later has its default."""
+def config_from_json(kind: type[C], content: str, path: str | Path) -> C:
+    """The configuration from its JSON; what was added to it later has its default.
+
+    Raises:
+        CourseError: it is no such configuration's.
+    """
     try:
         config = msgspec.json.decode(content, type=kind)
         if msgspec.json.decode(msgspec.json.encode(config)) != msgspec.json.decode(content):

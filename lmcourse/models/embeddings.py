@@ -87,14 +87,15 @@ class Embeddings(nn.Module):
         Args:
             input_ids: the tokens.
             token_type_ids: each token's segment; 0 for all if they are not given.
-            position_ids: each token's place; one after the other if they are not given.
+            position_ids: each token's place; one after the other if they are not given. Several
+                tokens may share one, so there may be more of them than places.
             inputs_embeds: vectors in place of the tokens' embeddings, where something was done to
                 them before.
 
         Raises:
             CourseError: a shape does not fit, or a number is out of range.
         """
-        x = self._words(input_ids, inputs_embeds)
+        x = self._words(input_ids, inputs_embeds, self.longest if position_ids is None else None)
         like = x[..., 0]
         if self.segment is not None and token_type_ids is None:
             x = x + self.segment.weight[0]
@@ -117,24 +118,28 @@ class Embeddings(nn.Module):
         # A slice is no look-up: its gradient is a sum over the batch, with no scattering.
         return self.position.weight[self.first_position :][:time]
 
-    def _words(self, input_ids: Tensor | None, inputs_embeds: Tensor | None) -> Tensor:
+    def _words(
+        self, input_ids: Tensor | None, inputs_embeds: Tensor | None, places: int | None
+    ) -> Tensor:
+        """The tokens' vectors, of sequences no longer than ``places``, if that is a number."""
         if (input_ids is None) == (inputs_embeds is None):
             raise CourseError(
                 "A model takes either input_ids or inputs_embeds, and was given "
                 f"{'neither' if input_ids is None else 'both'}.",
                 "Give input_ids, (batch, time), unless you have the embedded tokens already.",
             )
-        places = self.longest
         if input_ids is not None:
             inputs.check_ids(input_ids, self.word.num_embeddings, places)
             return self.word(input_ids)
         assert inputs_embeds is not None
         width = self.word.embedding_dim
         shape = tuple(inputs_embeds.shape)
-        if len(shape) != 3 or shape[2] != width or not 1 <= shape[1] <= places or not shape[0]:
+        fits = len(shape) == 3 and shape[2] == width and bool(shape[0] and shape[1])
+        if not fits or (places is not None and shape[1] > places):
+            most = "" if places is None else f", time at most {places}"
             raise CourseError(
                 f"inputs_embeds has shape {shape}.",
-                f"This model takes (batch, time, {width}), time at most {places}.",
+                f"This model takes (batch, time, {width}){most}.",
             )
         own, given = self.word.weight.dtype, inputs_embeds.dtype
         if not given.is_floating_point or torch.promote_types(own, given) != own:

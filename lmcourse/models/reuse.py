@@ -7,15 +7,16 @@ et al. 2019, figure 1; chapter 11):
 """
 
 from collections.abc import Mapping
-from dataclasses import fields, replace
-from typing import Any, TypeVar
+from dataclasses import fields
+from typing import Any, TypeVar, cast
 
 from torch import Tensor, nn
 
 from lmcourse.errors import CourseError
-from lmcourse.models.checkpoint import Model, load_strictly
+from lmcourse.models.checkpoint import Model, check_as_configured, load_strictly
 
 M = TypeVar("M", bound=Model)
+C = TypeVar("C")
 
 
 def on_top_of(
@@ -25,7 +26,6 @@ def on_top_of(
     part: str,
     changes: dict[str, Any],
     heads: tuple[str, ...] = (),
-    same: tuple[type[Model], ...] = (),
 ) -> M:
     """A model over a copy of the pretrained one's weights, in its mode, type and place.
 
@@ -36,16 +36,14 @@ def on_top_of(
         part: what the base model is called below a head.
         changes: settings that are to differ from the pretrained model's.
         heads: those that are copied too where both models have one by that name.
-        same: other classes that compute with the same weights as the base model.
 
     A pooler that only the pretrained model has is dropped; one that only ours has is drawn anew.
 
     Raises:
         CourseError: it has no such base model; a setting is unknown; a tensor does not fit.
     """
-    body = body_of(kind, pretrained, (base, *same), part)
-    check_changes(kind.Config, changes)
-    model = kind(replace(pretrained.config, **changes))
+    body = body_of(kind, pretrained, (base,), part)
+    model = kind(settings_for(kind.Config, pretrained.config, changes))
     like = next(body.parameters())
     model.to(like.device, like.dtype)
     copied = _under(part, body)
@@ -68,22 +66,45 @@ def body_of(kind: type[Model], pretrained: Model, bases: tuple[type[M], ...], pa
 
     Args:
         kind: what is to be built on it.
-        bases: the classes that it may be of; the first is named if it is of none.
+        bases: the classes that it may be of, or of their `family`; the first is named if it is
+            of none.
         part: what it is called below a head.
 
     Raises:
-        CourseError: there is none.
+        CourseError: there is none, or it is no longer what its configuration makes.
     """
-    body = pretrained if type(pretrained) in bases else getattr(pretrained, part, None)
-    # A base model's subclass has the same names of tensors, and computes something else with them.
-    if not isinstance(body, bases) or type(body) not in bases:
+    known = set[type]().union(*map(family, bases))
+    body = pretrained if known & family(type(pretrained)) else getattr(pretrained, part, None)
+    if not isinstance(body, Model) or not known & family(type(body)):
         base = bases[0].__name__
         raise CourseError(
             f"{kind.__name__} stands on a {base}, and was given a {type(pretrained).__name__}.",
             f"Give a {base} or a model with one in it; one of the transformers library comes in "
             "by from_transformers of our class of the same name.",
         )
-    return body
+    check_as_configured(body, "Build on the model as it was, then compress what was built.")
+    return cast(M, body)
+
+
+def family(kind: type) -> set[type]:
+    """A base model's class, and those that it names as computing the same with its weights.
+
+    It does not inherit them: a base model's subclass has the same names of tensors, and computes
+    something else with them unless it says that it does not.
+    """
+    return {kind, *vars(kind).get("same_weights", ())}
+
+
+def settings_for(config: type[C], known: Any, changes: Mapping[str, Any]) -> C:
+    """A configuration with those of a pretrained model's settings that it has, and changes.
+
+    Raises:
+        CourseError: what is to be changed is no setting.
+    """
+    check_changes(config, changes)
+    own = {field.name for field in fields(cast(Any, config))}
+    kept = {f.name: getattr(known, f.name) for f in fields(known) if f.name in own}
+    return config(**(kept | dict(changes)))
 
 
 def check_changes(config: type, changes: Mapping[str, Any]) -> None:

@@ -18,7 +18,7 @@ A span is a run of labels: the published code makes one of two that touch or ove
 """
 
 from dataclasses import dataclass
-from typing import Unpack
+from typing import ClassVar, Unpack
 
 import torch
 from jaxtyping import Bool, Float, Int
@@ -67,6 +67,7 @@ class SpanBert(Bert):
     """BERT, as it is."""
 
     Config = SpanBertConfig
+    same_weights: ClassVar[tuple[type[Bert], ...]] = (Bert,)
 
 
 @dataclass(frozen=True, eq=False)

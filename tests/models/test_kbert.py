@@ -10,6 +10,7 @@ from lmcourse.errors import CourseError
 from lmcourse.models.bert import Bert, BertConfig
 from lmcourse.models.bert_heads import BertForMaskedLM
 from lmcourse.models.bert_tasks import BertForTokenClassification
+from lmcourse.models.deberta import DebertaConfig
 from lmcourse.models.inputs import IGNORED
 from lmcourse.models.kbert import (
     KBert,
@@ -18,6 +19,7 @@ from lmcourse.models.kbert import (
     batch_of,
 )
 from lmcourse.models.parity.comparing import shaken
+from lmcourse.models.roberta import Roberta, RobertaConfig
 from lmcourse.models.sentence_tree import TRUNK, Branch, KnowledgeBase, SentenceTree
 from tests.models.small import BERT
 
@@ -46,6 +48,13 @@ def test_it_adds_no_parameter(size):
         own, bert = KBert(config), Bert(config)
         assert parameters(own) == parameters(bert) == parameters(transformers.BertModel(theirs))
     assert own.state_dict().keys() == bert.state_dict().keys()
+
+
+@pytest.mark.parametrize("kind", [KBert, *HEADS, Bert], ids=lambda kind: kind.__name__)
+def test_another_variants_settings_are_refused(kind):
+    """Their model would ignore them."""
+    with pytest.raises(CourseError, match=f"{kind.__name__} was given DebertaConfig.*a BertConfig"):
+        kind(DebertaConfig(23, 12, 2, 3, 20))
 
 
 def test_sentences_of_which_nothing_is_known_are_read_as_by_bert():
@@ -123,8 +132,9 @@ def test_its_heads_stand_on_any_pretrained_bert(kind, tmp_path):
     again, given = kind.load(tmp_path / "model.safetensors"), batch_of([FLAT])
     assert torch.equal(again(**given).logits, model.eval()(**given).logits)
     assert type(kind.on_top_of(model).bert) is KBert
-    with pytest.raises(CourseError, match=f"stands on a Bert, and was given a {kind.__name__}"):
-        BertForTokenClassification.on_top_of(model)
+    assert type(BertForTokenClassification.on_top_of(model).bert) is Bert
+    with pytest.raises(CourseError, match="stands on a KBert, and was given a Roberta"):
+        kind.on_top_of(Roberta(RobertaConfig(23, 12, 2, 3, 20)))
 
 
 def test_a_batch_is_filled_up_with_what_nobody_sees():

@@ -8,9 +8,12 @@ import torch
 import transformers
 
 from lmcourse.errors import CourseError
-from lmcourse.models.bert import Bert, BertConfig
+from lmcourse.models.bert import BertConfig
 from lmcourse.models.bert_heads import BertForMaskedLM
+from lmcourse.models.bert_tasks import BertForQuestionAnswering
+from lmcourse.models.gpt import GPT
 from lmcourse.models.inputs import IGNORED
+from lmcourse.models.kbert import KBert, KBertForTokenClassification
 from lmcourse.models.parity.comparing import shaken
 from lmcourse.models.spanbert import (
     SpanBert,
@@ -22,6 +25,7 @@ from lmcourse.models.spanbert import (
     boundaries,
 )
 from tests.models.small import BERT
+from tests.models.small import GPT as GPT_SMALL
 
 SMALL = SpanBertConfig(
     23, 12, 2, 3, 20, max_position_embeddings=9, num_labels=3, max_span_length=4,
@@ -181,8 +185,40 @@ def test_its_heads_stand_on_what_was_pretrained(kind, tmp_path):
     assert again.config == model.config
     one, other = (each.eval()(TEXT).to_tuple() for each in (model, again))
     assert all(map(torch.equal, one, other))
-    with pytest.raises(CourseError, match="stands on a SpanBert, and was given a Bert"):
-        kind.on_top_of(Bert(BERT))
+    with pytest.raises(CourseError, match="stands on a SpanBert, and was given a GPT"):
+        kind.on_top_of(GPT(GPT_SMALL))
+
+
+def test_berts_heads_and_spanberts_stand_on_each_others_weights():
+    bert, span = shaken(BertForMaskedLM(BERT)), shaken(SpanBertForPreTraining(SMALL))
+    model = SpanBertForPreTraining.on_top_of(bert, max_span_length=3)
+    assert model.config.max_span_length == 3 and model.config.span_position_size == 200
+    assert torch.equal(model(TEXT).logits, bert(TEXT).logits)
+    masked = BertForMaskedLM.on_top_of(span)
+    assert type(masked.config) is BertConfig
+    assert torch.equal(masked(TEXT).logits, span(TEXT).logits)
+    for kind, pretrained in (
+        (SpanBertForQuestionAnswering, bert.bert),
+        (BertForQuestionAnswering, SpanBertForQuestionAnswering(SMALL).eval()),
+        (KBertForTokenClassification, span),
+        (SpanBertForTokenClassification, KBert(BERT).eval()),
+    ):
+        body = getattr(pretrained, "bert", pretrained)
+        model = kind.on_top_of(pretrained, num_labels=4)
+        assert type(model.bert) is kind.Base and type(model.config) is kind.Config
+        assert torch.equal(model.bert(TEXT).last_hidden_state, body(TEXT).last_hidden_state)
+    with pytest.raises(CourseError, match="BertConfig has no setting max_span_length"):
+        BertForMaskedLM.on_top_of(span, max_span_length=3)
+
+
+class Halved(SpanBert):
+    def forward(self, *given, **more):
+        raise NotImplementedError
+
+
+def test_what_is_made_of_it_does_not_inherit_that_its_weights_are_berts():
+    with pytest.raises(CourseError, match="stands on a Bert, and was given a Halved"):
+        BertForMaskedLM.on_top_of(Halved(SMALL))
 
 
 def test_pre_training_goes_on_with_both_its_heads():
