@@ -15,12 +15,13 @@ in `lmcourse.models.factorized_embeddings`. How both models are trained together
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, Unpack
+from typing import Any, ClassVar, Unpack
 
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 from torch.nn import functional
 
+from lmcourse.errors import CourseError
 from lmcourse.models import inputs
 from lmcourse.models.activations import activation_of
 from lmcourse.models.bert import Bert, BertConfig, BertHead, BertInputs, with_pooler
@@ -44,6 +45,7 @@ class ElectraConfig(BertConfig):
     """BERT's settings and ELECTRA's own; those of ELECTRA small.
 
     Attributes:
+        add_pooling_layer: there is no pooler.
         embedding_size: width of a token's embedding; there is a projection if it is not
             ``hidden_size``.
         summary_last_dropout: dropout below the score of a choice.
@@ -59,6 +61,11 @@ class ElectraConfig(BertConfig):
     def __post_init__(self) -> None:
         super().__post_init__()
         inputs.check_settings(self, ("embedding_size",), ("summary_last_dropout",))
+        if self.add_pooling_layer:
+            raise CourseError(
+                f"add_pooling_layer is True in this {type(self).__name__}.",
+                "An ELECTRA has no pooler; one with a pooler is a BERT.",
+            )
 
     @classmethod
     def small(cls, **changes: Any) -> BertConfig:
@@ -105,6 +112,8 @@ class ElectraForMaskedLM(BertForMaskedLM):
 @dataclass(frozen=True, eq=False)
 class ElectraForPreTrainingOutput(ModelOutput):
     """What the discriminator returns: a token was replaced with the probability σ(logit)."""
+
+    softmax: ClassVar[bool] = False
 
     loss: Float[Tensor, ""] | None
     logits: Float[Tensor, "batch time"]

@@ -21,20 +21,23 @@ discarded.
 
 import copy
 from dataclasses import dataclass, field, replace
-from typing import Any, cast
+from typing import Any, Unpack, cast
 
 import torch
 from jaxtyping import Float, Int
-from torch import Tensor, nn
+from torch import Tensor
 
+from lmcourse.errors import CourseError
 from lmcourse.models import inputs
-from lmcourse.models.checkpoint import Model, load_strictly
+from lmcourse.models.bert import BertInputs
+from lmcourse.models.checkpoint import Model
 from lmcourse.models.electra import ElectraConfig, ElectraForMaskedLM, ElectraForPreTraining
-from lmcourse.models.embeddings import Embeddings
-from lmcourse.models.initialization import draw_weights
 from lmcourse.models.inputs import IGNORED
-from lmcourse.models.outputs import ModelOutput
+from lmcourse.models.outputs import Layers, ModelOutput
 from lmcourse.models.sampling import sample
+
+SHARED = ("word", "position", "segment", "norm")
+"""Parts of the embeddings that both models have. Dropout is no weight, and each has its own."""
 
 
 @dataclass(frozen=True)
@@ -43,9 +46,11 @@ class ElectraPairConfig:
 
     Attributes:
         discriminator: its settings. The generator's are the same but for its size.
-        generator_size: the generator's width, of the discriminator's. Its heads are as wide, and
-            fewer, and its feed-forward networks smaller by the same factor.
-        discriminator_weight: λ, what the discriminator's loss is multiplied by.
+        generator_size: how many of the discriminator's heads the generator has, rounded to a whole
+            number. They are as wide as there; width and feed-forward networks shrink with their
+            number. Where less than one is left, there is one, as narrow as that.
+        discriminator_weight: λ, what the discriminator's loss is multiplied by. With 0, the
+            generator alone learns, as BERT does, and the step costs the same.
     """
 
     discriminator: ElectraConfig = field(default_factory=ElectraConfig)
@@ -53,7 +58,10 @@ class ElectraPairConfig:
     discriminator_weight: float = 50.0
 
     def __post_init__(self) -> None:
-        inputs.check_settings(self, (), (), ("generator_size", "discriminator_weight"))
+        inputs.check_settings(self, (), (), ("generator_size",))
+        name = "discriminator_weight"
+        weight = inputs.not_negative(self.discriminator_weight, name, type(self).__name__)
+        object.__setattr__(self, name, weight)
         if isinstance(self.discriminator, ElectraConfig):  # `Model` refuses what is none
             _ = self.generator  # which looks at the sizes
 
@@ -61,28 +69,51 @@ class ElectraPairConfig:
     def generator(self) -> ElectraConfig:
         """The generator's settings."""
         whole = self.discriminator
-        width = round(whole.hidden_size * self.generator_size)
+        head = whole.hidden_size // whole.num_attention_heads
+        left = whole.num_attention_heads * self.generator_size
+        width = round(left) * head if left >= 1 else round(left * head)
+        between = round(whole.intermediate_size * width / whole.hidden_size)
+        if width < 1 or between < 1:
+            raise CourseError(
+                f"generator_size is {self.generator_size!r} in this {type(self).__name__}: of a "
+                f"width of {whole.hidden_size} and {whole.intermediate_size} between, {width} and "
+                f"{between} are left.",
+                "Give a larger one: 1/4 or 1/3 in the paper, and 1 for a generator as large.",
+            )
         return replace(
             whole,
             hidden_size=width,
-            num_attention_heads=max(1, width * whole.num_attention_heads // whole.hidden_size),
-            intermediate_size=round(whole.intermediate_size * self.generator_size),
+            num_attention_heads=max(1, width // head),
+            intermediate_size=between,
         )
 
     @classmethod
-    def small(cls) -> "ElectraPairConfig":
-        """The paper's ELECTRA small: a generator of a quarter of the width (table 6)."""
-        return cls(cast(ElectraConfig, ElectraConfig.small()))
+    def small(
+        cls, *, generator_size: float = 1 / 4, discriminator_weight: float = 50.0, **changes: Any
+    ) -> "ElectraPairConfig":
+        """The paper's ELECTRA small: a generator of a quarter of the size (table 6).
+
+        Args:
+            changes: what is to differ in both models, as ``vocab_size``.
+        """
+        discriminator = cast(ElectraConfig, ElectraConfig.small(**changes))
+        return cls(discriminator, generator_size, discriminator_weight)
 
     @classmethod
-    def base(cls) -> "ElectraPairConfig":
-        """ELECTRA base: a generator of a third of the width."""
-        return cls(cast(ElectraConfig, ElectraConfig.base()), 1 / 3)
+    def base(
+        cls, *, generator_size: float = 1 / 3, discriminator_weight: float = 50.0, **changes: Any
+    ) -> "ElectraPairConfig":
+        """ELECTRA base: a generator of a third of the size; arguments as `small` has."""
+        discriminator = cast(ElectraConfig, ElectraConfig.base(**changes))
+        return cls(discriminator, generator_size, discriminator_weight)
 
     @classmethod
-    def large(cls) -> "ElectraPairConfig":
-        """ELECTRA large: a generator of a quarter of the width."""
-        return cls(cast(ElectraConfig, ElectraConfig.large()))
+    def large(
+        cls, *, generator_size: float = 1 / 4, discriminator_weight: float = 50.0, **changes: Any
+    ) -> "ElectraPairConfig":
+        """ELECTRA large: a generator of a quarter of the size; arguments as `small` has."""
+        discriminator = cast(ElectraConfig, ElectraConfig.large(**changes))
+        return cls(discriminator, generator_size, discriminator_weight)
 
 
 @dataclass(frozen=True, eq=False)
@@ -102,36 +133,20 @@ class ElectraPairOutput(ModelOutput):
     discriminator_logits: Float[Tensor, "batch time"]
     corrupted_ids: Int[Tensor, "batch time"]
     replaced: Int[Tensor, "batch time"]
-
-
-class BorrowedEmbeddings(nn.Module):
-    """Another model's embeddings, and a projection of one's own behind them.
-
-    The lender stands in a tuple. So it is none of this module's parts: its tensors are saved,
-    counted and moved with the model that they belong to, and with that one alone.
-    """
-
-    def __init__(self, lender: Embeddings, config: ElectraConfig) -> None:
-        super().__init__()
-        self.lender = (lender,)
-        narrow = config.embedding_size != config.hidden_size
-        self.projection = (
-            nn.Linear(config.embedding_size, config.hidden_size) if narrow else nn.Identity()
-        )
-        draw_weights(self, config.initializer_range, truncated=True)
-
-    @property
-    def word(self) -> nn.Embedding:
-        """The tokens' embeddings, which the generator's output reads too."""
-        return self.lender[0].word
-
-    def forward(self, *given: Any, **named: Any) -> Float[Tensor, "batch time width"]:
-        """As `Embeddings.forward`: the lender's, without the lender's own projection."""
-        return self.projection(Embeddings.forward(self.lender[0], *given, **named))
+    generator_hidden_states: Layers | None = None
+    generator_attentions: Layers | None = None
+    discriminator_hidden_states: Layers | None = None
+    discriminator_attentions: Layers | None = None
 
 
 class ElectraPair(Model):
-    """A generator and a discriminator that share their embeddings, which the latter holds."""
+    """A generator and a discriminator, whose embeddings are one.
+
+    Each is a whole model, and can be saved, converted and built upon. What they share are modules
+    that stand in both: each tensor is counted, trained and saved once, as the discriminator's.
+    Whoever freezes one model's parameters so freezes the shared ones for both; mode and dropout
+    are each model's own.
+    """
 
     Config = ElectraPairConfig
     config: ElectraPairConfig
@@ -140,36 +155,35 @@ class ElectraPair(Model):
         super().__init__(config)
         self.discriminator = ElectraForPreTraining(config.discriminator)
         self.generator = ElectraForMaskedLM(config.generator)
-        borrowed = BorrowedEmbeddings(self.discriminator.bert.embeddings, config.generator)
-        self.generator.bert.embeddings = cast(Embeddings, borrowed)
+        share_embeddings(self.generator, self.discriminator)
+        self.register_state_dict_post_hook(leave_out_second_names)
+        self.register_load_state_dict_post_hook(expect_no_second_names)
 
     def forward(
         self,
         input_ids: Int[Tensor, "batch time"],
         labels: Int[Tensor, "batch time"],
-        attention_mask: Tensor | None = None,
-        token_type_ids: Int[Tensor, "batch time"] | None = None,
-        position_ids: Int[Tensor, "batch time"] | None = None,
+        *,
+        torch_generator: torch.Generator | None = None,
+        **given: Unpack[BertInputs],
     ) -> ElectraPairOutput:
-        """One step of both models.
+        """One step of both models. In evaluation mode too, tokens are drawn.
 
         Args:
             input_ids: the text, masked.
             labels: the text's own token at each place that is to be filled in, ``IGNORED`` at the
                 others.
-            attention_mask, token_type_ids, position_ids: as `Bert.forward` has them, for both.
+            torch_generator: where the draws' chance comes from; None: PyTorch's own.
+            given: the rest of what `Bert.forward` takes, for both; but no ``inputs_embeds``.
 
         Raises:
-            CourseError: an input or the labels do not fit.
+            CourseError: an input or the labels do not fit, or the generator's scores are no
+                numbers.
         """
-        seen = {
-            "attention_mask": attention_mask,
-            "token_type_ids": token_type_ids,
-            "position_ids": position_ids,
-        }
-        guess = self.generator(input_ids, labels=labels, **seen)
-        corrupted, replaced = self.corrupt(input_ids, labels, guess.logits)
-        judged = self.discriminator(corrupted, labels=replaced, **seen)
+        check_given(labels, given)
+        guess = self.generator(input_ids, labels=labels, **given)
+        corrupted, replaced = self.corrupt(input_ids, labels, guess.logits, torch_generator)
+        judged = self.discriminator(corrupted, labels=replaced, **given)
         return ElectraPairOutput(
             guess.loss + self.config.discriminator_weight * judged.loss,
             guess.loss,
@@ -178,6 +192,10 @@ class ElectraPair(Model):
             judged.logits,
             corrupted,
             replaced,
+            guess.hidden_states,
+            guess.attentions,
+            judged.hidden_states,
+            judged.attentions,
         )
 
     @staticmethod
@@ -186,12 +204,29 @@ class ElectraPair(Model):
         input_ids: Int[Tensor, "batch time"],
         labels: Int[Tensor, "batch time"],
         logits: Float[Tensor, "batch time vocab"],
+        torch_generator: torch.Generator | None = None,
     ) -> tuple[Int[Tensor, "batch time"], Int[Tensor, "batch time"]]:
-        """The text with a token drawn for each gap, and 1 where that is not the text's own."""
+        """The text with a token drawn for each gap, and 1 where that is not the text's own.
+
+        Args:
+            input_ids, labels, torch_generator: as `forward` has them.
+            logits: the generator's.
+
+        Raises:
+            CourseError: there are gaps where it scores no token with a number.
+        """
         gaps = labels != IGNORED
         original = torch.where(gaps, labels, input_ids)
         corrupted = original.clone()
-        corrupted[gaps] = sample(logits[gaps]).squeeze(-1).to(corrupted.dtype)
+        scores = logits[gaps]
+        if not bool(scores.amax(-1).isfinite().all()):
+            raise CourseError(
+                "The generator's scores of a gap hold NaN or an infinity: nothing can be drawn.",
+                "Look at generator_loss in the steps before. A lower learning rate, its warm-up or "
+                "clipped gradients (and in float16 a scaled loss) keep it finite.",
+            )
+        drawn = sample(scores, generator=torch_generator)
+        corrupted[gaps] = drawn.squeeze(-1).to(corrupted.dtype)
         return corrupted, (corrupted != original).long()
 
     def without_generator(self) -> ElectraForPreTraining:
@@ -199,13 +234,56 @@ class ElectraPair(Model):
         return copy.deepcopy(self.discriminator)
 
     def apart(self) -> tuple[ElectraForMaskedLM, ElectraForPreTraining]:
-        """Copies of both, the generator with embeddings of its own: each can be saved alone."""
-        generator = ElectraForMaskedLM(self.config.generator)
-        lent = self.discriminator.bert.embeddings.state_dict()
-        state = self.generator.state_dict() | {
-            f"bert.embeddings.{name}": tensor
-            for name, tensor in lent.items()
-            if not name.startswith("projection.")
-        }
-        load_strictly(generator, state, f"this {type(self).__name__}")
-        return generator.train(self.generator.training), self.without_generator()
+        """Copies of both, which share nothing any more."""
+        return copy.deepcopy(self.generator), self.without_generator()
+
+
+def share_embeddings(generator: ElectraForMaskedLM, discriminator: ElectraForPreTraining) -> None:
+    """Put the discriminator's embeddings in the place of the generator's, up to the projection."""
+    for part in SHARED:
+        setattr(generator.bert.embeddings, part, getattr(discriminator.bert.embeddings, part))
+
+
+def second_names(pair: ElectraPair) -> tuple[str, ...]:
+    """What the names begin with that the generator has for the discriminator's tensors."""
+    own, lent = pair.generator.bert.embeddings, pair.discriminator.bert.embeddings
+    return tuple(
+        f"generator.bert.embeddings.{name}."
+        for name, part in own.named_children()
+        if part is getattr(lent, name, None)
+    )
+
+
+def leave_out_second_names(
+    pair: ElectraPair, state: dict[str, Any], prefix: str, metadata: dict[str, Any]
+) -> None:
+    """What ``state_dict`` ends with: each tensor is kept under one name."""
+    second = tuple(prefix + name for name in second_names(pair))
+    for name in [name for name in state if name.startswith(second)]:
+        del state[name]
+
+
+def expect_no_second_names(pair: ElectraPair, problems: Any) -> None:
+    """What ``load_state_dict`` ends with: what came under one name is not missing."""
+    second = second_names(pair)
+    missing = problems.missing_keys
+    missing[:] = [name for name in missing if not any(one in name for one in second)]
+
+
+def check_given(labels: Any, given: BertInputs) -> None:
+    """See that there is a masked text, and what stood in its gaps.
+
+    Raises:
+        CourseError: one of them is not there.
+    """
+    if labels is None:
+        raise CourseError(
+            "labels is None, and the two models learn from nothing else.",
+            f"Give the text's own token at each masked place and {IGNORED} at the others. For what "
+            "one of them makes of a text, call it alone: pair.generator, pair.discriminator.",
+        )
+    if given.get("inputs_embeds") is not None:
+        raise CourseError(
+            "A pair was given inputs_embeds.",
+            "Give input_ids: what the discriminator reads is made of tokens that are drawn.",
+        )

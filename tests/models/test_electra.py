@@ -1,5 +1,7 @@
 """ELECTRA's sizes, loss, draws and refusals; that it equals the reference is in the table."""
 
+import copy
+import math
 from dataclasses import replace
 
 import pytest
@@ -125,10 +127,115 @@ def test_shared_embeddings_are_kept_counted_and_saved_once(tmp_path):
     assert not torch.equal(again(given, labels).generator_logits, before)
 
 
+def test_each_model_of_a_pair_is_a_whole_one(tmp_path):
+    pair = shaken(ElectraPair(PAIR))
+    given, labels = gaps()
+    own = pair.generator
+    logits = pair(given, labels).generator_logits
+    own.save(tmp_path / "generator")
+    assert torch.equal(ElectraForMaskedLM.load(tmp_path / "generator")(given).logits, logits)
+    again = ElectraForMaskedLM.from_transformers(own.to_transformers())
+    assert torch.equal(again(given).logits, logits)
+    for part in (own, pair.discriminator):
+        tuned = ElectraForTokenClassification.on_top_of(part)
+        state = tuned.bert(given).last_hidden_state
+        assert torch.equal(state, part.bert(given).last_hidden_state)
+        assert not set(tuned.parameters()) & set(pair.parameters())
+    assert own.bert.embeddings.longest == 9
+
+
+def test_mode_is_each_models_own_and_freezing_reaches_what_is_shared():
+    pair = ElectraPair(replace(PAIR, discriminator=replace(SMALL, hidden_dropout_prob=0.5)))
+    given, _ = gaps()
+    pair.generator.eval()
+    logits = [pair.generator(given).logits for _ in range(2)]
+    assert torch.equal(*logits)
+    scores = [pair.discriminator(given).logits for _ in range(2)]
+    assert not torch.equal(*scores)
+    pair.generator.requires_grad_(False)
+    frozen = {name for name, own in pair.discriminator.named_parameters() if not own.requires_grad}
+    parts = ("word.weight", "position.weight", "segment.weight", "norm.weight", "norm.bias")
+    assert frozen == {f"bert.embeddings.{part}" for part in parts}
+
+
+def test_a_copied_pair_and_one_within_another_module_share_on_as_before():
+    pair = shaken(ElectraPair(PAIR))
+    whole = torch.nn.ModuleDict({"pair": copy.deepcopy(pair)})
+    assert whole.state_dict().keys() == {f"pair.{name}" for name in pair.state_dict()}
+    with torch.no_grad():
+        whole["pair"].discriminator.bert.embeddings.word.weight.zero_()
+    assert not whole["pair"].generator.bert.embeddings.word.weight.any()
+    whole.load_state_dict({f"pair.{name}": tensor for name, tensor in pair.state_dict().items()})
+    words = whole["pair"].generator.bert.embeddings.word.weight
+    assert torch.equal(words, pair.generator.bert.embeddings.word.weight)
+    assert words is whole["pair"].discriminator.bert.embeddings.word.weight
+    with torch.device("meta"):
+        empty = ElectraPair(PAIR)
+    empty.to_empty(device="cpu").load_state_dict(pair.state_dict())
+    own, lent = empty.generator.bert.embeddings, empty.discriminator.bert.embeddings
+    assert own.word.weight is lent.word.weight
+
+
+def test_a_missing_tensor_is_missed_and_an_unshared_one_is_not_lost(tmp_path):
+    pair = ElectraPair(PAIR)
+    state = pair.state_dict()
+    del state["discriminator.bert.embeddings.word.weight"]
+    with pytest.raises(RuntimeError, match=r"Missing key.*discriminator\.bert\.embeddings\.word"):
+        pair.load_state_dict(state)
+    pair.generator.bert.embeddings.word = copy.deepcopy(pair.generator.bert.embeddings.word)
+    assert "generator.bert.embeddings.word.weight" in pair.state_dict()
+    with pytest.raises(CourseError, match="no longer what its configuration makes"):
+        pair.save(tmp_path / "pair")
+
+
+@pytest.mark.parametrize(
+    ("size", "width", "heads", "between"),
+    [
+        (0.01, 3, 1, 12),
+        (0.3, 64, 1, 256),
+        (1 / 3, 64, 1, 256),
+        (0.4, 128, 2, 512),
+        (1.0, 256, 4, 1024),
+    ],
+)
+def test_a_generator_has_heads_as_wide_as_the_discriminators(size, width, heads, between):
+    small = ElectraPairConfig(ElectraConfig(), size).generator
+    sizes = (small.hidden_size, small.num_attention_heads, small.intermediate_size)
+    assert sizes == (width, heads, between)
+
+
+def test_any_number_of_heads_is_left_of_base():
+    for percent in range(1, 101):
+        small = ElectraPairConfig.base(generator_size=percent / 100).generator
+        assert abs(small.hidden_size / 768 - percent / 100) <= 0.5 / 12 + 1e-9
+
+
+@pytest.mark.parametrize("size", ["small", "base", "large"])
+def test_presets_take_changes(size):
+    preset = getattr(ElectraPairConfig, size)
+    config = preset(
+        vocab_size=100, num_hidden_layers=2, generator_size=0.5, discriminator_weight=1.0
+    )
+    assert config.discriminator == getattr(ElectraConfig, size)(vocab_size=100, num_hidden_layers=2)
+    assert config.generator.vocab_size == 100 and config.discriminator_weight == 1
+    assert config.generator.hidden_size == config.discriminator.hidden_size // 2
+    assert preset(vocab_size=100).generator_size == preset().generator_size
+
+
+def test_without_weight_the_generator_alone_learns():
+    pair = shaken(ElectraPair(replace(PAIR, discriminator_weight=0.0)))
+    result = pair(*gaps())
+    result.loss.backward()
+    assert result.loss == result.generator_loss
+    learning = set(pair.generator.parameters())
+    for parameter in pair.parameters():
+        assert parameter.grad.any() == (parameter in learning)
+
+
 def test_embeddings_as_wide_as_the_hidden_states_have_no_projection():
     assert type(Electra(replace(SMALL, embedding_size=12)).embeddings) is Embeddings
     wide = ElectraPair(ElectraPairConfig(replace(SMALL, embedding_size=4), 1 / 3))
-    assert not list(wide.generator.bert.embeddings.parameters())
+    assert type(wide.generator.bert.embeddings) is Embeddings
     assert wide.discriminator.bert.embeddings.projection.weight.shape == (12, 4)
 
 
@@ -138,7 +245,7 @@ def test_there_is_no_pooler():
 
 
 def test_every_part_starts_as_a_truncated_normal():
-    big = replace(SMALL, hidden_size=300, embedding_size=200)
+    big = replace(SMALL, hidden_size=300, embedding_size=150)
     pair = ElectraPair(ElectraPairConfig(big, 0.5))
     head = ElectraForSequenceClassification(big).classifier.first
     for weight in (
@@ -207,13 +314,55 @@ def test_tokens_are_drawn_with_the_generators_probabilities():
     assert ((counts - 4000 * p).abs() <= 4.5 * spread + 1).all()
 
 
+def test_draws_come_from_the_generator_that_is_given_in_evaluation_too():
+    pair, (given, labels) = ElectraPair(PAIR).eval(), gaps()
+    labels = torch.ones_like(labels)
+
+    def drawn(**chance):
+        return pair(given, labels, **chance).corrupted_ids
+
+    first = drawn(torch_generator=torch.Generator().manual_seed(1))
+    assert torch.equal(drawn(torch_generator=torch.Generator().manual_seed(1)), first)
+    assert not torch.equal(drawn(torch_generator=torch.Generator().manual_seed(2)), first)
+    assert not torch.equal(drawn(), drawn())
+
+
+def test_both_models_states_and_attentions_are_there_if_asked_for():
+    pair = shaken(ElectraPair(PAIR))
+    given, labels = gaps()
+    result = pair(given, labels, output_attentions=True, output_hidden_states=True)
+    own = pair.generator(given, output_attentions=True, output_hidden_states=True)
+    judged = pair.discriminator(
+        result.corrupted_ids, output_attentions=True, output_hidden_states=True
+    )
+    for name, alone in (("generator", own), ("discriminator", judged)):
+        for kind in ("hidden_states", "attentions"):
+            for one, other in zip(result[f"{name}_{kind}"], alone[kind], strict=True):
+                torch.testing.assert_close(one, other)
+
+
+def test_scores_that_are_no_numbers_are_named():
+    given, labels = gaps()
+    for wrong in (math.nan, math.inf):
+        logits = torch.zeros(2, 6, 23)
+        logits[0, 1, 5] = wrong
+        with pytest.raises(CourseError, match=r"hold NaN or an infinity.*generator_loss"):
+            ElectraPair.corrupt(given, labels, logits)
+    logits = torch.full((2, 6, 23), -math.inf)
+    logits[..., 5] = 0
+    corrupted, _ = ElectraPair.corrupt(given, labels, logits)
+    assert (corrupted[labels != IGNORED] == 5).all()
+
+
 def test_no_gradient_goes_through_the_draw():
     """The discriminator's loss reaches the generator by the shared embeddings alone."""
     pair = shaken(ElectraPair(PAIR))
     result = pair(*gaps())
     result.discriminator_loss.backward(retain_graph=True)
-    assert all(parameter.grad is None for parameter in pair.generator.parameters())
-    assert pair.generator.bert.embeddings.word.weight.grad.any()
+    shared = set(pair.discriminator.parameters()) & set(pair.generator.parameters())
+    assert len(shared) == 5
+    for parameter in pair.generator.parameters():
+        assert parameter.grad.any() if parameter in shared else parameter.grad is None
     result.generator_loss.backward()
     assert all(parameter.grad is not None for parameter in pair.generator.parameters())
     torch.testing.assert_close(result.loss, result.generator_loss + 50 * result.discriminator_loss)
@@ -298,9 +447,7 @@ def test_a_reference_with_what_ours_lacks_is_refused(settings, words):
         ElectraForMultipleChoice.from_transformers(transformers.ElectraForMultipleChoice(theirs))
 
 
-def test_a_pooler_and_an_untied_output_have_no_counterpart():
-    with pytest.raises(CourseError, match="has add_pooling_layer=True"):
-        Electra(replace(SMALL, add_pooling_layer=True)).to_transformers()
+def test_an_untied_output_and_another_architecture_have_no_counterpart():
     reference = ElectraForMaskedLM(SMALL).to_transformers()
     reference.generator_lm_head.weight = torch.nn.Parameter(torch.zeros(23, 5))
     with pytest.raises(CourseError, match=r"generator_lm_head\.weight \(23, 5\) and .*word"):
@@ -315,11 +462,12 @@ def test_a_pooler_and_an_untied_output_have_no_counterpart():
         (lambda: replace(SMALL, embedding_size=0), "embedding_size is 0 in this ElectraConfig"),
         (lambda: replace(SMALL, summary_last_dropout=1.0), "summary_last_dropout is 1.0"),
         (lambda: replace(PAIR, generator_size=0.0), "generator_size is 0.0"),
-        (lambda: replace(PAIR, generator_size=0.01), "hidden_size is 0 in this ElectraConfig"),
-        (lambda: replace(PAIR, generator_size=0.9), "2 heads cannot share a width of 11"),
+        (lambda: replace(PAIR, generator_size=0.01), "generator_size is 0.01.*0 and 0 are left"),
         (lambda: replace(PAIR, discriminator_weight=-1.0), "discriminator_weight is -1.0"),
+        (lambda: replace(PAIR, discriminator_weight=math.nan), "discriminator_weight is nan"),
+        (lambda: replace(SMALL, add_pooling_layer=True), "add_pooling_layer is True.*is a BERT"),
     ],
-    ids=range(6),
+    ids=range(7),
 )
 def test_a_setting_that_makes_no_sense_is_named(make, words):
     with pytest.raises(CourseError, match=words):
@@ -354,16 +502,18 @@ def test_bad_labels_are_named(labels, words):
 @pytest.mark.parametrize(
     ("given", "words"),
     [
-        ((FIVE * 23, FIVE), "input_ids holds the number 23"),
-        ((FIVE, FIVE * 23), "labels holds the number 23"),
-        ((FIVE, FIVE[:, :3]), r"labels has shape \(2, 3\)"),
-        ((FIVE, FIVE, FIVE[:, :3]), r"attention_mask has shape \(2, 3\)"),
-        ((FIVE, FIVE, None, FIVE * 2), "token_type_ids holds the number 2"),
+        ({"input_ids": FIVE * 23}, "input_ids holds the number 23"),
+        ({"labels": FIVE * 23}, "labels holds the number 23"),
+        ({"labels": FIVE[:, :3]}, r"labels has shape \(2, 3\)"),
+        ({"attention_mask": FIVE[:, :3]}, r"attention_mask has shape \(2, 3\)"),
+        ({"token_type_ids": FIVE * 2}, "token_type_ids holds the number 2"),
+        ({"labels": None}, r"labels is None.*-100 at the others.*pair\.generator"),
+        ({"inputs_embeds": torch.zeros(2, 5, 5)}, "given inputs_embeds.*Give input_ids"),
     ],
 )
 def test_what_the_pair_cannot_read_is_named(given, words):
     with pytest.raises(CourseError, match=words):
-        ElectraPair(PAIR)(*given)
+        ElectraPair(PAIR)(**({"input_ids": FIVE, "labels": FIVE} | given))
 
 
 def test_a_text_without_gaps_is_read_as_it_is():

@@ -26,6 +26,9 @@ from lmcourse.models.parity.comparing import (
     shaken,
 )
 
+SHARED = tuple(f"bert.embeddings.{part}." for part in ("word", "position", "segment", "norm"))
+"""What both models have, and the discriminator's gradients are kept for."""
+
 
 def settings(draw: Random) -> dict[str, Any]:
     """BERT's, with embeddings narrower and wider than the hidden states, or as wide as they."""
@@ -138,8 +141,8 @@ def _joint_gradients(pair: ElectraPair, generator: Any, discriminator: Any) -> d
     for part, model in (("generator", generator), ("discriminator", discriminator)):
         own = CONVERSIONS[naming[part]].renaming.to_ours(gradients(model))
         for name, tensor in own.items():
-            held = f"{part}.{name}" in found
-            found[f"{part if held else 'discriminator'}.{name}"] += tensor
+            own_part = "discriminator" if name.startswith(SHARED) else part
+            found[f"{own_part}.{name}"] += tensor
     return found
 
 

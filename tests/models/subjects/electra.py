@@ -53,7 +53,7 @@ def fakes() -> Batch:
     return batch() | {"labels": torch.randint(2, (3, 7))}
 
 
-def middling(logits: Tensor) -> Tensor:
+def middling(logits: Tensor, **chance: Any) -> Tensor:
     """In the place of chance: the token in which a third of the distribution is reached."""
     return (logits.softmax(-1).cumsum(-1) < 1 / 3).sum(-1, keepdim=True)
 
@@ -116,6 +116,8 @@ SUBJECTS = (
         masked_words,
         ids=bert.IDS,
         output="generator_logits",
+        attentions="discriminator_attentions",
+        hidden_states="discriminator_hidden_states",
         pooled=("loss", "generator_loss", "discriminator_loss"),
         chance=math.log(VOCAB) + 50 * math.log(2),
         dropouts={name: 2 * times for name, times in DROPOUTS.items()},
@@ -148,8 +150,8 @@ def through_the_draw(forward: Any) -> Any:
 def right_guesses_are_fakes(corrupt: Any) -> Any:
     """Every token that was drawn counts as replaced, also the text's own."""
 
-    def wrong(input_ids: Tensor, labels: Tensor, logits: Tensor) -> tuple[Tensor, Tensor]:
-        return corrupt(input_ids, labels, logits)[0], (labels != IGNORED).long()
+    def wrong(input_ids: Tensor, labels: Tensor, *more: Any) -> tuple[Tensor, Tensor]:
+        return corrupt(input_ids, labels, *more)[0], (labels != IGNORED).long()
 
     return staticmethod(wrong)
 
@@ -157,8 +159,8 @@ def right_guesses_are_fakes(corrupt: Any) -> Any:
 def gaps_alone(corrupt: Any) -> Any:
     """The discriminator learns at the masked places alone, as BERT does."""
 
-    def wrong(input_ids: Tensor, labels: Tensor, logits: Tensor) -> tuple[Tensor, Tensor]:
-        corrupted, fakes = corrupt(input_ids, labels, logits)
+    def wrong(input_ids: Tensor, labels: Tensor, *more: Any) -> tuple[Tensor, Tensor]:
+        corrupted, fakes = corrupt(input_ids, labels, *more)
         return corrupted, fakes.masked_fill(labels == IGNORED, IGNORED)
 
     return staticmethod(wrong)
@@ -167,8 +169,8 @@ def gaps_alone(corrupt: Any) -> Any:
 def masks_left(corrupt: Any) -> Any:
     """What stands at an unmasked place compared with the label there: all are fakes."""
 
-    def wrong(input_ids: Tensor, labels: Tensor, logits: Tensor) -> tuple[Tensor, Tensor]:
-        corrupted = corrupt(input_ids, labels, logits)[0]
+    def wrong(input_ids: Tensor, labels: Tensor, *more: Any) -> tuple[Tensor, Tensor]:
+        corrupted = corrupt(input_ids, labels, *more)[0]
         return corrupted, (corrupted != labels).long()
 
     return staticmethod(wrong)
@@ -176,7 +178,7 @@ def masks_left(corrupt: Any) -> Any:
 
 def likeliest(sample: Any) -> Any:
     """The likeliest token for one that is drawn."""
-    return lambda logits: logits.argmax(-1, keepdim=True)
+    return lambda logits, **chance: logits.argmax(-1, keepdim=True)
 
 
 def all_places(real_places: Any) -> Any:
@@ -205,9 +207,19 @@ def unweighted(forward: Any) -> Any:
     return wrong
 
 
-def own_embeddings(init: Any) -> Any:
+def own_embeddings(share: Any) -> Any:
     """The generator with a copy of the embeddings."""
-    return lambda self, lender, config: init(self, copy.deepcopy(lender), config)
+    return lambda generator, discriminator: share(generator, copy.deepcopy(discriminator))
+
+
+def words_alone(share: Any) -> Any:
+    """The tokens' embeddings shared, and not the rest, as section 3.2 can be read."""
+
+    def wrong(generator: Any, discriminator: Any) -> None:
+        with patch.object(electra_pair, "SHARED", ("word",)):
+            share(generator, discriminator)
+
+    return wrong
 
 
 def original_is_one(forward: Any) -> Any:
@@ -231,19 +243,19 @@ def one_dropout(forward: Any) -> Any:
     return lambda self, x: self.dense(self.dropout(functional.gelu(self.first(x))))
 
 
-def other_dropout(init: Any) -> Any:
+def no_dropout(share: Any) -> Any:
     """The generator's dropout left out of what it reads."""
 
-    def wrong(self: Any, lender: Any, config: ElectraConfig) -> None:
-        init(self, copy.copy(lender), config)
-        self.lender[0].dropout = nn.Identity()
+    def wrong(generator: Any, discriminator: Any) -> None:
+        share(generator, discriminator)
+        generator.bert.embeddings.dropout = nn.Identity()
 
     return wrong
 
 
 BOTH = ("ELECTRA's two models together",)
 ALL, FAKES = ("ELECTRA", "ELECTRA for tokens"), ("ELECTRA's discriminator",)
-BORROWED, SEQUENCES = electra_pair.BorrowedEmbeddings, ("ELECTRA for sequences",)
+SEQUENCES = ("ELECTRA for sequences",)
 BROKEN = (
     Broken("ELECTRA: projection left out", replaced(FactorizedEmbeddings, "forward", unprojected),
            ALL, ("ELECTRA",)),
@@ -262,14 +274,16 @@ BROKEN = (
     Broken("ELECTRA: the discriminator's loss summed", replaced(electra, "replaced_loss", summed),
            FAKES, FAKES),
     Broken("ELECTRA: λ forgotten", replaced(ElectraPair, "forward", unweighted), BOTH, BOTH),
-    Broken("ELECTRA: embeddings not shared", replaced(BORROWED, "__init__", own_embeddings),
-           BOTH),
+    Broken("ELECTRA: embeddings not shared",
+           replaced(electra_pair, "share_embeddings", own_embeddings), BOTH),
+    Broken("ELECTRA: words' embeddings alone shared",
+           replaced(electra_pair, "share_embeddings", words_alone), BOTH),
     Broken("ELECTRA: an original token is 1",
            replaced(electra.ElectraForPreTraining, "forward", original_is_one), FAKES),
     Broken("ELECTRA: tanh for GELU below the classes",
            replaced(electra.ElectraClassificationHead, "forward", with_tanh), SEQUENCES),
     Broken("ELECTRA: a classifier with one dropout",
            replaced(electra.ElectraClassificationHead, "forward", one_dropout), (), SEQUENCES),
-    Broken("ELECTRA: the borrowed embeddings' dropout left out",
-           replaced(BORROWED, "__init__", other_dropout), (), BOTH),
+    Broken("ELECTRA: the generator's embeddings without dropout",
+           replaced(electra_pair, "share_embeddings", no_dropout), (), BOTH),
 )  # fmt: skip
