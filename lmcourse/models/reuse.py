@@ -76,11 +76,17 @@ def body_of(kind: type[Model], pretrained: Model, bases: tuple[type[M], ...], pa
     known = set[type]().union(*map(family, bases))
     body = pretrained if known & family(type(pretrained)) else getattr(pretrained, part, None)
     if not isinstance(body, Model) or not known & family(type(body)):
-        base = bases[0].__name__
+        base, given = bases[0].__name__, type(pretrained).__name__
+        parts = [
+            name
+            for name, child in pretrained.named_children()
+            if known & family(type(getattr(child, part, None)))
+        ]
+        such = f", such as this {given}'s {' or '.join(parts)}" if parts else ""
         raise CourseError(
-            f"{kind.__name__} stands on a {base}, and was given a {type(pretrained).__name__}.",
-            f"Give a {base} or a model with one in it; one of the transformers library comes in "
-            "by from_transformers of our class of the same name.",
+            f"{kind.__name__} stands on a {base}, and was given a {given}.",
+            f"Give a {base} or a model with one in it{such}; one of the transformers library comes "
+            "in by from_transformers of our class of the same name.",
         )
     check_as_configured(body, "Build on the model as it was, then compress what was built.")
     return cast(M, body)
