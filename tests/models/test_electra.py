@@ -437,6 +437,8 @@ def test_the_settings_come_back_from_the_library():
         ({"summary_type": "mean"}, "summary_type='mean'.*Give one with summary_type='first'"),
         ({"summary_use_proj": False}, "summary_use_proj=False"),
         ({"summary_activation": "tanh"}, "summary_activation='tanh'"),
+        ({"summary_first_dropout": 0.1}, "summary_first_dropout=0.1"),
+        ({"summary_proj_to_labels": True, "num_labels": 3}, "summary_proj_to_labels=True"),
         ({"is_decoder": True}, "is_decoder=True"),
     ],
     ids=str,
@@ -446,6 +448,12 @@ def test_a_reference_with_what_ours_lacks_is_refused(settings, words):
     theirs = transformers.ElectraConfig(**small, **settings)
     with pytest.raises(CourseError, match=words):
         ElectraForMultipleChoice.from_transformers(transformers.ElectraForMultipleChoice(theirs))
+
+
+@pytest.mark.parametrize("kind", [Electra, *HEADS], ids=lambda kind: kind.__name__)
+def test_without_segments_there_is_no_counterpart(kind):
+    with pytest.raises(CourseError, match=r"has type_vocab_size=0; its counterpart Electra.* 1"):
+        kind(replace(SMALL, type_vocab_size=0)).to_transformers()
 
 
 def test_an_untied_output_and_another_architecture_have_no_counterpart():

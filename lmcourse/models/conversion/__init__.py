@@ -50,6 +50,7 @@ class Conversion:
         given: settings that are needed to make theirs, and say nothing about ours.
         ours: settings of ours that theirs has no other value for; the first is the one that tells
             a class's counterparts apart.
+        least: settings of ours that theirs has no lower value of.
         usual: a configuration of ours with what is written out though it is the default as the
             default: so it is held against ``ours``.
         parts: settings of ours that say whether there is a part → its name in the counterpart,
@@ -68,6 +69,7 @@ class Conversion:
     same: dict[str, Any] = field(default_factory=dict)
     given: dict[str, Any] = field(default_factory=dict)
     ours: dict[str, Any] = field(default_factory=dict)
+    least: dict[str, int] = field(default_factory=dict)
     usual: Callable[[Any], Any] = lambda config: config
     parts: dict[str, tuple[str, str]] = field(default_factory=dict)
     forms: dict[str, tuple[Callable[[Any], Any], Callable[[Any], Any]]] = field(
@@ -146,6 +148,13 @@ class Conversion:
                 f"which its counterpart {self.architecture} has not.",
                 f"Convert one with {' and '.join(wanted)}.",
             )
+        for name, least in self.least.items():
+            if getattr(model.config, name) < least:
+                raise CourseError(
+                    f"This {type(model).__name__} has {name}={getattr(model.config, name)!r}; its "
+                    f"counterpart {self.architecture} has at least {least}.",
+                    f"Convert one with {name}={least} or more, or save it with model.save(path).",
+                )
         settings = {
             own: self._theirs(ours, getattr(model.config, ours))
             for ours, own in self.settings.items()

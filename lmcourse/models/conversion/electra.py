@@ -36,6 +36,8 @@ CHOICES = CLASSIFIER + Renaming(linear("classifier.first", "sequence_summary.sum
 ELECTRA_SETTINGS = SETTINGS | {name: name for name in ("embedding_size", "summary_last_dropout")}
 SUMMARY: dict[str, Any] = {
     "summary_type": "first",
+    "summary_first_dropout": 0.0,
+    "summary_proj_to_labels": False,
     "summary_use_proj": True,
     "summary_activation": "gelu",
 }
@@ -44,7 +46,6 @@ SUMMARY: dict[str, Any] = {
 def _conversion(
     architecture: str,
     renaming: Renaming,
-    ours: dict[str, Any] | None = None,
     **fixed: Any,
 ) -> Conversion:
     return Conversion(
@@ -55,12 +56,12 @@ def _conversion(
         FIXED | fixed,
         old=OLD,
         same=SAME,
-        ours=ours or {},
+        least={"type_vocab_size": 1},
     )
 
 
 CONVERSIONS = {
-    "Electra": _conversion("ElectraModel", ELECTRA, ours={"add_pooling_layer": False}),
+    "Electra": _conversion("ElectraModel", ELECTRA),
     "ElectraForPreTraining": _conversion("ElectraForPreTraining", BASE + DISCRIMINATOR),
     "ElectraForMaskedLM": _conversion(
         "ElectraForMaskedLM", BASE + PREDICTIONS, tie_word_embeddings=True
