@@ -22,6 +22,7 @@ Beijing changes what Beijing means, and not what Cook does.
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import SupportsIndex
 
 import torch
 from jaxtyping import Bool
@@ -43,11 +44,17 @@ class Branch:
     Attributes:
         start, end: the entity's tokens are the sentence's ``[start:end]``.
         tokens: the relation's and the object's.
+
+    Raises:
+        CourseError: the tokens are none.
     """
 
     start: int
     end: int
     tokens: Tokens
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "tokens", tokens_of(self.tokens))  # a list of them will do
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,21 +85,30 @@ class SentenceTree:
         branches: what is hung on it.
 
     Raises:
-        CourseError: a branch is empty, or its entity is no part of the sentence.
+        CourseError: the tokens are none; a branch is empty, or its entity is no part of the
+            sentence.
     """
 
     tokens: Tokens
     branches: tuple[Branch, ...] = ()
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "tokens", tokens_of(self.tokens))
+        object.__setattr__(self, "branches", tuple(self.branches))
         if not self.tokens:
             raise CourseError("This sentence has no tokens.", "Give it at least one.")
         for branch in self.branches:
-            if not 0 <= branch.start < branch.end <= len(self.tokens) or not branch.tokens:
+            if not self._holds(branch):
                 raise CourseError(
                     f"{branch} does not fit a sentence of {len(self.tokens)} tokens.",
                     "A branch has tokens, and its entity is the sentence's [start:end], not empty.",
                 )
+
+    def _holds(self, branch: Branch) -> bool:
+        if not isinstance(branch, Branch) or not branch.tokens:
+            return False
+        whole = all(isinstance(place, SupportsIndex) for place in (branch.start, branch.end))
+        return whole and 0 <= branch.start < branch.end <= len(self.tokens)
 
     def flatten(self, max_length: int | None = None) -> FlatTree:
         """The tree as a sequence.
@@ -103,7 +119,7 @@ class SentenceTree:
                 for what is known about the first.)
 
         Raises:
-            CourseError: the sentence alone is longer.
+            CourseError: the sentence alone is longer; ``max_length`` is no whole number above 0.
         """
         kept = self._within(max_length)
         found: list[tuple[Token, int, int, int]] = []
@@ -122,6 +138,7 @@ class SentenceTree:
         kept, length = list(self.branches), len(self.tokens)
         if max_length is None:
             return kept
+        max_length = whole_number(max_length, "max_length", type(self).__name__)
         if length > max_length:
             raise CourseError(
                 f"This sentence has {length} tokens, without what is known about it; "
@@ -153,12 +170,14 @@ class KnowledgeBase:
 
     Args:
         triples: subject, relation and object, each as tokens: of the same kind as the sentences'.
-            The relation may be empty: the published code injects objects alone, unless told so.
+            The relation may be empty. (The published code injects objects alone, unless its
+            constructor is told to take the relations too: `run_kbert_cls.py` tells it to,
+            `run_kbert_ner.py` does not.)
         most: how many of an entity's triples are hung on it; the published code's number is 2.
 
     Raises:
-        CourseError: something is no sequence of tokens; a subject is empty, or all that is known
-            of it; ``most`` is no whole number.
+        CourseError: a triple has not three parts; one is no sequence of tokens; a subject is
+            empty, or all that is known of it; ``most`` is no whole number above 0.
     """
 
     def __init__(
@@ -169,7 +188,7 @@ class KnowledgeBase:
         self.most = whole_number(most, "most", type(self).__name__)
         self.known: dict[Tokens, list[Tokens]] = {}
         for triple in triples:
-            subject, relation, object_ = (tokens_of(part) for part in triple)
+            subject, relation, object_ = map(tokens_of, parts_of(triple))
             if not subject or not (*relation, *object_):
                 raise CourseError(
                     f"The triple {triple!r} says nothing, or of nobody.",
@@ -205,6 +224,21 @@ class KnowledgeBase:
         return start + 1
 
 
+def parts_of(triple: Sequence[Sequence[Token]]) -> tuple[Sequence[Token], ...]:
+    """Subject, relation and object.
+
+    Raises:
+        CourseError: these are not three.
+    """
+    parts = tuple(triple) if isinstance(triple, Iterable) and not isinstance(triple, str) else ()
+    if len(parts) != 3:
+        raise CourseError(
+            f"{triple!r:.80} stands for a triple.",
+            "Give a subject, a relation and an object; an empty relation is [].",
+        )
+    return parts
+
+
 def tokens_of(tokens: Sequence[Token]) -> Tokens:
     """Tokens that can be compared with others.
 
@@ -212,8 +246,12 @@ def tokens_of(tokens: Sequence[Token]) -> Tokens:
         CourseError: they are one text, of which each letter would be a token, or no text or ids:
             two tensors of one number are different keys.
     """
-    found = () if isinstance(tokens, str) else tuple(tokens)
-    if isinstance(tokens, str) or not all(isinstance(token, int | str) for token in found):
+    try:
+        found = tuple(tokens)
+        known = all(isinstance(token, int | str) for token in found)
+    except TypeError:  # nothing to go through
+        known = False
+    if isinstance(tokens, str) or not known:
         raise CourseError(
             f"{tokens!r:.80} stands for a sequence of tokens.",
             "Give text or whole numbers, such as ['Tim', 'Cook']; an array's are array.tolist().",

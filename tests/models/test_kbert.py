@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 
+import numpy as np
 import pytest
 import torch
 import transformers
@@ -9,7 +10,7 @@ import transformers
 from lmcourse.errors import CourseError
 from lmcourse.models.bert import Bert, BertConfig
 from lmcourse.models.bert_heads import BertForMaskedLM
-from lmcourse.models.bert_tasks import BertForTokenClassification
+from lmcourse.models.bert_tasks import BertForSequenceClassification, BertForTokenClassification
 from lmcourse.models.deberta import DebertaConfig
 from lmcourse.models.inputs import IGNORED
 from lmcourse.models.kbert import (
@@ -21,6 +22,12 @@ from lmcourse.models.kbert import (
 from lmcourse.models.parity.comparing import shaken
 from lmcourse.models.roberta import Roberta, RobertaConfig
 from lmcourse.models.sentence_tree import TRUNK, Branch, KnowledgeBase, SentenceTree
+from lmcourse.models.spanbert import (
+    SpanBert,
+    SpanBertConfig,
+    SpanBertForSequenceClassification,
+    SpanBertForTokenClassification,
+)
 from tests.models.small import BERT
 
 CONFIG = replace(BERT, max_position_embeddings=20)
@@ -29,6 +36,9 @@ FACTS = [((TIM, COOK), (3,), (4,)), ((BEIJING,), (5,), (6,)), ((BEIJING,), (7,),
 SENTENCE = (2, TIM, COOK, 14, 15, BEIJING, 16)
 FLAT = KnowledgeBase(FACTS).tree(SENTENCE).flatten()
 HEADS = (KBertForSequenceClassification, KBertForTokenClassification)
+SPAN = dict(
+    zip(HEADS, (SpanBertForSequenceClassification, SpanBertForTokenClassification), strict=True)
+)
 
 
 def parameters(model):
@@ -137,6 +147,84 @@ def test_its_heads_stand_on_any_pretrained_bert(kind, tmp_path):
         kind.on_top_of(Roberta(RobertaConfig(23, 12, 2, 3, 20)))
 
 
+@pytest.mark.parametrize(
+    ("kind", "berts", "other"),
+    [
+        (HEADS[0], BertForSequenceClassification, BertForTokenClassification),
+        (HEADS[1], BertForTokenClassification, BertForSequenceClassification),
+    ],
+    ids=["sequences", "tokens"],
+)
+def test_what_a_bert_was_tuned_for_is_kept(kind, berts, other):
+    tuned = shaken(berts(CONFIG)).eval()
+    ids = torch.tensor([[2, 5, 6, 3]])
+    for pretrained in (tuned, kind.on_top_of(tuned)):
+        model = kind.on_top_of(pretrained, hidden_dropout_prob=0.3, num_labels=3)
+        assert model.config.hidden_dropout_prob == 0.3
+        assert torch.equal(model(ids).logits, tuned(ids).logits)
+        model.classifier.dense.weight.data.zero_()
+        assert tuned.classifier.dense.weight.all()  # a copy
+    model = kind.on_top_of(shaken(SPAN[kind](SpanBertConfig(23, 12, 2, 3, 20, num_labels=3))))
+    assert model.classifier.dense.bias.any()
+    for model in (kind.on_top_of(tuned, num_labels=2), kind.on_top_of(shaken(other(CONFIG)))):
+        assert not model.classifier.dense.bias.any()  # drawn anew
+
+
+@pytest.mark.parametrize("source", [Bert, BertForMaskedLM, SpanBert, KBert])
+def test_a_bert_becomes_a_kbert(source, tmp_path):
+    config = SpanBertConfig(23, 12, 2, 3, 20) if source is SpanBert else CONFIG
+    pretrained = shaken(source(config).double())
+    body = getattr(pretrained, "bert", pretrained)
+    model, ids = KBert.on_top_of(pretrained, pad_token_id=None), torch.tensor([[2, 5, 6, 3]])
+    assert type(model) is KBert and model.config.pad_token_id is None and not model.training
+    assert torch.equal(model(ids).last_hidden_state, body(ids).last_hidden_state)
+    model.embeddings.word.weight.data.zero_()
+    assert body.embeddings.word.weight.any()  # a copy
+    with pytest.raises(CourseError, match="BertConfig has no setting trees"):
+        KBert.on_top_of(pretrained, trees=True)
+
+
+def test_the_way_from_a_berts_file_is_named(tmp_path):
+    path = tmp_path / "bert.safetensors"
+    Bert(CONFIG).save(path)
+    for kind in (KBert, *HEADS):
+        words = rf"it is, Bert\.load\(…\), and call {kind.__name__}\.on_top_of with what it becomes"
+        with pytest.raises(CourseError, match=words):
+            kind.load(path)
+    with pytest.raises(CourseError, match="stands on a Bert, and was given a Roberta"):
+        KBert.on_top_of(Roberta(RobertaConfig(23, 12, 2, 3, 20)))
+
+
+LONG = SentenceTree(tuple(range(1, 16)), tuple(Branch(n, n + 1, (20, 21)) for n in range(15)))
+
+
+def test_a_tree_of_more_tokens_than_places_is_read_if_its_soft_positions_fit():
+    model = shaken(KBert(CONFIG).double())
+    given = batch_of([LONG.flatten()])
+    assert given["input_ids"].shape == (1, 45) and given["position_ids"].max() == 16
+    more = replace(CONFIG, max_position_embeddings=45)
+    roomy = KBert(more).double().eval()
+    state = model.state_dict()
+    places = roomy.state_dict()["embeddings.position.weight"]
+    places[:20] = state["embeddings.position.weight"]
+    roomy.load_state_dict(state | {"embeddings.position.weight": places})
+    torch.testing.assert_close(model(**given).last_hidden_state, roomy(**given).last_hidden_state)
+    embedded = model.embeddings.word(given.pop("input_ids"))
+    states = model(inputs_embeds=embedded, **given).last_hidden_state
+    torch.testing.assert_close(states, roomy(inputs_embeds=embedded, **given).last_hidden_state)
+
+
+def test_a_tree_whose_soft_positions_do_not_fit_is_named_with_what_cuts_it():
+    tree = SentenceTree(tuple(range(1, 16)), (Branch(14, 15, (20,) * 9),))
+    with pytest.raises(
+        CourseError, match=r"the number 23\..* tree\.flatten\(max_length=20\) leaves"
+    ):
+        KBert(CONFIG)(**batch_of([tree.flatten()]))
+    KBert(CONFIG)(**batch_of([tree.flatten(max_length=20)]))
+    with pytest.raises(CourseError, match=r"21 tokens a sequence; .*20 positions"):
+        KBert(CONFIG)(torch.ones(1, 21, dtype=torch.long))
+
+
 def test_a_batch_is_filled_up_with_what_nobody_sees():
     batch = batch_of([FLAT, *plain((2, 5, 3))], pad_token_id=9)
     assert batch["input_ids"].tolist() == [list(FLAT.tokens), [2, 5, 3] + [9] * 10]
@@ -178,8 +266,52 @@ def test_numbers_that_are_not_one_for_each_of_the_sentences_tokens_are_named(nam
 
 
 def test_a_batch_of_nothing_is_named():
-    with pytest.raises(CourseError, match="no trees"):
-        batch_of([])
+    for nothing in ([], iter(())):
+        with pytest.raises(CourseError, match="no trees"):
+            batch_of(nothing)
+
+
+@pytest.mark.bad_input
+@pytest.mark.parametrize(
+    ("trees", "kind"),
+    [([SentenceTree((1,))], "SentenceTree"), (FLAT, "FlatTree"), (None, "NoneType"), ([3], "int")],
+    ids=["not flattened", "one alone", "none", "no tree"],
+)
+def test_what_is_no_list_of_flattened_trees_is_named(trees, kind):
+    with pytest.raises(CourseError, match=rf"to be made of {kind}\. .*\[tree\.flatten\(\), …\]"):
+        batch_of(trees)
+
+
+def test_numbers_of_any_type_and_trees_one_after_the_other_make_the_same_batch():
+    trees = [FLAT, *plain((2, 5, 3))]
+    expected = batch_of(trees, labels=[[1] * 7, [0] * 3])
+    ids = {token: np.int64(token) for tree in trees for token in tree.tokens}
+    rows = [np.ones(7, dtype=np.int32).tolist(), torch.zeros(3, dtype=torch.long).tolist()]
+    given = batch_of(iter(trees), token_ids=ids, labels=rows, pad_token_id=None)
+    assert all(torch.equal(given[name], expected[name]) for name in expected)
+    assert given["input_ids"].dtype == torch.long
+
+
+@pytest.mark.bad_input
+@pytest.mark.parametrize("labels", [[1], torch.tensor([1]), [[0.5] * 7], 3, ["abcdefg"]], ids=str)
+def test_labels_that_are_no_rows_of_whole_numbers_are_named(labels):
+    with pytest.raises(
+        CourseError, match=r"not a row of whole .*model\(\*\*batch_of\(trees\), labels"
+    ):
+        batch_of([FLAT], labels=labels)
+
+
+@pytest.mark.bad_input
+def test_labels_may_be_tensors():
+    given = batch_of([FLAT], labels=torch.arange(7)[None])["labels"]
+    assert torch.equal(given, batch_of([FLAT], labels=[list(range(7))])["labels"])
+
+
+@pytest.mark.bad_input
+@pytest.mark.parametrize("pad", [-1, 1.5, "[PAD]"])
+def test_padding_that_is_no_id_is_named(pad):
+    with pytest.raises(CourseError, match="pad_token_id is"):
+        batch_of([FLAT], pad_token_id=pad)
 
 
 @pytest.mark.parametrize(

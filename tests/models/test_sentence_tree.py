@@ -133,12 +133,33 @@ def test_a_sentence_longer_than_there_is_room_for_is_named():
         tree.flatten(max_length=6)
 
 
+@pytest.mark.bad_input
+@pytest.mark.parametrize("length", [0, -1, "5", 2.5, True])
+def test_a_length_that_is_none_is_named(length):
+    with pytest.raises(CourseError, match=rf"max_length is {length!r} .*at least 1"):
+        KnowledgeBase(FACTS).tree(SENTENCE).flatten(length)
+
+
 @pytest.mark.parametrize(
-    "branch", [Branch(1, 1, ("x",)), Branch(-1, 1, ("x",)), Branch(0, 3, ("x",)), Branch(0, 1, ())]
+    "branch",
+    [
+        (1, 1, ("x",)),
+        (-1, 1, ("x",)),
+        (0, 3, ("x",)),
+        (0, 1, ()),
+        pytest.param((0, 1.0, ("x",)), marks=pytest.mark.bad_input),
+    ],
+    ids=str,
 )
 def test_a_branch_that_does_not_fit_is_named(branch):
     with pytest.raises(CourseError, match="does not fit a sentence of 2 tokens"):
-        SentenceTree(("a", "b"), (branch,))
+        SentenceTree(("a", "b"), (Branch(*branch),))
+
+
+@pytest.mark.bad_input
+def test_what_is_no_branch_is_named():
+    with pytest.raises(CourseError, match="does not fit a sentence of 2 tokens"):
+        SentenceTree(("a", "b"), ((0, 1, ("x",)),))
 
 
 def test_an_empty_sentence_is_named():
@@ -149,6 +170,14 @@ def test_an_empty_sentence_is_named():
 @pytest.mark.parametrize(
     ("triple", "words"),
     [
+        ((["Tim"], ["CEO"]), r"\(\['Tim'\], \['CEO'\]\) stands for a triple.*relation is \[\]"),
+        ((["a"], ["b"], ["c"], ["d"]), "stands for a triple"),
+        pytest.param(None, "None stands for a triple", marks=pytest.mark.bad_input),
+        pytest.param("abc", "'abc' stands for a triple", marks=pytest.mark.bad_input),
+        pytest.param(
+            (["a"], None, ["c"]), "None stands for a sequence", marks=pytest.mark.bad_input
+        ),
+        pytest.param((["a"], 3, ["c"]), "3 stands for a sequence", marks=pytest.mark.bad_input),
         pytest.param(
             (["Tim"], ["CEO"], torch.tensor([3])), "array.tolist", marks=pytest.mark.bad_input
         ),
@@ -171,7 +200,20 @@ def test_knowledge_without_any_triple_knows_nothing():
 
 
 @pytest.mark.bad_input
-@pytest.mark.parametrize("sentence", ["Tim Cook", torch.tensor([1, 2])], ids=["text", "tensor"])
+@pytest.mark.parametrize(
+    "sentence",
+    ["Tim Cook", torch.tensor([1, 2]), torch.tensor(1), None, 5, (1.0,)],
+    ids=["text", "tensor", "number", "none", "id", "float"],
+)
 def test_a_sentence_that_is_no_sequence_of_tokens_is_named(sentence):
-    with pytest.raises(CourseError, match="stands for a sequence of tokens"):
-        KnowledgeBase(FACTS).tree(sentence)
+    for make in (KnowledgeBase(FACTS).tree, SentenceTree, lambda tokens: Branch(0, 1, tokens)):
+        with pytest.raises(CourseError, match="stands for a sequence of tokens"):
+            make(sentence)
+
+
+@pytest.mark.bad_input
+def test_lists_become_tuples():
+    tree = SentenceTree(["a", "b"], [Branch(0, 1, ["x"])])
+    assert tree == SentenceTree(("a", "b"), (Branch(0, 1, ("x",)),))
+    assert hash(tree) == hash(SentenceTree(("a", "b"), (Branch(0, 1, ("x",)),)))
+    assert tree.flatten().tokens == ("a", "x", "b")
