@@ -1,5 +1,6 @@
 """Ours and the `transformers` library's model with the same weights and batch, turn by turn."""
 
+import argparse
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
@@ -7,6 +8,7 @@ from typing import Any
 import torch
 
 from benchmarks import tables
+from benchmarks.notebooks import one_core
 from lmcourse.models.bert import BertHead
 from lmcourse.models.bert_heads import BertForMaskedLM
 from lmcourse.models.conversion import conversion_of
@@ -14,11 +16,20 @@ from lmcourse.models.inputs import IGNORED
 
 WANTED = 1.0  # our time over the library's
 SECONDS = 10.0  # a short run is repeated oftener
-HEADER = ("model and batch", "what", "ours", "transformers, sdpa", "ratio")
 FACTS = (
     "float32, the best of {runs} turns or more (on a CPU, of its time); of each turn's ratios the "
     f"median, and the middle half. Wanted: our time over the library's at most {WANTED:.1f}."
 )
+
+
+COURSE = {
+    "vocab_size": 2000,
+    "hidden_size": 128,
+    "num_hidden_layers": 4,
+    "num_attention_heads": 4,
+    "intermediate_size": 512,
+}
+"""The size of the models that the course trains."""
 
 
 @dataclass(frozen=True)
@@ -98,11 +109,30 @@ def speed(size: Size, runs: int, device: str) -> list[tuple[str, tables.Ratio]]:
     return rows
 
 
-def speeds(sizes: tuple[Size, ...], runs: int) -> tuple[list[str], int]:
-    """The rows of all sizes, on the CPU and on a GPU where there is one, and how many are late."""
+def main(
+    script: str,
+    title: str,
+    sizes: tuple[Size, ...],
+    attention: str = "sdpa",
+    more: Callable[[], list[str]] = lambda: [],
+) -> int:
+    """Measure all sizes, on the CPU and on a GPU where there is one, and write the table.
+
+    Args:
+        script: the benchmark's path, beside which the table goes.
+        attention: how the library computes its own.
+        more: makes the lines that come after the table.
+    """
+    parser = argparse.ArgumentParser(description=title)
+    parser.add_argument("--runs", type=int, default=8, help="how many turns, at least")
+    runs = parser.parse_args().runs
+    kept = one_core()
     torch.set_num_threads(1)
     devices = ["cpu", "cuda"] if torch.cuda.is_available() else ["cpu"]
     rows = [row for device in devices for size in sizes for row in speed(size, runs, device)]
     late = sum(not ratio.within(WANTED) for _, ratio in rows)
     print(f"{late} of {len(rows)} slower than wanted")
-    return [row for row, _ in rows], late
+    facts = f"{kept}, PyTorch {torch.__version__}, {FACTS.format(runs=runs)}"
+    header = ("model and batch", "what", "ours", f"transformers, {attention}", "ratio")
+    tables.write(script, title, facts, header, [row for row, _ in rows] + more())
+    return min(late, 1)

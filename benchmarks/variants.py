@@ -5,13 +5,8 @@ training step is that of the masked words; ELECTRA's is its discriminator's, at 
 table goes to `benchmarks/variants.md`.
 """
 
-import argparse
-
-import torch
-
-from benchmarks import tables
-from benchmarks.notebooks import one_core
-from benchmarks.side_by_side import FACTS, HEADER, Size, speeds
+from benchmarks import side_by_side, tables
+from benchmarks.side_by_side import COURSE, Size
 from lmcourse.models.albert import AlbertForMaskedLM
 from lmcourse.models.distilbert import DistilBertForMaskedLM
 from lmcourse.models.electra import ElectraForPreTraining
@@ -22,13 +17,6 @@ ALBERT_BASE = {
     "num_attention_heads": 12,
     "intermediate_size": 3072,
     "num_hidden_layers": 12,
-}
-COURSE = {
-    "vocab_size": 2000,
-    "hidden_size": 128,
-    "num_hidden_layers": 4,
-    "num_attention_heads": 4,
-    "intermediate_size": 512,
 }
 COURSE_DISTILBERT = {"vocab_size": 2000, "dim": 128, "n_layers": 2, "n_heads": 4, "hidden_dim": 512}
 SIZES = (
@@ -43,16 +31,6 @@ SIZES = (
 )
 
 
-def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("--runs", type=int, default=8, help="how many turns, at least")
-    runs = parser.parse_args().runs
-    kept = one_core()
-    rows, late = speeds(SIZES, runs)
-    facts = f"{kept}, PyTorch {torch.__version__}, {FACTS.format(runs=runs)}"
-    tables.write(__file__, "The speed of BERT's variants", facts, HEADER, rows)
-    return min(late, 1)
-
-
 if __name__ == "__main__":
-    tables.run(main)
+    title = "The speed of BERT's variants"
+    tables.run(lambda: side_by_side.main(__file__, title, SIZES))
