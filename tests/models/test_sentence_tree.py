@@ -170,8 +170,14 @@ def test_an_empty_sentence_is_named():
 @pytest.mark.parametrize(
     ("triple", "words"),
     [
-        ((["Tim"], ["CEO"]), r"\(\['Tim'\], \['CEO'\]\) stands for a triple.*relation is \[\]"),
-        ((["a"], ["b"], ["c"], ["d"]), "stands for a triple"),
+        pytest.param(
+            (["Tim"], ["CEO"]),
+            r"\(\['Tim'\], \['CEO'\]\) stands for a triple.*relation is \[\]",
+            marks=pytest.mark.bad_input,
+        ),
+        pytest.param(
+            (["a"], ["b"], ["c"], ["d"]), "stands for a triple", marks=pytest.mark.bad_input
+        ),
         pytest.param(None, "None stands for a triple", marks=pytest.mark.bad_input),
         pytest.param("abc", "'abc' stands for a triple", marks=pytest.mark.bad_input),
         pytest.param(
