@@ -2,19 +2,24 @@
 
 A label says which class is right. A teacher says besides how likely all the others are, and that
 is most of what it knows. A temperature T makes its probabilities softer, so that the small ones
-count (Hinton, Vinyals and Dean 2015, eq. 1; z and v are the teacher's and the student's logits):
+count (Hinton, Vinyals and Dean 2015, eq. 1). With z_T for the teacher's logits and z_S for the
+student's, which are v and z there:
 
-    t_i = exp(z_i / T) / Σ_j exp(z_j / T)        s_i = exp(v_i / T) / Σ_j exp(v_j / T)
+    t = softmax(z_T / T)        s = softmax(z_S / T)        softmax(z)_i = exp(z_i) / Σ_j exp(z_j)
     L_d = T² KL(t ‖ s) = T² (−Σ_i t_i log s_i + Σ_i t_i log t_i)
 
 The last sum is a constant of the teacher's: without it, L_d is the cross-entropy −Σ t log s, which
-has the same gradient, and does not end at 0. Its gradient by v_i is (s_i − t_i) / T, in which
-s_i − t_i itself shrinks as 1 / T (eq. 2 to 4). Times T², the loss weighs about the same whatever T
-is, beside the loss of the labels, which has no temperature.
+has the same gradient, and does not end at 0. Its gradient by z_S is (s − t) / T, in which
+s − t itself shrinks as 1 / T (eq. 2 to 4). Times T², the loss weighs about the same whatever T is,
+beside the loss of the labels, which has no temperature.
+
+A softmax asks which *one* class is right. Of logits that say something else (each yes or no by
+itself, a number) it makes no sense, and they are refused.
 """
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from inspect import signature
 
 import torch
 from jaxtyping import Bool, Float
@@ -22,9 +27,19 @@ from torch import Tensor
 from torch.nn import functional
 
 from lmcourse.errors import CourseError
+from lmcourse.models.bert_tasks import BertForSequenceClassification
 from lmcourse.models.checkpoint import Model
 from lmcourse.models.inputs import positive_number
 from lmcourse.models.outputs import ModelOutput
+
+HEAD = (
+    "Give student and teacher one head that predicts a class of each token or sequence: "
+    "…ForMaskedLM, …ForTokenClassification, …ForSequenceClassification."
+)
+NO_CLASS = (
+    "Let the student learn it from its labels (student(…).loss), as TinyBERT's published code does "
+    "with numbers."
+)
 
 
 def soft_targets(
@@ -137,10 +152,32 @@ def predicted(
     if student.shape[-1] < 2:
         raise CourseError(
             f"The logits have shape {tuple(student.shape)}: one class, whose probability is 1.",
-            "A number is no class: let the student learn it from its labels (student(…).loss), as "
-            "TinyBERT's published code does.",
+            f"A number is no class. {NO_CLASS}",
         )
     return both_at(student, teacher, counted, "logits")
+
+
+def check_pair(student: Model, teacher: Model) -> None:
+    """See that both are models of the course, and that the teacher has weights of its own.
+
+    Raises:
+        CourseError: one is no such model, or the two share a parameter.
+    """
+    for role, model in (("student", student), ("teacher", teacher)):
+        if not isinstance(model, Model):
+            raise CourseError(
+                f"The {role} is no model of the course, but of the class {type(model).__name__}.",
+                "Give one of the course; one of the transformers library comes in by "
+                "from_transformers of our class of the same name.",
+            )
+    own = {id(parameter) for parameter in student.parameters()}
+    shared = [name for name, parameter in teacher.named_parameters() if id(parameter) in own]
+    if shared:
+        raise CourseError(
+            f"Student and teacher share {len(shared)} parameters; one of them is {shared[0]}.",
+            "The teacher would change while it teaches. Give the student weights of its own, as "
+            "copy.deepcopy(teacher), DistilBert.from_teacher and …on_top_of do.",
+        )
 
 
 class FrozenTeacher:
@@ -172,35 +209,49 @@ def read(
 ) -> ModelOutput:
     """What a model of BERT's family makes of a batch, with its hidden states.
 
-    A model that tells no segments apart, such as DistilBERT or RoBERTa, is not given any.
+    A model that tells no segments apart, such as DistilBERT, RoBERTa or GPT, is not given any.
 
     Args:
         options: what besides it is called with (labels); None is left out.
+
+    Raises:
+        CourseError: an input does not fit; there are labels, and no head that takes them.
     """
     segments = token_type_ids if getattr(model.config, "type_vocab_size", 0) > 1 else None
-    given = {name: value for name, value in options.items() if value is not None}
-    result: ModelOutput = model(
-        input_ids,
-        attention_mask=attention_mask,
-        token_type_ids=segments,
-        output_hidden_states=True,
-        **given,
-    )
+    given = {"attention_mask": attention_mask, "token_type_ids": segments, **options}
+    given = {name: value for name, value in given.items() if value is not None}
+    if "labels" in given and "labels" not in signature(model.forward).parameters:
+        raise CourseError(f"{type(model).__name__} takes no labels.", HEAD)
+    result: ModelOutput = model(input_ids, output_hidden_states=True, **given)
     return result
 
 
-def logits_of(result: ModelOutput, model: Model) -> Float[Tensor, "*places classes"]:
-    """A result's logits.
+def logits_of(
+    result: ModelOutput, model: Model, labels: Tensor | None = None
+) -> Float[Tensor, "*places classes"]:
+    """A result's logits, which must be scores of classes, one of which is right.
+
+    Args:
+        labels: what the model was given, where it was given any: those of sequences may say what
+            the logits are.
 
     Raises:
-        CourseError: it has none, or has them by other names.
+        CourseError: it has none, or has them by other names; or they are other scores.
     """
+    name = type(model).__name__
     if "logits" not in result:
         raise CourseError(
-            f"{type(model).__name__} gives {', '.join(result.keys())}, and no logits to learn "
-            "from.",
-            "Give student and teacher one head that predicts a class of each token or sequence: "
-            "…ForMaskedLM, …ForTokenClassification, …ForSequenceClassification.",
+            f"{name} gives {', '.join(result.keys())}, and no logits to learn from.", HEAD
+        )
+    if not result.softmax:
+        raise CourseError(f"The logits of {name} score no classes along their last axis.", HEAD)
+    problem = model.config.problem_type if isinstance(model, BertForSequenceClassification) else ""
+    if problem is None and labels is not None and labels.is_floating_point():
+        problem = "multi_label_classification"
+    if problem in ("regression", "multi_label_classification"):
+        raise CourseError(
+            f"{name} is to learn {problem!r}, and not which one class is right.",
+            f"Only of such classes' scores a softmax makes probabilities. {NO_CLASS}",
         )
     logits: Tensor = result["logits"]
     return logits

@@ -41,6 +41,11 @@ def check_ids(
     Raises:
         CourseError: they are not.
     """
+    if not isinstance(input_ids, Tensor):
+        raise CourseError(
+            f"{name} is of the class {type(input_ids).__name__}.",
+            "Give a tensor: torch.tensor(…) makes one of lists of the same length.",
+        )
     if input_ids.ndim != 2 or input_ids.numel() == 0:
         raise CourseError(
             f"{name} has shape {tuple(input_ids.shape)}.",
@@ -259,6 +264,26 @@ def _number(
     if number is None or not bounds[0] <= number <= bounds[1] or math.isinf(number):
         raise CourseError(f"{name} is {value!r} in this {owner}.", f"Give {wanted}.")
     return number
+
+
+def numbers(
+    values: Any, name: str, owner: str, number: Callable[[Any, str, str], N]
+) -> tuple[N, ...]:
+    """The values of a setting that has several.
+
+    Args:
+        number: what makes a number of each: `whole_number`, `positive_number` or the like.
+
+    Raises:
+        CourseError: they are no sequence, or one of them is no such number.
+    """
+    try:
+        listed = list(values)
+    except TypeError as error:
+        raise CourseError(
+            f"{name} is {values!r} in this {owner}.", "Give a sequence of numbers."
+        ) from error
+    return tuple(number(value, f"{name}[{i}]", owner) for i, value in enumerate(listed))
 
 
 def shift_right(

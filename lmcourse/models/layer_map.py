@@ -12,9 +12,11 @@ The paper compares them in section 4.5: the uniform one serves best on all its t
 """
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Literal
 
 from lmcourse.errors import CourseError
+from lmcourse.models.inputs import numbers, whole_number
 
 Strategy = Literal["uniform", "top", "bottom"]
 
@@ -28,7 +30,8 @@ def layer_map(
         CourseError: the student has more layers than the teacher; the uniform map does not come
             out even; there is no such strategy.
     """
-    M, N = student_layers, teacher_layers
+    M = whole_number(student_layers, "student_layers", "map of layers", 0)
+    N = whole_number(teacher_layers, "teacher_layers", "map of layers", 0)
     if not 1 <= M <= N:
         raise CourseError(
             f"A student of {M} layers cannot copy a teacher of {N}.",
@@ -54,11 +57,12 @@ def checked_map(layers: Sequence[int], student_layers: int, teacher_layers: int)
     """A map of one's own, if it is one.
 
     Raises:
-        CourseError: it has not one layer of the teacher's for each of the student's, or does not
-            take what is embedded and the prediction to themselves.
+        CourseError: it holds other than whole numbers; it has not one layer of the teacher's for
+            each of the student's, or does not take what is embedded and the prediction to
+            themselves.
     """
     M, N = student_layers, teacher_layers
-    found = tuple(layers)
+    found = numbers(layers, "layers", "map of layers", partial(whole_number, least=0))
     ends = len(found) == M + 2 and (found[0], found[-1]) == (0, N + 1)
     if not ends or any(layer not in range(1, N + 1) for layer in found[1:-1]):
         raise CourseError(

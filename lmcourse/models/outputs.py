@@ -8,7 +8,7 @@ loss where labels were given. (Unpacked, the library's result gives its names, o
 
 from collections.abc import Iterator
 from dataclasses import dataclass, fields
-from typing import Any, overload
+from typing import Any, ClassVar, overload
 
 from jaxtyping import Float
 from torch import Tensor
@@ -16,7 +16,13 @@ from torch import Tensor
 
 @dataclass(frozen=True, eq=False)
 class ModelOutput:
-    """The reading of every output, by attribute, name or number; fields are what a model adds."""
+    """The reading of every output, by attribute, name or number; fields are what a model adds.
+
+    Attributes:
+        softmax: whether ``logits``, if there are any, score classes along their last axis.
+    """
+
+    softmax: ClassVar[bool] = True
 
     def keys(self) -> list[str]:
         """The names of what there is."""

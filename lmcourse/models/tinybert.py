@@ -33,6 +33,7 @@ from lmcourse.errors import CourseError
 from lmcourse.models import distillation, inputs
 from lmcourse.models.attention import MultiHeadAttention
 from lmcourse.models.bert import BertConfig
+from lmcourse.models.bert_tasks import BertForMultipleChoice
 from lmcourse.models.checkpoint import Model
 from lmcourse.models.initialization import draw_weights
 from lmcourse.models.layer_map import checked_map, layer_map
@@ -75,7 +76,7 @@ class TinyBertOutput(ModelOutput):
         embedding_loss: of layer 0.
         hidden_losses, attention_losses: of the layers 1 to M.
         prediction_loss: of layer M + 1.
-        logits: the student's, where it has a head.
+        logits: the student's, where the prediction is learned.
         hidden_states: the student's.
     """
 
@@ -102,7 +103,8 @@ class TinyBertDistiller(nn.Module):
         temperature: t; the paper found 1 to serve best.
 
     Raises:
-        CourseError: the numbers of heads differ; the map or the weights do not fit.
+        CourseError: one is no such model, or they share weights; a layer has not as many heads as
+            the one that it copies; the map, the weights or the temperature do not fit.
     """
 
     def __init__(
@@ -114,23 +116,28 @@ class TinyBertDistiller(nn.Module):
         temperature: float = 1.0,
     ) -> None:
         super().__init__()
-        M, N = len(encoder_layers(student)), len(encoder_layers(teacher))
-        _check_heads(student.config.num_attention_heads, teacher.config.num_attention_heads)
+        distillation.check_pair(student, teacher)
+        own, theirs, name = encoder_layers(student), encoder_layers(teacher), type(self).__name__
+        M, N = len(own), len(theirs)
         self.layers = layer_map(M, N) if layers is None else checked_map(layers, M, N)
-        self.weights = (1.0,) * (M + 2) if weights is None else tuple(weights)
+        _check_heads(own, theirs, self.layers)
+        given = (1.0,) * (M + 2) if weights is None else weights
+        self.weights = inputs.numbers(given, "weights", name, inputs.not_negative)
         if len(self.weights) != M + 2:
             raise CourseError(
                 f"There are {len(self.weights)} weights for a student of {M} layers.",
                 f"Give {M + 2}: for what is embedded, for each layer, for the prediction.",
             )
-        self.temperature = temperature
+        self.temperature = inputs.positive_number(temperature, "temperature", name)
         self.student = student
         self.teacher = distillation.FrozenTeacher(teacher)
         widths = student.config.hidden_size, teacher.config.hidden_size
         self.embedding_projection = nn.Linear(*widths, bias=False)  # W_e
         self.hidden_projection = nn.Linear(*widths, bias=False)  # W_h
-        draw_weights(self.embedding_projection, student.config.initializer_range, truncated=True)
-        draw_weights(self.hidden_projection, student.config.initializer_range, truncated=True)
+        like = next(student.parameters())
+        for projection in (self.embedding_projection, self.hidden_projection):
+            draw_weights(projection, student.config.initializer_range, truncated=True)
+            projection.to(like.device, like.dtype)
 
     def forward(
         self,
@@ -155,12 +162,12 @@ class TinyBertDistiller(nn.Module):
             raise CourseError(f"There is no stage {stage!r}.", f"Choose {', '.join(STAGES)}.")
         by_layers, by_prediction = STAGES[stage]
         given = (input_ids, attention_mask, token_type_ids)
-        with self.teacher.asked(input_ids.device) as teacher:
-            taught = distillation.read(teacher, *given)
+        own = read(self.student, given, by_prediction)
+        z_S = distillation.logits_of(own, self.student) if by_prediction else None
+        with self.teacher.asked(own["hidden_states"][0].device) as teacher:
+            taught = read(teacher, given, by_prediction)
             z_T = distillation.logits_of(taught, teacher) if by_prediction else None
             A_T = self._scores(teacher, taught, self.layers[1:-1]) if by_layers else []
-        own = distillation.read(self.student, *given)
-        z_S = distillation.logits_of(own, self.student) if by_prediction else own.get("logits")
         H_S, H_T = own["hidden_states"], taught["hidden_states"]
         real = inputs.real_places(attention_mask, H_S[0])
         parts, embedding, hidden, attention, prediction = [], None, None, None, None
@@ -170,7 +177,7 @@ class TinyBertDistiller(nn.Module):
             attention = attention_losses(A_S, A_T, pairs_of(attention_mask, real))
             losses = [embedding, *(hidden + attention)]
             parts = [w * loss for w, loss in zip(self.weights, losses, strict=False)]
-        if z_T is not None:
+        if z_S is not None and z_T is not None:
             counted = real if z_T.ndim == 3 else None
             prediction = distillation.soft_cross_entropy(z_S, z_T, self.temperature, counted)
             parts.append(self.weights[-1] * prediction)
@@ -195,6 +202,16 @@ class TinyBertDistiller(nn.Module):
                 ]
             ),
         )
+
+
+def read(model: Model, given: tuple[Any, ...], predicting: bool) -> ModelOutput:
+    """What a model makes of a batch; what it predicts, only if that is to be learned.
+
+    Scores of a whole vocabulary take longer than a small student's layers. A head of choices is
+    asked in any case: it makes sequences of them, and one score of each.
+    """
+    whole = predicting or isinstance(model, BertForMultipleChoice)
+    return distillation.read(model if whole else getattr(model, "bert", model), *given)
 
 
 def attention_losses(
@@ -238,10 +255,10 @@ def encoder_layers(model: Model) -> list[Any]:
     """The layers of a `Bert`, or of the one that a head stands on.
 
     Raises:
-        CourseError: there are none with BERT's attention.
+        CourseError: there are none with BERT's attention, which looks both ways.
     """
     encoder = getattr(getattr(model, "bert", model), "encoder", None)
-    layers = list(getattr(encoder, "layers", ()))
+    layers = [] if getattr(encoder, "causal", False) else list(getattr(encoder, "layers", ()))
     if not layers or any(type(layer.attention) is not MultiHeadAttention for layer in layers):
         raise CourseError(
             f"{type(model).__name__} has no layers with BERT's attention.",
@@ -274,11 +291,15 @@ def pairs_of(
     return pairs & attention_mask.reshape(pairs.shape).bool()
 
 
-def _check_heads(student: int, teacher: int) -> None:
-    if student != teacher:
-        raise CourseError(
-            f"The student has {student} heads of attention, the teacher {teacher}.",
-            f"Each head copies one of the teacher's: build the student with "
-            f"num_attention_heads={teacher}, and a hidden_size that they divide (TinyBERT-4 has 12 "
-            "heads in a width of 312).",
-        )
+def _check_heads(student: Sequence[Any], teacher: Sequence[Any], g: Sequence[int]) -> None:
+    """See that each of the student's layers has as many heads as the one that it copies."""
+    for m, layer in enumerate(student, 1):
+        own, theirs = layer.attention.heads, teacher[g[m] - 1].attention.heads
+        if own != theirs:
+            raise CourseError(
+                f"The student's layer {m} has {own} heads of attention, the teacher's layer "
+                f"{g[m]}, which it copies, {theirs}.",
+                f"Each head copies one of the teacher's: build the student with "
+                f"num_attention_heads={theirs}, and a hidden_size that they divide (TinyBERT-4 has "
+                "12 heads in a width of 312); prune heads when it has learned.",
+            )

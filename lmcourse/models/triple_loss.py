@@ -14,11 +14,13 @@ from dataclasses import dataclass
 
 from jaxtyping import Float, Int
 from torch import Tensor, nn
+from torch.nn import functional
 
 from lmcourse.errors import CourseError
 from lmcourse.models import distillation, inputs
 from lmcourse.models.checkpoint import Model
-from lmcourse.models.inputs import IGNORED, positive_number
+from lmcourse.models.gpt import GPTForCausalLM
+from lmcourse.models.inputs import IGNORED, not_negative, positive_number
 from lmcourse.models.outputs import ModelOutput
 
 
@@ -42,10 +44,9 @@ class DistillationConfig:
 
     def __post_init__(self) -> None:
         for name in ("temperature", "alpha_ce", "alpha_mlm", "alpha_cos"):
-            value = getattr(self, name)
-            off = value == 0 and name != "temperature"
-            number = 0.0 if off else positive_number(value, name, type(self).__name__)
-            object.__setattr__(self, name, number)
+            number = positive_number if name == "temperature" else not_negative
+            settled = number(getattr(self, name), name, type(self).__name__)
+            object.__setattr__(self, name, settled)
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,15 +75,25 @@ class Distiller(nn.Module):
         student: a model with a head that gives logits.
         teacher: one with the same head; its layers may be more, and its segments.
         config: how the losses are added up.
+
+    Raises:
+        CourseError: one is no model of the course, or they share weights; or the configuration is
+            another.
     """
 
     def __init__(
         self, student: Model, teacher: Model, config: DistillationConfig | None = None
     ) -> None:
         super().__init__()
+        distillation.check_pair(student, teacher)
         self.student = student
         self.teacher = distillation.FrozenTeacher(teacher)
         self.config = DistillationConfig() if config is None else config
+        if not isinstance(self.config, DistillationConfig):
+            raise CourseError(
+                f"config is {config!r:.80} in this Distiller.",
+                "Give a DistillationConfig: it looks at each number, and takes them by name.",
+            )
 
     def forward(
         self,
@@ -102,14 +113,14 @@ class Distiller(nn.Module):
             CourseError: an input does not fit, or what the two models give cannot be compared.
         """
         given = (input_ids, attention_mask, token_type_ids)
-        with self.teacher.asked(input_ids.device) as teacher:
+        own = distillation.read(self.student, *given, labels=labels)
+        logits = distillation.logits_of(own, self.student, labels)
+        with self.teacher.asked(logits.device) as teacher:
             taught = distillation.read(teacher, *given)
             teacher_logits = distillation.logits_of(taught, teacher)
-        own = distillation.read(self.student, *given, labels=labels)
-        logits = distillation.logits_of(own, self.student)
         hidden, teacher_hidden = own["hidden_states"][-1], taught["hidden_states"][-1]
         real = inputs.real_places(attention_mask, hidden)
-        counted = self._counted(labels, real if logits.ndim == 3 else None, logits)
+        counted = self._counted(labels, real if logits.ndim == 3 else None)
         soft = distillation.distillation_loss(
             logits, teacher_logits, self.config.temperature, counted
         )
@@ -121,14 +132,15 @@ class Distiller(nn.Module):
             total = total + self.config.alpha_cos * cosine
         return DistillationOutput(total, soft, own.get("loss"), cosine, logits, teacher_logits)
 
-    def _counted(self, labels: Tensor | None, real: Tensor | None, logits: Tensor) -> Tensor | None:
+    def _counted(self, labels: Tensor | None, real: Tensor | None) -> Tensor | None:
         """Where the teacher is listened to."""
         if not self.config.restrict_ce_to_mask:
             return real
-        if labels is None or labels.shape != logits.shape[:-1]:
+        if labels is None:
             raise CourseError(
-                "restrict_ce_to_mask is set, and there is no label for each place: "
-                f"{'none' if labels is None else tuple(labels.shape)}.",
-                f"Give labels {tuple(logits.shape[:-1])}, or distil at all places.",
+                "restrict_ce_to_mask is set, and there are no labels.",
+                "Give labels, or distil at all places.",
             )
+        if isinstance(self.student, GPTForCausalLM):  # place t predicts what label t + 1 says
+            labels = functional.pad(labels[:, 1:], (0, 1), value=IGNORED)
         return labels != IGNORED

@@ -26,10 +26,13 @@ from lmcourse.models.distillation import (
     soft_cross_entropy,
     soft_targets,
 )
+from lmcourse.models.electra import ElectraConfig, ElectraForMaskedLM, ElectraForPreTraining
+from lmcourse.models.gpt import GPTForCausalLM
 from lmcourse.models.inputs import IGNORED, real_places
 from lmcourse.models.parity.comparing import gradients, shaken
 from lmcourse.models.triple_loss import DistillationConfig, Distiller
 from tests.models.small import BERT as SMALL
+from tests.models.small import GPT
 
 LARGER = replace(SMALL, num_hidden_layers=3)
 
@@ -83,14 +86,14 @@ def test_the_two_losses_differ_by_the_teachers_entropy_and_have_one_gradient():
 
 
 def test_the_square_of_the_temperature_keeps_the_gradients_size():
-    """For a high T and logits of mean 0, the gradient is (v − z) / (N T²), times T² (eq. 4)."""
+    """For a high T and logits of mean 0, it is (z_S − z_T) / (N T²), times T² (eq. 4)."""
     student, teacher = torch.randn(2, 1, 7, dtype=torch.float64)
     student, teacher = student - student.mean(), teacher - teacher.mean()
     limit = (student - teacher) / 7
     for T in (1e3, 1e4):
-        v = student.clone().requires_grad_()
-        distillation_loss(v, teacher, T).backward()
-        torch.testing.assert_close(v.grad, limit, rtol=1e-2, atol=1e-3)
+        z_S = student.clone().requires_grad_()
+        distillation_loss(z_S, teacher, T).backward()
+        torch.testing.assert_close(z_S.grad, limit, rtol=1e-2, atol=1e-3)
 
 
 def test_a_student_that_says_what_its_teacher_says_has_no_loss_left():
@@ -329,13 +332,99 @@ def test_what_cannot_be_compared_is_named():
         with pytest.raises(CourseError, match=f"{kind.__name__} gives .*{has}.* no logits"):
             pair(kind)(**given | {"labels": None})
     restricted = DistillationConfig(restrict_ce_to_mask=True)
-    with pytest.raises(CourseError, match="no label for each place: none"):
+    with pytest.raises(CourseError, match="restrict_ce_to_mask is set, and there are no labels"):
         pair(config=restricted)(**given | {"labels": None})
-    one_hot = torch.zeros(2, 3)
-    with pytest.raises(CourseError, match=r"no label for each place: \(2, 3\)"):
-        pair(BertForSequenceClassification, restricted)(**given | {"labels": one_hot})
     with pytest.raises(CourseError, match="temperature is -1"):
         soft_targets(torch.randn(3), -1.0)
+
+
+GPT_TEACHER = replace(GPT, num_hidden_layers=3)
+
+
+def test_gpt_learns_and_teaches_whatever_segments_there_are():
+    given, own = batch(), shaken(GPTForCausalLM(GPT))
+    taught_by = shaken(GPTForCausalLM(GPT_TEACHER)), shaken(BertForMaskedLM(LARGER))
+    for teacher in taught_by:
+        result = Distiller(own, teacher)(**given)
+        asked = {name: given[name] for name in ("input_ids", "attention_mask")}
+        label = own(**asked, labels=given["labels"]).loss
+        torch.testing.assert_close(result.label_loss, label)
+        segments = {"token_type_ids": given["token_type_ids"]} if teacher is taught_by[1] else {}
+        torch.testing.assert_close(result.teacher_logits, teacher(**asked, **segments).logits)
+
+
+def test_gpts_place_predicts_the_next_label():
+    restricted, given = DistillationConfig(restrict_ce_to_mask=True), batch()
+    students = shaken(GPTForCausalLM(GPT)), shaken(GPTForCausalLM(GPT_TEACHER))
+    result = Distiller(*students, restricted)(**given)
+    places = torch.zeros(2, 6, dtype=torch.bool)
+    places[0, 1] = places[1, 0] = True  # before the labels of `batch`
+    expected = distillation_loss(result.logits, result.teacher_logits, 2.0, places)
+    torch.testing.assert_close(result.distillation_loss, expected)
+
+
+def test_scores_of_each_token_by_itself_are_no_classes():
+    config = ElectraConfig(23, 12, 2, 3, 20, max_position_embeddings=9, embedding_size=4)
+    models = (shaken(ElectraForPreTraining(config)) for _ in range(2))
+    with pytest.raises(CourseError, match="ElectraForPreTraining score no classes along"):
+        Distiller(*models, DistillationConfig(alpha_cos=0.0))(**batch() | {"labels": None})
+    generator = Distiller(*(shaken(ElectraForMaskedLM(config)) for _ in range(2)))
+    assert generator(**batch()).loss.isfinite()
+
+
+@pytest.mark.parametrize("problem", ["regression", "multi_label_classification"])
+def test_what_is_no_choice_of_one_class_is_refused(problem):
+    words = f"is to learn '{problem}', and not which one class is right.*from its labels"
+    kind, given = BertForSequenceClassification, batch() | {"labels": None}
+    for own, theirs in ((problem, None), (None, problem)):
+        student = kind(replace(SMALL, problem_type=own))
+        teacher = kind(replace(LARGER, problem_type=theirs))
+        with pytest.raises(CourseError, match=words):
+            Distiller(student, teacher)(**given)
+    words_of_it = BertForMaskedLM(replace(SMALL, problem_type=problem))
+    assert Distiller(words_of_it, BertForMaskedLM(LARGER))(**batch()).loss.isfinite()
+
+
+def test_floats_as_labels_are_several_yes_or_no():
+    one_hot = torch.tensor([[0.0, 1.0, 1.0], [1.0, 0.0, 0.0]])
+    with pytest.raises(CourseError, match="is to learn 'multi_label_classification'"):
+        pair(BertForSequenceClassification)(**batch() | {"labels": one_hot})
+
+
+@pytest.mark.parametrize("kind", [Bert, BertForQuestionAnswering])
+def test_labels_without_a_head_that_takes_them_are_named(kind):
+    with pytest.raises(CourseError, match=f"{kind.__name__} takes no labels.*ForMaskedLM"):
+        pair(kind)(**batch())
+
+
+def test_a_teacher_with_its_students_weights_is_refused():
+    model = BertForMaskedLM(SMALL)
+    with pytest.raises(CourseError, match=r"share \d+ parameters; one of them is bert.embeddings"):
+        Distiller(model, model)
+    teacher = BertForMaskedLM(LARGER)
+    model.bert.encoder.layers[0] = teacher.bert.encoder.layers[2]
+    with pytest.raises(CourseError, match=r"16 parameters; one of them is bert.encoder.layers.2"):
+        Distiller(model, teacher)
+    Distiller(deepcopy(teacher), teacher)
+
+
+@pytest.mark.bad_input
+def test_what_is_no_model_of_the_course_is_named():
+    model = BertForMaskedLM(SMALL)
+    for pair_of, role in (((model.to_transformers(), model), "student"),
+                          ((model, model.to_transformers()), "teacher")):  # fmt: skip
+        with pytest.raises(CourseError, match=f"The {role} is no model .*from_transformers"):
+            Distiller(*pair_of)
+    with pytest.raises(CourseError, match=r"config is {'alpha_cos': 0} in this Distiller"):
+        pair(config={"alpha_cos": 0})
+
+
+@pytest.mark.bad_input
+def test_lists_for_ids_are_named():
+    ids = [[1, 2, 3], [4, 5, 6]]
+    for call in (pair(), BertForMaskedLM(SMALL)):
+        with pytest.raises(CourseError, match="input_ids is of the class list"):
+            call(ids)
 
 
 def test_a_number_is_no_class():

@@ -10,13 +10,15 @@ import transformers
 from torch import nn
 from torch.nn import functional
 
+from lmcourse.compression.head_pruning import prune_heads
 from lmcourse.errors import CourseError
 from lmcourse.models.albert import Albert, AlbertConfig
 from lmcourse.models.attention import MultiHeadAttention
 from lmcourse.models.bert import Bert
 from lmcourse.models.bert_heads import BertForMaskedLM, BertForPreTraining
-from lmcourse.models.bert_tasks import BertForSequenceClassification
+from lmcourse.models.bert_tasks import BertForMultipleChoice, BertForSequenceClassification
 from lmcourse.models.distilbert import DistilBert
+from lmcourse.models.gpt import GPT
 from lmcourse.models.layer_map import layer_map
 from lmcourse.models.parity.comparing import shaken
 from lmcourse.models.roberta import Roberta, RobertaConfig
@@ -27,6 +29,7 @@ from lmcourse.models.tinybert import (
     tinybert_6,
 )
 from tests.models.small import BERT as SMALL
+from tests.models.small import GPT as SMALL_GPT
 
 TEACHER = replace(SMALL, hidden_size=18, num_hidden_layers=4)
 
@@ -103,6 +106,14 @@ def test_the_maps(sizes, expected):
 def test_a_map_that_there_is_not_is_refused(sizes, words):
     with pytest.raises(CourseError, match=words):
         layer_map(*sizes)
+
+
+@pytest.mark.bad_input
+def test_halves_of_layers_are_refused():
+    with pytest.raises(CourseError, match=r"student_layers is 2\.0 in this map of layers"):
+        layer_map(2.0, 4)
+    with pytest.raises(CourseError, match=r"teacher_layers is 4\.5 in this map of layers"):
+        layer_map(2, 4.5)
 
 
 @pytest.mark.bad_input
@@ -186,6 +197,7 @@ def test_each_stage_learns_what_it_should():
     assert "prediction_loss" not in layers and "embedding_loss" not in prediction
     assert prediction.keys() == ["loss", "prediction_loss", "logits", "hidden_states"]
     torch.testing.assert_close(everything.loss, layers.loss + prediction.loss)
+    assert "logits" not in layers
     prediction.loss.backward()
     assert distiller.hidden_projection.weight.grad is None
     assert distiller.student.classifier.dense.weight.grad.any()
@@ -208,6 +220,25 @@ def test_the_general_stage_needs_no_head():
     assert distiller(**batch(), stage="general").logits is None
     with pytest.raises(CourseError, match=r"Bert gives last_hidden_state.* no logits"):
         distiller(**batch(), stage="prediction")
+
+
+@pytest.mark.parametrize("stage", ["general", "intermediate"])
+def test_no_word_is_scored_where_none_is_learned(stage):
+    distiller, calls = pair(BertForMaskedLM), []
+    for model in (distiller.student, distiller.teacher.model):
+        model.predictions.register_forward_hook(lambda *seen: calls.append(seen))
+    given = batch()
+    layers = distiller(**given, stage=stage)
+    assert not calls
+    everything = distiller(**given)
+    assert len(calls) == 2
+    torch.testing.assert_close(everything.loss, layers.loss + everything.prediction_loss)
+
+
+def test_choices_teach_in_every_stage():
+    distiller, ids = pair(BertForMultipleChoice), torch.randint(1, 23, (2, 4, 6))
+    layers, everything = (distiller(ids, stage=stage) for stage in ("general", "all"))
+    torch.testing.assert_close(everything.loss, layers.loss + everything.prediction_loss)
 
 
 def test_words_are_predicted_at_real_places():
@@ -257,6 +288,27 @@ def test_other_models_with_berts_layers_may_learn_and_teach():
     assert student.encoder.layers[0].attention.query.weight.grad.any()
 
 
+def test_the_matrices_are_of_the_students_type_and_place():
+    double = TinyBertDistiller(shaken(Bert(SMALL).double()), shaken(Bert(TEACHER).double()))
+    assert {p.dtype for p in double.parameters()} == {torch.float64}
+    assert double(**batch(), stage="general").loss.dtype == torch.float64
+    with torch.device("meta"):
+        student, teacher = Bert(SMALL), Bert(TEACHER)
+    assert all(p.is_meta for p in TinyBertDistiller(student, teacher).parameters())
+
+
+def test_a_teacher_with_its_students_weights_is_refused():
+    model = Bert(SMALL)
+    with pytest.raises(CourseError, match="Student and teacher share"):
+        TinyBertDistiller(model, model)
+
+
+@pytest.mark.bad_input
+def test_a_model_of_another_library_is_named():
+    with pytest.raises(CourseError, match=r"teacher is no model of the course.*BertModel"):
+        TinyBertDistiller(Bert(SMALL), Bert(TEACHER).to_transformers())
+
+
 def test_the_matrices_start_as_the_students_weights_do():
     distiller = TinyBertDistiller(Bert(SMALL), Bert(TEACHER))
     for projection in (distiller.embedding_projection, distiller.hidden_projection):
@@ -271,23 +323,61 @@ def test_the_matrices_start_as_the_students_weights_do():
         ({"layers": (0, 2, 5, 5)}, r"map \(0, 2, 5, 5\) does not take"),
         ({"layers": (1, 2, 4, 5)}, r"map \(1, 2, 4, 5\) does not take"),
         ({"weights": [1.0, 1.0, 1.0]}, "3 weights for a student of 2 layers"),
+        ({"weights": [1.0, -1.0, 1.0, 1.0]}, r"weights\[1\] is -1.0 in this TinyBertDistiller"),
+        ({"weights": [1.0, 1.0, 1.0, math.nan]}, r"weights\[3\] is nan"),
+        ({"temperature": 0.0}, "temperature is 0.0 in this TinyBertDistiller"),
+        ({"temperature": math.nan}, "temperature is nan"),
     ],
 )
-def test_a_map_and_weights_of_other_sizes_are_named(options, words):
+def test_a_map_weights_and_a_temperature_that_do_not_fit_are_named(options, words):
+    with pytest.raises(CourseError, match=words):
+        pair(**options)
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"layers": 2}, "layers is 2 in this map of layers"),
+        ({"layers": (0, 2.0, 4, 5)}, r"layers\[1\] is 2.0 in this map"),
+        ({"layers": "top!"}, r"layers\[0\] is 't'"),
+        ({"weights": 1.0}, "weights is 1.0 in this TinyBertDistiller"),
+        ({"weights": "1111"}, r"weights\[0\] is '1'"),
+        ({"temperature": "1"}, "temperature is '1'"),
+    ],
+)
+@pytest.mark.bad_input
+def test_what_is_no_number_is_named(options, words):
     with pytest.raises(CourseError, match=words):
         pair(**options)
 
 
 def test_heads_must_be_as_many_as_the_teachers():
-    with pytest.raises(CourseError, match="3 heads of attention, the teacher 2") as error:
+    with pytest.raises(CourseError, match=r"3 heads of attention, the teacher's .* 2") as error:
         pair(teacher=replace(TEACHER, num_attention_heads=2))
     assert "num_attention_heads=2" in str(error.value)
+
+
+def test_pruned_heads_are_counted_in_the_layers_that_the_map_pairs():
+    student, name = shaken(Bert(SMALL)), "encoder.layers.{}.attention"
+    pruned = prune_heads(shaken(Bert(TEACHER)), {name.format(1): [0]}).model
+    with pytest.raises(CourseError, match=r"layer 1 has 3 heads .*layer 2, which it copies, 2"):
+        TinyBertDistiller(student, pruned)
+    assert TinyBertDistiller(student, pruned, (0, 1, 4, 5))(**batch(), stage="general").loss > 0
+    fewer = prune_heads(student, {name.format(0): [2]}).model
+    assert TinyBertDistiller(fewer, pruned)(**batch(), stage="general").loss > 0
+    with pytest.raises(CourseError, match=r"layer 1 has 2 heads .*layer 1, which it copies, 3"):
+        TinyBertDistiller(fewer, pruned, (0, 1, 4, 5))
 
 
 def test_another_attention_is_refused():
     other = Albert(AlbertConfig(23, 12, 2, 3, 20, max_position_embeddings=9, embedding_size=4))
     with pytest.raises(CourseError, match="Albert has no layers with BERT's attention"):
         TinyBertDistiller(Bert(SMALL), other)
+
+
+def test_an_attention_that_looks_back_alone_is_refused():
+    with pytest.raises(CourseError, match="GPT has no layers with BERT's attention"):
+        TinyBertDistiller(GPT(SMALL_GPT), GPT(SMALL_GPT))
 
 
 def test_an_attention_with_other_scores_is_refused():
@@ -316,5 +406,14 @@ def test_a_number_is_no_class():
         *(BertForSequenceClassification(replace(c, num_labels=1)) for c in (SMALL, TEACHER))
     )
     with pytest.raises(CourseError, match="one class, whose probability is 1"):
+        distiller(**batch())
+    assert distiller(**batch(), stage="intermediate").loss.isfinite()
+
+
+@pytest.mark.parametrize("problem", ["regression", "multi_label_classification"])
+def test_what_is_no_choice_of_one_class_is_copied_by_its_layers_alone(problem):
+    configs = (replace(config, problem_type=problem) for config in (SMALL, TEACHER))
+    distiller = TinyBertDistiller(*map(BertForSequenceClassification, configs))
+    with pytest.raises(CourseError, match=f"is to learn '{problem}'"):
         distiller(**batch())
     assert distiller(**batch(), stage="intermediate").loss.isfinite()
