@@ -10,20 +10,17 @@ so there are twelve layers to compute and one to store. And the second task of p
 harder: both sentences are neighbors, and the model says whether they stand in their order.
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
 from typing import Any, Literal, Unpack, get_args
 
-import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
 from lmcourse.errors import CourseError
 from lmcourse.models import inputs
 from lmcourse.models.attention import MultiHeadAttention
-from lmcourse.models.bert import Bert, BertConfig, BertHead, BertInputs, with_pooler
-from lmcourse.models.bert_heads import BertForMaskedLM, NextSentenceHead, prediction_head
+from lmcourse.models.bert import Bert, BertConfig, BertInputs, C
+from lmcourse.models.bert_heads import BertForMaskedLM, BothTasks, NextSentenceHead
 from lmcourse.models.bert_tasks import (
     BertForMultipleChoice,
     BertForQuestionAnswering,
@@ -47,7 +44,8 @@ class AlbertConfig(BertConfig):
         sharing: what layers share: all their weights, those of the attention, those of the
             feed-forward network ("ffn"), or none. A LayerNorm goes with its sublayer.
         num_hidden_groups: into how many groups the layers fall; only those of one group share.
-        classifier_dropout: of the sentence order's head, too.
+        classifier_dropout: dropout in the heads of sequences, tokens, choices and the sentences'
+            order; that of answers has none.
     """
 
     vocab_size: int = 30000
@@ -79,17 +77,17 @@ class AlbertConfig(BertConfig):
         return [int(layer / size) for layer in range(self.num_hidden_layers)]
 
     @classmethod
-    def base(cls, **changes: Any) -> BertConfig:
+    def base(cls: type[C], **changes: Any) -> C:
         """ALBERT base: 11,683,584 parameters with the pooler, which the paper rounds to 12 M."""
         return cls.sized(12, 768, **changes)
 
     @classmethod
-    def large(cls, **changes: Any) -> BertConfig:
+    def large(cls: type[C], **changes: Any) -> C:
         """ALBERT large: 17,683,968 parameters with the pooler, 18 M in the paper."""
         return cls.sized(24, 1024, **changes)
 
     @classmethod
-    def xlarge(cls, **changes: Any) -> BertConfig:
+    def xlarge(cls: type[C], **changes: Any) -> C:
         """ALBERT xlarge: 58,724,864 parameters with the pooler, 60 M in the paper.
 
         The published weights have 16 heads, of 128 numbers each; by the paper's rule (section 3.1)
@@ -98,7 +96,7 @@ class AlbertConfig(BertConfig):
         return cls.sized(24, 2048, **({"num_attention_heads": 16} | changes))
 
     @classmethod
-    def xxlarge(cls, **changes: Any) -> BertConfig:
+    def xxlarge(cls: type[C], **changes: Any) -> C:
         """ALBERT xxlarge: 222,595,584 parameters with the pooler, 235 M in the paper."""
         return cls.sized(12, 4096, **changes)
 
@@ -143,16 +141,17 @@ class SharedEncoder(nn.Module):
         """All layers in turn, as in `Encoder.forward`."""
         after_attention: Any = self.attention_residual  # two lists of `Residual`s
         after_network: Any = self.feed_forward_residual
-        hidden_states, attentions = [x], []
+        hidden_states, attentions = [], []
         for a, f in zip(self.attention_of, self.feed_forward_of, strict=True):
+            if output_hidden_states:
+                hidden_states.append(x)
             found, weights = self.attention[a](x, visible=visible, need_weights=output_attentions)
             x = after_attention[a].after(x, found)
             x = after_network[f].after(x, self.feed_forward[f](x))
-            hidden_states.append(x)
             attentions.append(weights)
         return EncoderOutput(
             x,
-            hidden_states=tuple(hidden_states) if output_hidden_states else None,
+            hidden_states=(*hidden_states, x) if output_hidden_states else None,
             attentions=tuple(attentions) if output_attentions else None,
         )
 
@@ -167,11 +166,9 @@ class Albert(Bert):
     Config = AlbertConfig
 
     @staticmethod
-    def make_embeddings(
-        config: BertConfig, kind: Callable[..., Embeddings] = FactorizedEmbeddings
-    ) -> Embeddings:
+    def make_embeddings(config: BertConfig) -> Embeddings:
         """Below the encoder: the narrow embeddings, and the matrix from their width to its."""
-        return Bert.make_embeddings(config, partial(kind, hidden_size=config.hidden_size))
+        return FactorizedEmbeddings(**config.embeddings, hidden_size=config.hidden_size)
 
     @staticmethod
     def make_encoder(config: BertConfig) -> nn.Module:
@@ -208,17 +205,12 @@ class SentenceOrderHead(NextSentenceHead):
         return super().forward(self.dropout(pooled), labels, name)
 
 
-class AlbertForPreTraining(BertHead):
+class AlbertForPreTraining(BothTasks):
     """ALBERT as it is pre-trained: masked tokens, and the sentences' order (section 3.1)."""
 
     Config = AlbertConfig
     Base = Albert
-
-    def __init__(self, config: AlbertConfig) -> None:
-        super().__init__(config)
-        self.bert = self.Base(with_pooler(config, True))
-        self.predictions = prediction_head(config)
-        self.seq_relationship = SentenceOrderHead(config)
+    PairHead = SentenceOrderHead
 
     def forward(
         self,
@@ -236,19 +228,8 @@ class AlbertForPreTraining(BertHead):
             given: the rest of what `Bert.forward` takes.
         """
         states = self.bert(input_ids, **given)
-        words = self.bert.embeddings.word.weight
-        logits, loss = self.predictions(states.last_hidden_state, words, labels)
-        order, order_loss = self.seq_relationship(
-            states.pooler_output, sentence_order_label, "sentence_order_label"
-        )
-        losses = [part for part in (loss, order_loss) if part is not None]
-        return AlbertPreTrainingOutput(
-            torch.stack(losses).sum() if losses else None,
-            logits,
-            order,
-            states.hidden_states,
-            states.attentions,
-        )
+        found = self.both(states, labels, sentence_order_label, "sentence_order_label")
+        return AlbertPreTrainingOutput(*found)
 
 
 class AlbertForMaskedLM(BertForMaskedLM):

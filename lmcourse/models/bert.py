@@ -10,13 +10,13 @@ sum of three embeddings, and a small layer on top that makes one vector of a seq
 Nothing is new in it but how it is trained: `lmcourse.models.bert_heads` has what stands on top.
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Literal, TypedDict, TypeVar
+from typing import Any, ClassVar, Literal, TypedDict, TypeVar, get_args
 
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
+from lmcourse.errors import CourseError
 from lmcourse.models import inputs
 from lmcourse.models.attention import heads_of_64
 from lmcourse.models.checkpoint import Model
@@ -26,6 +26,7 @@ from lmcourse.models.outputs import EncoderOutput
 from lmcourse.models.reuse import on_top_of
 from lmcourse.models.transformer import Encoder, LayerConfig
 
+C = TypeVar("C", bound="BertConfig")
 H = TypeVar("H", bound="BertHead")
 Problem = Literal["regression", "single_label_classification", "multi_label_classification"]
 
@@ -88,12 +89,30 @@ class BertConfig:
             self.type_vocab_size, "type_vocab_size", type(self).__name__, 0
         )
         object.__setattr__(self, "type_vocab_size", segments)
+        if self.problem_type not in (None, *get_args(Problem)):
+            raise CourseError(
+                f"problem_type is {self.problem_type!r} in this {type(self).__name__}.",
+                f"Choose one of {', '.join(get_args(Problem))}; or None, and it is read off.",
+            )
         _ = self.layer  # which looks at the rest
 
     @property
     def embedding_size(self) -> int:
         """Width of a token's embedding; some variants have a smaller one than of a state."""
         return self.hidden_size
+
+    @property
+    def embeddings(self) -> dict[str, Any]:
+        """What `Embeddings` is made of."""
+        return {
+            "vocab_size": self.vocab_size,
+            "width": self.embedding_size,
+            "positions": self.max_position_embeddings,
+            "segments": self.type_vocab_size,
+            "pad_token_id": self.pad_token_id,
+            "layer_norm_eps": self.layer_norm_eps,
+            "dropout": self.hidden_dropout_prob,
+        }
 
     @property
     def layer(self) -> LayerConfig:
@@ -109,7 +128,7 @@ class BertConfig:
         )
 
     @classmethod
-    def sized(cls, layers: int, width: int, **changes: Any) -> "BertConfig":
+    def sized(cls: type[C], layers: int, width: int, **changes: Any) -> C:
         """The published sizes' rule: heads of 64 numbers, and four times the width between.
 
         ``changes`` come after the rule, and it does not follow them: ``base(hidden_size=384)``
@@ -127,13 +146,16 @@ class BertConfig:
         return cls(**(sizes | changes))
 
     @classmethod
-    def base(cls, **changes: Any) -> "BertConfig":
-        """BERT base: 109,482,240 parameters with the pooler, which the paper rounds to 110 M."""
+    def base(cls: type[C], **changes: Any) -> C:
+        """BERT base's size: as a `Bert`, 109,482,240 parameters with the pooler.
+
+        The paper rounds them to 110 M.
+        """
         return cls.sized(12, 768, **changes)
 
     @classmethod
-    def large(cls, **changes: Any) -> "BertConfig":
-        """BERT large: 335,141,888 parameters with the pooler.
+    def large(cls: type[C], **changes: Any) -> C:
+        """BERT large's size: as a `Bert`, 335,141,888 parameters with the pooler.
 
         The paper says 340 M (section 3), which no count of the published weights gives: with the
         heads of the pre-training there are 336,226,108, as the output matrix is the embeddings'.
@@ -141,13 +163,16 @@ class BertConfig:
         return cls.sized(24, 1024, **changes)
 
     @classmethod
-    def tiny(cls, **changes: Any) -> "BertConfig":
-        """BERT tiny, the smallest of Turc et al. (2019, "Well-read students learn better")."""
+    def tiny(cls: type[C], **changes: Any) -> C:
+        """BERT tiny's size: as a `Bert`, 4,385,920 parameters with the pooler.
+
+        It is the smallest of Turc et al. (2019, "Well-read students learn better").
+        """
         return cls.sized(2, 128, **changes)
 
     @classmethod
-    def mini(cls, **changes: Any) -> "BertConfig":
-        """BERT mini (Turc et al. 2019)."""
+    def mini(cls: type[C], **changes: Any) -> C:
+        """BERT mini's size (Turc et al. 2019): as a `Bert`, 11,170,560 parameters."""
         return cls.sized(4, 256, **changes)
 
 
@@ -168,6 +193,8 @@ class Bert(Model):
     Weights start from N(0, 0.02²) cut off at two standard deviations, as in the published code
     (the `transformers` library does not cut); biases and [PAD]'s embedding at zero.
 
+    What a variant may change: the configuration's class, `make_embeddings`, `make_encoder`, and
+
     Attributes:
         same_weights: other classes that compute the same with the same weights: heads of each
             stand on all of them.
@@ -185,19 +212,9 @@ class Bert(Model):
         draw_weights(self, config.initializer_range, truncated=True)
 
     @staticmethod
-    def make_embeddings(
-        config: BertConfig, kind: Callable[..., Embeddings] = Embeddings
-    ) -> Embeddings:
-        """What comes below the encoder; a variant hands in another class."""
-        return kind(
-            config.vocab_size,
-            config.embedding_size,
-            config.max_position_embeddings,
-            segments=config.type_vocab_size,
-            pad_token_id=config.pad_token_id,
-            layer_norm_eps=config.layer_norm_eps,
-            dropout=config.hidden_dropout_prob,
-        )
+    def make_embeddings(config: BertConfig) -> Embeddings:
+        """What comes below the encoder."""
+        return Embeddings(**config.embeddings)
 
     @staticmethod
     def make_encoder(config: BertConfig) -> nn.Module:
@@ -260,15 +277,24 @@ class BertInputs(TypedDict, total=False):
 class BertHead(Model):
     """What stands on a `Bert`, which it holds as ``bert``.
 
+    What a variant may change, for its head is BERT's else:
+
     Attributes:
-        Base: the class of what is below. A variant's head is BERT's with its own ``Base``.
+        Config, Base: the classes of the configuration and of what is below.
         pretrained_heads: what is trained before, and copied where both models have it.
+        prediction_act: the activation of the masked tokens' head; None: the layers'.
+        pooled: whether a sequence's vector C is the pooler's, or else [CLS]'s hidden state.
+        Classifier: the class of what scores C, in the heads of sequences and choices; it is made
+            of the configuration and the number of scores.
     """
 
     Config: ClassVar[type[BertConfig]] = BertConfig
     config: BertConfig
     Base: ClassVar[type[Bert]] = Bert
     pretrained_heads: ClassVar[tuple[str, ...]] = ("predictions", "seq_relationship")
+    prediction_act: ClassVar[str | None] = None
+    pooled: ClassVar[bool] = True
+    Classifier: ClassVar[type[nn.Module]]
 
     @classmethod
     def on_top_of(cls: type[H], pretrained: Model, **changes: Any) -> H:
@@ -288,6 +314,12 @@ class BertHead(Model):
             CourseError: it is no such model; a setting is unknown; a tensor does not fit.
         """
         return on_top_of(cls, pretrained, cls.Base, "bert", changes, cls.pretrained_heads)
+
+    def vector(self, states: EncoderOutput) -> Float[Tensor, "batch width"]:
+        """C, what stands for a sequence."""
+        pooled = states.pooler_output if self.pooled else states.last_hidden_state[:, 0]
+        assert pooled is not None  # a head that reads the pooler's has one below
+        return pooled
 
 
 def with_pooler(config: BertConfig, pooler: bool) -> BertConfig:

@@ -11,7 +11,7 @@ The loss is the mean cross-entropy over the masked places alone, and of both tas
 """
 
 from dataclasses import dataclass
-from typing import Unpack
+from typing import Any, ClassVar, Unpack
 
 import torch
 from jaxtyping import Float, Int
@@ -24,7 +24,7 @@ from lmcourse.models.bert import BertConfig, BertHead, BertInputs, with_pooler
 from lmcourse.models.initialization import draw_weights
 from lmcourse.models.inputs import IGNORED, check_ids, check_like, check_range, whole_number
 from lmcourse.models.losses import label_loss
-from lmcourse.models.outputs import LanguageModelOutput, Layers, ModelOutput
+from lmcourse.models.outputs import EncoderOutput, LanguageModelOutput, Layers, ModelOutput
 
 
 @dataclass(frozen=True)
@@ -119,12 +119,16 @@ class PredictionHead(nn.Module):
         return functional.linear(x, embeddings, self.bias)
 
 
-def prediction_head(config: BertConfig) -> PredictionHead:
-    """A `PredictionHead` for a BERT of these settings, its weights drawn."""
+def prediction_head(config: BertConfig, activation: str | None = None) -> PredictionHead:
+    """A `PredictionHead` for a BERT of these settings, its weights drawn.
+
+    Args:
+        activation: None: that of the layers.
+    """
     head = PredictionHead(
         config.hidden_size,
         config.vocab_size,
-        config.hidden_act,
+        activation or config.hidden_act,
         config.layer_norm_eps,
         config.embedding_size,
     )
@@ -159,14 +163,41 @@ class NextSentenceHead(nn.Module):
         return logits, label_loss(logits, labels)
 
 
-class BertForPreTraining(BertHead):
-    """BERT as it is pre-trained: both tasks at once."""
+class BothTasks(BertHead):
+    """A BERT with a head for masked tokens and one for pairs of sentences.
+
+    Attributes:
+        PairHead: the latter's class.
+    """
+
+    PairHead: ClassVar[type[NextSentenceHead]] = NextSentenceHead
 
     def __init__(self, config: BertConfig) -> None:
         super().__init__(config)
         self.bert = self.Base(with_pooler(config, True))
         self.predictions = prediction_head(config)
-        self.seq_relationship = NextSentenceHead(config)
+        self.seq_relationship = self.PairHead(config)
+
+    def both(
+        self, states: EncoderOutput, labels: Tensor | None, pairs: Tensor | None, name: str
+    ) -> tuple[Any, ...]:
+        """The sum of the losses that there are, both heads' scores, hidden states and attentions.
+
+        Args:
+            states: what the `Bert` made of the batch.
+            labels: as `PredictionHead.forward` has them.
+            pairs: as `NextSentenceHead.forward` has them, which the caller calls ``name``.
+        """
+        words = self.bert.embeddings.word.weight
+        logits, loss = self.predictions(states.last_hidden_state, words, labels)
+        scores, pair_loss = self.seq_relationship(states.pooler_output, pairs, name)
+        losses = [part for part in (loss, pair_loss) if part is not None]
+        total = torch.stack(losses).sum() if losses else None
+        return total, logits, scores, states.hidden_states, states.attentions
+
+
+class BertForPreTraining(BothTasks):
+    """BERT as it is pre-trained: both tasks at once."""
 
     def forward(
         self,
@@ -184,19 +215,8 @@ class BertForPreTraining(BertHead):
             inputs: the rest of what `Bert.forward` takes.
         """
         states = self.bert(input_ids, **inputs)
-        words = self.bert.embeddings.word.weight
-        logits, loss = self.predictions(states.last_hidden_state, words, labels)
-        follows, follows_loss = self.seq_relationship(
-            states.pooler_output, next_sentence_label, "next_sentence_label"
-        )
-        losses = [part for part in (loss, follows_loss) if part is not None]
-        return PreTrainingOutput(
-            torch.stack(losses).sum() if losses else None,
-            logits,
-            follows,
-            states.hidden_states,
-            states.attentions,
-        )
+        found = self.both(states, labels, next_sentence_label, "next_sentence_label")
+        return PreTrainingOutput(*found)
 
 
 class BertForMaskedLM(BertHead):
@@ -205,7 +225,7 @@ class BertForMaskedLM(BertHead):
     def __init__(self, config: BertConfig) -> None:
         super().__init__(config)
         self.bert = self.Base(with_pooler(config, False))
-        self.predictions = prediction_head(config)
+        self.predictions = prediction_head(config, self.prediction_act)
 
     def forward(
         self,

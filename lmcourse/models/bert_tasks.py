@@ -23,7 +23,6 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from lmcourse.errors import CourseError
-from lmcourse.models.activations import activation_of
 from lmcourse.models.bert import BertConfig, BertHead, BertInputs, with_pooler
 from lmcourse.models.bert_heads import ClassifierOutput, check_class_labels
 from lmcourse.models.choices import AXES, check_choices
@@ -58,35 +57,10 @@ class ClassificationHead(nn.Module):
         return self.dense(self.dropout(x))
 
 
-class TwoLayerHead(ClassificationHead):
-    """The same with a layer below, which does the pooler's work in variants that have none.
-
-    Attributes:
-        activation: that layer's, by name.
-    """
-
-    activation: ClassVar[str] = "tanh"
-
-    def __init__(self, config: BertConfig, classes: int) -> None:
-        super().__init__(config, classes)
-        self.first = nn.Linear(config.hidden_size, config.hidden_size)
-        draw_weights(self.first, config.initializer_range, truncated=True)
-
-    def forward(self, x: Float[Tensor, "*places width"]) -> Float[Tensor, "*places classes"]:
-        return super().forward(activation_of(self.activation)(self.first(x)))
-
-
 class BertForSequenceClassification(BertHead):
-    """A class, or a number, of a sentence or a pair of sentences (figure 4, a and b).
-
-    Attributes:
-        Classifier: the class of what reads a sequence's vector; it is made of the configuration
-            and the number of classes.
-        pooled: whether that vector is the pooler's; else it is the first token's hidden state.
-    """
+    """A class, or a number, of a sentence or a pair of sentences (figure 4, a and b)."""
 
     Classifier: ClassVar[type[nn.Module]] = ClassificationHead
-    pooled: ClassVar[bool] = True
 
     def __init__(self, config: BertConfig) -> None:
         super().__init__(config)
@@ -111,7 +85,7 @@ class BertForSequenceClassification(BertHead):
             CourseError: an input or the labels do not fit.
         """
         states = self.bert(input_ids, **inputs)
-        logits = self.classifier(states.of_sequence)
+        logits = self.classifier(self.vector(states))
         loss = None if labels is None else sequence_loss(logits, labels, self.config)
         return ClassifierOutput(loss, logits, states.hidden_states, states.attentions)
 
@@ -246,13 +220,9 @@ class BertForTokenClassification(BertHead):
 
 
 class BertForMultipleChoice(BertHead):
-    """Which of some endings goes with a beginning (section 4.4): each pair is read by itself.
-
-    Its attributes are those of `BertForSequenceClassification`.
-    """
+    """Which of some endings goes with a beginning (section 4.4): each pair is read by itself."""
 
     Classifier: ClassVar[type[nn.Module]] = ClassificationHead
-    pooled: ClassVar[bool] = True
 
     def __init__(self, config: BertConfig) -> None:
         super().__init__(config)
@@ -285,7 +255,7 @@ class BertForMultipleChoice(BertHead):
                 for name, value in given.items()
             }
         )
-        logits = self.classifier(states.of_sequence).view(shape)
+        logits = self.classifier(self.vector(states)).view(shape)
         loss = None
         if labels is not None:
             remedy = "count the choices from 0"

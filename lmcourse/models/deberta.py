@@ -11,17 +11,16 @@ What differs from BERT:
 It reads as GPT-2 and RoBERTa do, in 50,265 pieces of bytes.
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from jaxtyping import Bool, Float, Int
+from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
 from lmcourse.errors import CourseError
 from lmcourse.models import inputs
 from lmcourse.models.activations import activation_of
-from lmcourse.models.bert import Bert, BertConfig
+from lmcourse.models.bert import Bert, BertConfig, C
 from lmcourse.models.bert_heads import BertForMaskedLM
 from lmcourse.models.bert_tasks import (
     BertForQuestionAnswering,
@@ -79,12 +78,12 @@ class DebertaConfig(BertConfig):
         return k if k > 0 else self.max_position_embeddings
 
     @classmethod
-    def base(cls, **changes: Any) -> BertConfig:
+    def base(cls: type[C], **changes: Any) -> C:
         """DeBERTa base: 138,601,728 parameters, 100 M of them not the words' embeddings."""
         return cls.sized(12, 768, **changes)
 
     @classmethod
-    def large(cls, **changes: Any) -> BertConfig:
+    def large(cls: type[C], **changes: Any) -> C:
         """DeBERTa large: 405,163,008 parameters, 354 M of them not the words' embeddings."""
         return cls.sized(24, 1024, **changes)
 
@@ -102,27 +101,13 @@ class Unplaced(Embeddings):
         """The longest sequence that the model is made for."""
         return self.positions
 
-    def forward(
-        self,
-        input_ids: Int[Tensor, "batch time"] | None = None,
-        token_type_ids: Int[Tensor, "batch time"] | None = None,
-        position_ids: Int[Tensor, "batch time"] | None = None,
-        inputs_embeds: Float[Tensor, "batch time width"] | None = None,
-    ) -> Float[Tensor, "batch time width"]:
-        """Embed a batch, as `Embeddings.forward` does.
-
-        Raises:
-            CourseError: a shape does not fit, a number is out of range, or places are given.
-        """
+    def _places(self, position_ids: Tensor | None, like: Tensor) -> Tensor:
         if position_ids is not None:
             raise CourseError(
                 "This model was given position_ids, and has no embeddings of places.",
                 "Leave them out: it knows how far apart two tokens are.",
             )
-        return super().forward(input_ids, token_type_ids, None, inputs_embeds)
-
-    def _counted(self, input_ids: Tensor | None, time: int) -> Tensor:
-        return self.word.weight.new_zeros(())
+        return like.new_zeros(())
 
 
 class DebertaLayer(nn.Module):
@@ -211,12 +196,11 @@ class Deberta(Bert):
     Config = DebertaConfig
 
     @staticmethod
-    def make_embeddings(
-        config: BertConfig, kind: Callable[..., Embeddings] = Embeddings
-    ) -> Embeddings:
+    def make_embeddings(config: BertConfig) -> Embeddings:
         """Below the encoder: no places, unless ``position_biased_input`` says so."""
         assert isinstance(config, DebertaConfig)
-        return Bert.make_embeddings(config, kind if config.position_biased_input else Unplaced)
+        kind = Embeddings if config.position_biased_input else Unplaced
+        return kind(**config.embeddings)
 
     @staticmethod
     def make_encoder(config: BertConfig) -> nn.Module:

@@ -23,7 +23,7 @@ from torch import nn
 
 from lmcourse.errors import CourseError
 from lmcourse.models import inputs
-from lmcourse.models.bert import Bert, BertConfig
+from lmcourse.models.bert import Bert, BertConfig, C
 from lmcourse.models.bert_heads import BertForMaskedLM
 from lmcourse.models.bert_tasks import (
     BertForMultipleChoice,
@@ -31,10 +31,11 @@ from lmcourse.models.bert_tasks import (
     BertForSequenceClassification,
     BertForTokenClassification,
     ClassificationHead,
-    TwoLayerHead,
 )
 from lmcourse.models.checkpoint import Model, load_strictly
 from lmcourse.models.reuse import body_of, check_changes
+from lmcourse.models.transformer import Encoder, EncoderLayer
+from lmcourse.models.two_layer_head import TwoLayerHead
 
 OWN = ("num_hidden_layers", "type_vocab_size", "add_pooling_layer", "classifier_dropout")
 """Settings that a student does not take over from its teacher."""
@@ -46,8 +47,11 @@ class DistilBertConfig(BertConfig):
 
     Attributes:
         type_vocab_size, add_pooling_layer: there are no segments, and there is no pooler.
-        seq_classif_dropout: dropout in the head of sequences and choices.
+        seq_classif_dropout: dropout in the heads of sequences and choices, whatever
+            ``classifier_dropout`` says.
         qa_dropout: dropout below the head that finds answers.
+        classifier_dropout: dropout below the head of tokens alone. The `transformers` library has
+            ``hidden_dropout_prob`` there, as ours where this is None.
     """
 
     num_hidden_layers: int = 6
@@ -67,23 +71,36 @@ class DistilBertConfig(BertConfig):
                 )
 
     @classmethod
-    def sized(cls, layers: int, width: int, **changes: Any) -> BertConfig:
-        """Half as many layers as the BERT of these sizes, and everything else alike."""
-        return super().sized(layers // 2, width, **changes)
-
-    @classmethod
-    def base(cls, **changes: Any) -> BertConfig:
+    def base(cls: type[C], **changes: Any) -> C:
         """DistilBERT base: 66,362,880 parameters, the paper's 66 M; BERT base has 109,482,240.
 
-        With the masked tokens' head there are 66,985,530.
+        It has half of that one's layers. With the masked tokens' head there are 66,985,530.
         """
-        return super().base(**changes)
+        return cls.sized(6, 768, **changes)
+
+    @classmethod
+    def large(cls: type[C], **changes: Any) -> C:
+        """Half of BERT large's layers: 182,935,552 parameters. None of this size was published."""
+        return cls.sized(12, 1024, **changes)
 
 
 class DistilBert(Bert):
-    """Hidden states of a sequence: BERT's, of half as many layers."""
+    """Hidden states of a sequence: BERT's, of half as many layers.
+
+    What a layer's attention found is added whole: BERT drops some of it, the published code of
+    DistilBERT none.
+    """
 
     Config = DistilBertConfig
+
+    @staticmethod
+    def make_encoder(config: BertConfig) -> nn.Module:
+        """BERT's layers, without the dropout of what their attention adds."""
+        encoder = Encoder(config.layer, config.num_hidden_layers)
+        for layer in encoder.layers:
+            assert isinstance(layer, EncoderLayer)
+            layer.attention_residual.dropout.p = 0.0
+        return encoder
 
     @classmethod
     def from_teacher(
@@ -123,6 +140,12 @@ def chosen_layers(
             ``num_hidden_layers`` says.
     """
     owner, half = DistilBertConfig.__name__, max(1, teacher_layers // 2)
+    if layers is not None and not is_whole_numbers(layers):
+        raise CourseError(
+            f"The layers to start from are {layers!r:.80}.",
+            f"Give a list of whole numbers from 0 to {teacher_layers - 1}. How many layers the "
+            "student is to have, the setting num_hidden_layers says.",
+        )
     wished = None if layers is None else len(layers)
     count = changes.get("num_hidden_layers", half if wished is None else wished)
     count = inputs.whole_number(count, "num_hidden_layers", owner)
@@ -136,13 +159,19 @@ def chosen_layers(
     return found
 
 
+def is_whole_numbers(layers: Any) -> bool:
+    """Whether these are whole numbers in a row, of Python's type or another."""
+    return isinstance(layers, Sequence) and all(hasattr(one, "__index__") for one in layers)
+
+
 def evenly(student_layers: int, teacher_layers: int) -> list[int]:
     """Which layers a student starts from: the first, the last, and evenly between.
 
     Raises:
-        CourseError: the student has more than the teacher, or none.
+        CourseError: the student has more than the teacher, or none; or these are no whole numbers.
     """
-    n, N = student_layers, teacher_layers
+    n = inputs.whole_number(student_layers, "student_layers", "evenly", least=0)
+    N = inputs.whole_number(teacher_layers, "teacher_layers", "evenly")
     if not 1 <= n <= N:
         raise CourseError(
             f"A student of {n} layers cannot start from a teacher of {N}.",

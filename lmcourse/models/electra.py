@@ -12,9 +12,7 @@ in `lmcourse.models.factorized_embeddings`. How both models are trained together
 `lmcourse.models.electra_pair`.
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
 from typing import Any, ClassVar, Unpack
 
 from jaxtyping import Bool, Float, Int
@@ -24,20 +22,20 @@ from torch.nn import functional
 from lmcourse.errors import CourseError
 from lmcourse.models import inputs
 from lmcourse.models.activations import activation_of
-from lmcourse.models.bert import Bert, BertConfig, BertHead, BertInputs, with_pooler
+from lmcourse.models.bert import Bert, BertConfig, BertHead, BertInputs, C, with_pooler
 from lmcourse.models.bert_heads import BertForMaskedLM
 from lmcourse.models.bert_tasks import (
     BertForMultipleChoice,
     BertForQuestionAnswering,
     BertForSequenceClassification,
     BertForTokenClassification,
-    TwoLayerHead,
 )
 from lmcourse.models.embeddings import Embeddings
 from lmcourse.models.factorized_embeddings import FactorizedEmbeddings
 from lmcourse.models.initialization import draw_weights
 from lmcourse.models.inputs import IGNORED
 from lmcourse.models.outputs import Layers, ModelOutput
+from lmcourse.models.two_layer_head import TwoLayerHead
 
 
 @dataclass(frozen=True)
@@ -68,17 +66,17 @@ class ElectraConfig(BertConfig):
             )
 
     @classmethod
-    def small(cls, **changes: Any) -> BertConfig:
+    def small(cls: type[C], **changes: Any) -> C:
         """ELECTRA small: 13,483,008 parameters, the paper's 14 M; 13,549,057 with its head."""
         return cls.sized(12, 256, **changes)
 
     @classmethod
-    def base(cls, **changes: Any) -> BertConfig:
+    def base(cls: type[C], **changes: Any) -> C:
         """ELECTRA base: 108,891,648 parameters, the paper's 110 M; 109,483,009 with its head."""
         return cls.sized(12, 768, **({"embedding_size": 768} | changes))
 
     @classmethod
-    def large(cls, **changes: Any) -> BertConfig:
+    def large(cls: type[C], **changes: Any) -> C:
         """ELECTRA large: 334,092,288 parameters, the paper's 335 M; 335,142,913 with its head."""
         return cls.sized(24, 1024, **({"embedding_size": 1024} | changes))
 
@@ -89,13 +87,11 @@ class Electra(Bert):
     Config = ElectraConfig
 
     @staticmethod
-    def make_embeddings(
-        config: BertConfig, kind: Callable[..., Embeddings] = FactorizedEmbeddings
-    ) -> Embeddings:
+    def make_embeddings(config: BertConfig) -> Embeddings:
         """Below the encoder: BERT's embeddings where they have its width."""
         if config.embedding_size == config.hidden_size:
             return Bert.make_embeddings(config)
-        return Bert.make_embeddings(config, partial(kind, hidden_size=config.hidden_size))
+        return FactorizedEmbeddings(**config.embeddings, hidden_size=config.hidden_size)
 
 
 class ElectraForMaskedLM(BertForMaskedLM):
@@ -103,10 +99,7 @@ class ElectraForMaskedLM(BertForMaskedLM):
 
     Config = ElectraConfig
     Base = Electra
-
-    def __init__(self, config: ElectraConfig) -> None:
-        super().__init__(config)
-        self.predictions.activation = activation_of("gelu")
+    prediction_act = "gelu"
 
 
 @dataclass(frozen=True, eq=False)

@@ -21,7 +21,7 @@ discarded.
 
 import copy
 from dataclasses import dataclass, field, replace
-from typing import Any, Unpack, cast
+from typing import Any, Unpack
 
 import torch
 from jaxtyping import Float, Int
@@ -96,7 +96,7 @@ class ElectraPairConfig:
         Args:
             changes: what is to differ in both models, as ``vocab_size``.
         """
-        discriminator = cast(ElectraConfig, ElectraConfig.small(**changes))
+        discriminator = ElectraConfig.small(**changes)
         return cls(discriminator, generator_size, discriminator_weight)
 
     @classmethod
@@ -104,7 +104,7 @@ class ElectraPairConfig:
         cls, *, generator_size: float = 1 / 3, discriminator_weight: float = 50.0, **changes: Any
     ) -> "ElectraPairConfig":
         """ELECTRA base: a generator of a third of the size; arguments as `small` has."""
-        discriminator = cast(ElectraConfig, ElectraConfig.base(**changes))
+        discriminator = ElectraConfig.base(**changes)
         return cls(discriminator, generator_size, discriminator_weight)
 
     @classmethod
@@ -112,7 +112,7 @@ class ElectraPairConfig:
         cls, *, generator_size: float = 1 / 4, discriminator_weight: float = 50.0, **changes: Any
     ) -> "ElectraPairConfig":
         """ELECTRA large: a generator of a quarter of the size; arguments as `small` has."""
-        discriminator = cast(ElectraConfig, ElectraConfig.large(**changes))
+        discriminator = ElectraConfig.large(**changes)
         return cls(discriminator, generator_size, discriminator_weight)
 
 

@@ -26,7 +26,6 @@ class Embeddings(nn.Module):
         pad_token_id: the token whose embedding does not learn from being read; None: all do.
         layer_norm_eps: what the LayerNorm adds to the variance; None: there is no LayerNorm.
         dropout: the probability that a number of the sum is dropped.
-        first_position: the number of a sequence's first place; those before it are left out.
 
     Raises:
         CourseError: one of these makes no sense.
@@ -42,7 +41,6 @@ class Embeddings(nn.Module):
         pad_token_id: int | None = None,
         layer_norm_eps: float | None = None,
         dropout: float = 0.0,
-        first_position: int = 0,
     ) -> None:
         super().__init__()
         owner = type(self).__name__
@@ -50,12 +48,6 @@ class Embeddings(nn.Module):
             inputs.whole_number(size, name, owner)
         inputs.whole_number(segments, "segments", owner, least=0)
         inputs.probability(dropout, "dropout", owner)
-        inputs.whole_number(first_position, "first_position", owner, least=0)
-        if first_position >= positions:
-            raise CourseError(
-                f"Of {positions} positions, none is left from the first, {first_position}, on.",
-                f"Give this {owner} more positions: {first_position} and the longest sequence's.",
-            )
         if layer_norm_eps is not None:
             inputs.positive_number(layer_norm_eps, "layer_norm_eps", owner)
         if pad_token_id is not None and pad_token_id not in range(vocab_size):
@@ -68,12 +60,11 @@ class Embeddings(nn.Module):
         self.segment = nn.Embedding(segments, width) if segments else None
         self.norm = nn.LayerNorm(width, eps=layer_norm_eps) if layer_norm_eps is not None else None
         self.dropout = nn.Dropout(dropout)
-        self.first_position = first_position
 
     @property
     def longest(self) -> int:
         """The longest sequence that there are positions for."""
-        return self.position.num_embeddings - self.first_position
+        return self.position.num_embeddings
 
     def forward(
         self,
@@ -97,26 +88,10 @@ class Embeddings(nn.Module):
         """
         x = self._words(input_ids, inputs_embeds, self.longest if position_ids is None else None)
         like = x[..., 0]
-        if self.segment is not None and token_type_ids is None:
-            x = x + self.segment.weight[0]
-        elif token_type_ids is not None:
+        if self.segment is not None or token_type_ids is not None:
             x = x + self._segments(token_type_ids, like)
-        if position_ids is None:
-            x = x + self._counted(input_ids, x.shape[1])
-        else:
-            inputs.check_like(position_ids, like, "position_ids")
-            start, count = self.first_position, self.position.num_embeddings
-            remedy = (
-                f"count places from {start}; max_position_embeddings says how many have a vector"
-            )
-            inputs.check_range(position_ids, count, "position_ids", remedy=remedy)
-            x = x + self.position(position_ids)
+        x = x + self._places(position_ids, like)
         return self.dropout(x if self.norm is None else self.norm(x))
-
-    def _counted(self, input_ids: Tensor | None, time: int) -> Tensor:
-        """The vectors of the places where they are not given: one after the other."""
-        # A slice is no look-up: its gradient is a sum over the batch, with no scattering.
-        return self.position.weight[self.first_position :][:time]
 
     def _words(
         self, input_ids: Tensor | None, inputs_embeds: Tensor | None, places: int | None
@@ -149,14 +124,26 @@ class Embeddings(nn.Module):
             )
         return inputs_embeds
 
-    def _segments(self, token_type_ids: Tensor, like: Tensor) -> Tensor:
+    def _segments(self, token_type_ids: Tensor | None, like: Tensor) -> Tensor:
         if self.segment is None:
             raise CourseError(
                 "This model was given token_type_ids, and tells no segments apart.",
                 "Leave them out.",
             )
+        if token_type_ids is None:
+            return self.segment.weight[0]
         inputs.check_like(token_type_ids, like, "token_type_ids")
         remedy = "count segments from 0; type_vocab_size in the configuration says how many"
         count = self.segment.num_embeddings
         inputs.check_range(token_type_ids, count, "token_type_ids", remedy=remedy)
         return self.segment(token_type_ids)
+
+    def _places(self, position_ids: Tensor | None, like: Tensor) -> Tensor:
+        if position_ids is None:
+            # A slice is no look-up: its gradient is a sum over the batch, with no scattering.
+            return self.position.weight[: like.shape[1]]
+        inputs.check_like(position_ids, like, "position_ids")
+        remedy = "max_position_embeddings in the configuration says how many places have a vector"
+        count = self.position.num_embeddings
+        inputs.check_range(position_ids, count, "position_ids", remedy=remedy)
+        return self.position(position_ids)

@@ -3,7 +3,7 @@
 What a token means by itself needs fewer numbers than what it means in its context. So the V
 tokens' embeddings have a width E of their own, and one matrix brings them to the encoder's H:
 
-    x_t = W LayerNorm(word[token_t] + position[t] + segment[segment_t]) + b        W: H × E
+    x_t = W Dropout(LayerNorm(word[token_t] + position[t] + segment[segment_t])) + b     W: H × E
 
 V·H weights become V·E + E·H. With V = 30000, H = 768 and E = 128: 23.0 M become 3.9 M.
 """
@@ -20,19 +20,23 @@ from lmcourse.models.inputs import whole_number
 class FactorizedEmbeddings(Embeddings):
     """`Embeddings` of the width E, then a matrix to the width of the hidden states.
 
+    With ``inputs_embeds``, the vectors that are given in place of the tokens' have the width E.
+
     Args:
-        hidden_size: that width.
-        options: what `Embeddings` takes, by name. With ``inputs_embeds``, the vectors that are
-            given in place of the tokens' have the width E.
+        vocab_size, width, positions: as `Embeddings` has them; the width is E.
+        hidden_size: the width of the hidden states, H.
+        options: what else `Embeddings` takes, by name.
 
     Raises:
         CourseError: one of these makes no sense.
     """
 
-    def __init__(self, *sizes: int, hidden_size: int, **options: Any) -> None:
-        super().__init__(*sizes, **options)
+    def __init__(
+        self, vocab_size: int, width: int, positions: int, *, hidden_size: int, **options: Any
+    ) -> None:
+        super().__init__(vocab_size, width, positions, **options)
         whole_number(hidden_size, "hidden_size", type(self).__name__)
-        self.projection = nn.Linear(self.word.embedding_dim, hidden_size)
+        self.projection = nn.Linear(width, hidden_size)
 
     def forward(
         self,

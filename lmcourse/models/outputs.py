@@ -85,11 +85,6 @@ class EncoderOutput(ModelOutput):
     attentions: Layers | None = None
     cross_attentions: Layers | None = None
 
-    @property
-    def of_sequence(self) -> Float[Tensor, "batch width"]:
-        """What stands for a sequence: its pooled vector, or else its first token's state."""
-        return self.last_hidden_state[:, 0] if self.pooler_output is None else self.pooler_output
-
 
 @dataclass(frozen=True, eq=False)
 class LanguageModelOutput(ModelOutput):

@@ -23,17 +23,18 @@ from typing import Any
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
-from lmcourse.models.activations import activation_of
-from lmcourse.models.bert import Bert, BertConfig
+from lmcourse.errors import CourseError
+from lmcourse.models import inputs
+from lmcourse.models.bert import Bert, BertConfig, C
 from lmcourse.models.bert_heads import BertForMaskedLM
 from lmcourse.models.bert_tasks import (
     BertForMultipleChoice,
     BertForQuestionAnswering,
     BertForSequenceClassification,
     BertForTokenClassification,
-    TwoLayerHead,
 )
 from lmcourse.models.embeddings import Embeddings
+from lmcourse.models.two_layer_head import TwoLayerHead
 
 
 @dataclass(frozen=True)
@@ -44,6 +45,8 @@ class RobertaConfig(BertConfig):
         max_position_embeddings: the longest sequence, and ``pad_token_id + 1`` more.
         pad_token_id: the token that fills sequences up; positions are counted from it, so there
             must be one.
+        classifier_dropout: dropout in the heads of sequences and tokens. That of choices has
+            ``hidden_dropout_prob`` and that of answers none, as in the `transformers` library.
     """
 
     vocab_size: int = 50265
@@ -53,38 +56,69 @@ class RobertaConfig(BertConfig):
     pad_token_id: int = 1
 
     @classmethod
-    def base(cls, **changes: Any) -> BertConfig:
+    def base(cls: type[C], **changes: Any) -> C:
         """RoBERTa base: 124,645,632 parameters with the pooler, the paper's 125 M.
 
         The published one has no pooler, and the masked tokens' head: 124,697,433.
         """
-        return super().base(**changes)
+        return cls.sized(12, 768, **changes)
 
     @classmethod
-    def large(cls, **changes: Any) -> BertConfig:
+    def large(cls: type[C], **changes: Any) -> C:
         """RoBERTa large: 355,359,744 parameters with the pooler, the paper's 355 M.
 
         The published one has no pooler, and the masked tokens' head: 355,412,057.
         """
-        return super().large(**changes)
+        return cls.sized(24, 1024, **changes)
 
 
 class RobertaEmbeddings(Embeddings):
-    """BERT's embeddings, with the places counted from ``pad_token_id + 1`` over real tokens."""
+    """BERT's embeddings, with the places counted from ``pad_token_id + 1`` over real tokens.
 
-    def __init__(self, *sizes: int, pad_token_id: int, **settings: Any) -> None:
-        first = pad_token_id + 1
-        super().__init__(*sizes, pad_token_id=pad_token_id, first_position=first, **settings)
+    Raises:
+        CourseError: padding leaves no place to a token.
+    """
+
+    def __init__(
+        self, vocab_size: int, width: int, positions: int, *, pad_token_id: int, **options: Any
+    ) -> None:
+        super().__init__(vocab_size, width, positions, pad_token_id=pad_token_id, **options)
+        self.padding = pad_token_id
         self.position.padding_idx = pad_token_id  # the place of padding does not learn either
+        if self.longest < 1:
+            first = pad_token_id + 1
+            raise CourseError(
+                f"Of {positions} positions, none is left from the first, {first}, on.",
+                f"Give more: {first} and the longest sequence's.",
+            )
 
-    def _counted(
-        self, input_ids: Int[Tensor, "batch time"] | None, time: int
-    ) -> Float[Tensor, "*batch time width"]:
-        if input_ids is None:  # embedded words do not say which are padding
-            return super()._counted(input_ids, time)
-        padding = self.first_position - 1
-        real = input_ids != padding
-        return self.position(padding + real.cumsum(1) * real)
+    @property
+    def longest(self) -> int:
+        """The longest sequence that there are positions for, behind padding's."""
+        return self.position.num_embeddings - self.padding - 1
+
+    def forward(
+        self,
+        input_ids: Int[Tensor, "batch time"] | None = None,
+        token_type_ids: Int[Tensor, "batch time"] | None = None,
+        position_ids: Int[Tensor, "batch time"] | None = None,
+        inputs_embeds: Float[Tensor, "batch time width"] | None = None,
+    ) -> Float[Tensor, "batch time width"]:
+        """Embed a batch, as `Embeddings.forward` does, with places counted over real tokens."""
+        if position_ids is None and input_ids is not None:
+            inputs.check_ids(input_ids, self.word.num_embeddings, self.longest)
+            position_ids = self.counted(input_ids)
+        return super().forward(input_ids, token_type_ids, position_ids, inputs_embeds)
+
+    def counted(self, input_ids: Int[Tensor, "batch time"]) -> Int[Tensor, "batch time"]:
+        """p + how many real tokens there are up to each; p itself where there is none."""
+        real = input_ids != self.padding
+        return self.padding + real.cumsum(1) * real
+
+    def _places(self, position_ids: Tensor | None, like: Tensor) -> Tensor:
+        if position_ids is None:  # embedded words do not say which are padding: all are counted
+            return self.position.weight[self.padding + 1 :][: like.shape[1]]
+        return super()._places(position_ids, like)
 
 
 class Roberta(Bert):
@@ -93,8 +127,9 @@ class Roberta(Bert):
     Config = RobertaConfig
 
     @staticmethod
-    def make_embeddings(config: BertConfig, kind: Any = RobertaEmbeddings) -> Embeddings:
-        return Bert.make_embeddings(config, kind)
+    def make_embeddings(config: BertConfig) -> Embeddings:
+        """Below the encoder: BERT's embeddings, with places counted in RoBERTa's way."""
+        return RobertaEmbeddings(**config.embeddings)
 
 
 class RobertaForMaskedLM(BertForMaskedLM):
@@ -102,10 +137,7 @@ class RobertaForMaskedLM(BertForMaskedLM):
 
     Config = RobertaConfig
     Base = Roberta
-
-    def __init__(self, config: BertConfig) -> None:
-        super().__init__(config)
-        self.predictions.activation = activation_of("gelu")
+    prediction_act = "gelu"
 
 
 class RobertaClassificationHead(TwoLayerHead):
@@ -143,8 +175,7 @@ class RobertaForTokenClassification(BertForTokenClassification):
 class RobertaForMultipleChoice(BertForMultipleChoice):
     """Which of some endings goes with a beginning: BERT's head, pooler and all.
 
-    Its dropout is that of the hidden states, as in the `transformers` library: that has no other
-    here, whatever ``classifier_dropout`` says.
+    Its dropout is that of the hidden states, whatever ``classifier_dropout`` says.
     """
 
     Config = RobertaConfig

@@ -230,7 +230,7 @@ def test_what_one_side_lacks_is_refused():
     three = transformers.AlbertConfig(vocab_size=23, num_labels=3, **small)
     with pytest.raises(CourseError, match="num_labels=3"):
         AlbertForPreTraining.from_transformers(transformers.AlbertForPreTraining(three))
-    with pytest.raises(CourseError, match=r"cannot take over a BertModel.*Give a AlbertModel"):
+    with pytest.raises(CourseError, match=r"cannot take over BertModel.*Give AlbertModel"):
         Albert.from_transformers(Bert(BERT).to_transformers())
 
 

@@ -64,9 +64,10 @@ def test_paper_scale_counts_are_the_references():
     assert config == DistilBertConfig()
 
 
-def test_a_size_is_half_the_layers_of_the_bert_of_that_size():
+def test_only_the_presets_that_are_named_after_a_bert_have_half_its_layers():
     assert DistilBertConfig.large().num_hidden_layers == 12
     assert DistilBertConfig.large(num_hidden_layers=6).hidden_size == 1024
+    assert DistilBertConfig.sized(6, 768).num_hidden_layers == 6
 
 
 @pytest.mark.parametrize(

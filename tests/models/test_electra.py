@@ -461,7 +461,7 @@ def test_an_untied_output_and_another_architecture_have_no_counterpart():
     reference.generator_lm_head.weight = torch.nn.Parameter(torch.zeros(23, 5))
     with pytest.raises(CourseError, match=r"generator_lm_head\.weight \(23, 5\) and .*word"):
         ElectraForMaskedLM.from_transformers(reference)
-    with pytest.raises(CourseError, match=r"cannot take over a BertModel.*Give a ElectraModel"):
+    with pytest.raises(CourseError, match=r"cannot take over BertModel.*Give ElectraModel"):
         Electra.from_transformers(Bert(BERT).to_transformers())
 
 

@@ -197,7 +197,7 @@ def test_what_the_other_side_lacks_is_refused():
     )
     with pytest.raises(CourseError, match="scale_attn_by_inverse_layer_idx"):
         GPT.from_transformers(transformers.GPT2Model(config))
-    with pytest.raises(CourseError, match="cannot take over a GPT2LMHeadModel"):
+    with pytest.raises(CourseError, match="cannot take over GPT2LMHeadModel"):
         GPT.from_transformers(GPTForCausalLM(SMALL).to_transformers())
 
 

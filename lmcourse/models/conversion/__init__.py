@@ -105,8 +105,8 @@ class Conversion:
         if name != self.architecture:
             through = f", and call {kind.__name__}.on_top_of with what it becomes"
             raise CourseError(
-                f"{kind.__name__} cannot take over a {name}.",
-                f"Give a {self.architecture} of the transformers library; or take in what you have "
+                f"{kind.__name__} cannot take over {name}.",
+                f"Give {self.architecture} of the transformers library; or take in what you have "
                 f"by our class of its name{through if hasattr(kind, 'on_top_of') else ''}.",
             )
         theirs = reference.config

@@ -3,7 +3,7 @@
 from typing import Any
 
 from lmcourse.models.conversion import SAME, Conversion
-from lmcourse.models.conversion.bert import CLASSIFIER, EMBEDDINGS, OLD, SETTINGS
+from lmcourse.models.conversion.bert import CLASSIFIER, EMBEDDINGS, LEAST, OLD, SETTINGS, SPANS
 from lmcourse.models.conversion.renaming import Renaming, Rule, Tied, linear
 
 GROUP = "encoder.albert_layer_groups.{group}.albert_layers.0."
@@ -64,6 +64,7 @@ def _conversion(
         old=OLD,
         same=SAME,
         ours={"sharing": "all"},
+        least=LEAST,
         parts=parts or {},
     )
 
@@ -87,7 +88,7 @@ CONVERSIONS = {
     "AlbertForQuestionAnswering": _conversion(
         "AlbertForQuestionAnswering",
         BASE + Renaming(linear("qa_outputs", "qa_outputs")),
-        num_labels=2,  # a start and an end
+        **SPANS,
     ),
     "AlbertForTokenClassification": _conversion("AlbertForTokenClassification", BASE + CLASSIFIER),
     "AlbertForMultipleChoice": _conversion("AlbertForMultipleChoice", BASE + CLASSIFIER),

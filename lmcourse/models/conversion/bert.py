@@ -54,26 +54,27 @@ SETTINGS = {
         *("classifier_dropout", "problem_type"),
     )
 }
-SPAN_SETTINGS = {ours: theirs for ours, theirs in SETTINGS.items() if ours != "num_labels"}
+SPANS: dict[str, Any] = {"num_labels": 2}
 """A start and an end are two scores, whatever ``num_labels`` says to our other heads."""
 FIXED = {"is_decoder": False, "add_cross_attention": False}
+LEAST = {"type_vocab_size": 1}
 OLD = {"position_embedding_type": "absolute"}
 
 
 def _head(
     architecture: str,
     renaming: Renaming,
-    settings: dict[str, str] = SETTINGS,
     **fixed: Any,
 ) -> Conversion:
     return Conversion(
         architecture,
         BASE + renaming,
         "BertConfig",
-        settings,
+        SETTINGS,
         FIXED | fixed,
         old=OLD,
         same=SAME,
+        least=LEAST,
     )
 
 
@@ -86,6 +87,7 @@ CONVERSIONS = {
         FIXED,
         old=OLD,
         same=SAME,
+        least=LEAST,
         parts={"add_pooling_layer": ("pooler", "add_pooling_layer")},
     ),
     "BertForPreTraining": _head(
@@ -97,8 +99,7 @@ CONVERSIONS = {
     "BertForQuestionAnswering": _head(
         "BertForQuestionAnswering",
         Renaming(linear("qa_outputs", "qa_outputs")),
-        SPAN_SETTINGS,
-        num_labels=2,
+        **SPANS,
     ),
     "BertForTokenClassification": _head("BertForTokenClassification", CLASSIFIER),
     "BertForMultipleChoice": _head("BertForMultipleChoice", CLASSIFIER),

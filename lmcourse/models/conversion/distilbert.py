@@ -7,7 +7,7 @@ vectors start, and not what they are: they are a table that learns, as ours.
 from functools import partial
 
 from lmcourse.models.conversion import SAME, Conversion
-from lmcourse.models.conversion.bert import CLASSIFIER, EMBEDDINGS
+from lmcourse.models.conversion.bert import CLASSIFIER, EMBEDDINGS, SPANS
 from lmcourse.models.conversion.renaming import Renaming, Rule, Tied, linear
 
 LAYER = Renaming(
@@ -35,7 +35,7 @@ PREDICTIONS = Renaming(
     (Tied("vocab_projector.weight", "distilbert.embeddings.word_embeddings.weight"),),
 )
 SEQUENCES = Renaming(linear("classifier.first", "pre_classifier")) + CLASSIFIER
-SPANS = Renaming(linear("qa_outputs.dense", "qa_outputs"))
+ANSWERS = Renaming(linear("qa_outputs.dense", "qa_outputs"))
 SAME_NAMES = (
     *("vocab_size", "max_position_embeddings", "initializer_range", "pad_token_id"),
     *("num_labels", "problem_type", "seq_classif_dropout", "qa_dropout"),
@@ -50,7 +50,6 @@ SETTINGS = {
     "attention_probs_dropout_prob": "attention_dropout",
     **{name: name for name in SAME_NAMES},
 }
-SPAN_SETTINGS = {ours: theirs for ours, theirs in SETTINGS.items() if ours != "num_labels"}
 
 distilbert = partial(
     Conversion,
@@ -70,9 +69,8 @@ CONVERSIONS = {
     ),
     "DistilBertForQuestionAnswering": distilbert(
         "DistilBertForQuestionAnswering",
-        BASE + SPANS,
-        settings=SPAN_SETTINGS,
-        fixed={"num_labels": 2},
+        BASE + ANSWERS,
+        fixed=SPANS,
     ),
     "DistilBertForTokenClassification": distilbert(
         "DistilBertForTokenClassification", BASE + CLASSIFIER

@@ -7,9 +7,10 @@ from lmcourse.models.conversion.bert import (
     BERT,
     CLASSIFIER,
     FIXED,
+    LEAST,
     OLD,
     SETTINGS,
-    SPAN_SETTINGS,
+    SPANS,
 )
 from lmcourse.models.conversion.renaming import Renaming, Rule, Tied, linear
 
@@ -31,9 +32,9 @@ SEQUENCES = Renaming(
         *linear("classifier.dense", "classifier.out_proj"),
     )
 )
-SPANS = Renaming(linear("qa_outputs", "qa_outputs"))
+ANSWERS = Renaming(linear("qa_outputs", "qa_outputs"))
 
-roberta = partial(Conversion, config="RobertaConfig", old=OLD, same=SAME)
+roberta = partial(Conversion, config="RobertaConfig", old=OLD, same=SAME, least=LEAST)
 head = partial(roberta, settings=SETTINGS, fixed=FIXED)
 CONVERSIONS = {
     "Roberta": roberta(
@@ -49,9 +50,8 @@ CONVERSIONS = {
     "RobertaForSequenceClassification": head("RobertaForSequenceClassification", BASE + SEQUENCES),
     "RobertaForQuestionAnswering": head(
         "RobertaForQuestionAnswering",
-        BASE + SPANS,
-        settings=SPAN_SETTINGS,
-        fixed=FIXED | {"num_labels": 2},
+        BASE + ANSWERS,
+        fixed=FIXED | SPANS,
     ),
     "RobertaForTokenClassification": head("RobertaForTokenClassification", BASE + CLASSIFIER),
     "RobertaForMultipleChoice": head("RobertaForMultipleChoice", BASE + CLASSIFIER),

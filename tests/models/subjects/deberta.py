@@ -182,7 +182,8 @@ def undivided(relative: Any) -> Any:
 def placed(counted: Any) -> Any:
     """Absolute positions, added where there should be none (waves, as in the Transformer)."""
 
-    def wrong(self: Any, input_ids: Tensor | None, time: int) -> Tensor:
+    def wrong(self: Any, position_ids: Tensor | None, like: Tensor) -> Tensor:
+        time = like.shape[1]
         width = self.word.weight.shape[1]
         return torch.outer(torch.arange(time), torch.arange(width)).to(self.word.weight).sin()
 
@@ -354,7 +355,7 @@ BROKEN = (
            replaced(ATTEND, "__init__", other_attention(position_dropout=0.0)), (), MODEL),
     Broken("DeBERTa: no dropout of the attention",
            replaced(ATTEND, "__init__", other_attention(dropout=0.0)), (), MODEL),
-    Broken("DeBERTa: absolute positions added", replaced(deberta.Unplaced, "_counted", placed),
+    Broken("DeBERTa: absolute positions added", replaced(deberta.Unplaced, "_places", placed),
            MODEL),
     Broken("DeBERTa: queries without their bias", replaced(ATTEND, "forward", without_bias), MODEL,
            MODEL),

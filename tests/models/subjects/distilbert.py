@@ -27,14 +27,20 @@ def read(make: Any) -> Batch:
 
 
 def subject(name: str, kind: Any, make: Any, **options: Any) -> Any:
-    settings = {"config": CONFIG, "ids": ("input_ids", "attention_mask")} | options
+    settings = {
+        "config": CONFIG,
+        "dropouts": DROPOUTS,
+        "ids": ("input_ids", "attention_mask"),
+    } | options
     return bert.subject(name, kind, partial(read, make), **settings)
 
 
 def with_dropout(setting: str) -> dict[str, Any]:
-    return {"dropouts": bert.DROPOUTS | {setting: 1}}
+    return {"dropouts": DROPOUTS | {setting: 1}}
 
 
+DROPOUTS = bert.DROPOUTS | {"hidden_dropout_prob": 3}
+"""BERT's, but for what the attention of two layers adds."""
 BIAS = {"unused": {"qa_outputs.dense.bias": "added at all places, it changes no softmax"}}
 SUBJECTS = (
     subject("DistilBERT", DistilBert, bert.batch),
@@ -69,7 +75,7 @@ SUBJECTS = (
         output="logits",
         shift=0,
         chance=math.log(bert.CLASSES),
-        **bert.CLASSIFIED,
+        **with_dropout("classifier_dropout"),
     ),
 )
 
@@ -111,6 +117,11 @@ def no_dropout(init: Any) -> Any:
         self.qa_outputs.dropout.p = 0.0
 
     return wrong
+
+
+def as_berts(make_encoder: Any) -> Any:
+    """BERT's layers, with dropout of what the attention found."""
+    return staticmethod(bert.bert.Bert.make_encoder)
 
 
 def chosen(rule: Any) -> Any:
@@ -186,6 +197,8 @@ BROKEN = (
     Broken("DistilBERT: answers without their dropout",
            replaced(distilbert.DistilBertForQuestionAnswering, "__init__", no_dropout),
            (), QUESTIONS),
+    Broken("DistilBERT: BERT's dropout of what the attention adds",
+           replaced(DistilBert, "make_encoder", as_berts), (), ("DistilBERT",)),
     Broken("DistilBERT: started from the first half of the layers",
            replaced(distilbert, "evenly", chosen(lambda n, N: list(range(n)))), START),
     Broken("DistilBERT: started from the last half of the layers",

@@ -69,42 +69,35 @@ SUBJECTS = (
 
 def padding_counted(counted: Any) -> Any:
     """Places 2, 3, 4, … for all, whatever is padding."""
-    return lambda self, input_ids, time: counted(self, None, time)
+    return lambda self, ids: self.padding + 1 + torch.arange(ids.shape[1]).expand_as(ids)
 
 
 def from_zero(counted: Any) -> Any:
     """Places from 0, as BERT's."""
-    return lambda self, input_ids, time: self.position.weight[:time]
+    return lambda self, ids: torch.arange(ids.shape[1]).expand_as(ids)
 
 
 def from_pad(counted: Any) -> Any:
     """The first token at the place of padding."""
 
-    def wrong(self: Any, input_ids: Tensor | None, time: int) -> Tensor:
-        if input_ids is None:
-            return counted(self, input_ids, time)
-        real = input_ids != self.first_position - 1
-        return self.position(self.first_position - 1 + (real.cumsum(1) - 1) * real)
+    def wrong(self: Any, input_ids: Tensor) -> Tensor:
+        real = input_ids != self.padding
+        return self.padding + (real.cumsum(1) - 1) * real
 
     return wrong
 
 
 def padding_goes_on(counted: Any) -> Any:
     """Padding at the place of the last token before it, and not at its own."""
-
-    def wrong(self: Any, input_ids: Tensor | None, time: int) -> Tensor:
-        if input_ids is None:
-            return counted(self, input_ids, time)
-        real = input_ids != self.first_position - 1
-        return self.position(self.first_position - 1 + real.cumsum(1))
-
-    return wrong
+    return lambda self, ids: self.padding + (ids != self.padding).cumsum(1)
 
 
-def embedded_from_zero(counted: Any) -> Any:
+def embedded_from_zero(places: Any) -> Any:
     """Where words are given as vectors, places from 0."""
-    return lambda self, input_ids, time: (
-        self.position.weight[:time] if input_ids is None else counted(self, input_ids, time)
+    return lambda self, position_ids, like: (
+        self.position.weight[: like.shape[1]]
+        if position_ids is None
+        else places(self, position_ids, like)
     )
 
 
@@ -118,13 +111,8 @@ def place_learns(init: Any) -> Any:
     return wrong
 
 
-def layers_activation(init: Any) -> Any:
+def layers_activation(gelu: Any) -> None:
     """The masked tokens' head with the layers' activation, as BERT's."""
-
-    def wrong(self: Any, config: Any) -> None:
-        super(roberta.RobertaForMaskedLM, self).__init__(config)
-
-    return wrong
 
 
 def no_tanh(forward: Any) -> Any:
@@ -144,17 +132,17 @@ def not_below(forward: Any) -> Any:
 EMBED, HEAD = roberta.RobertaEmbeddings, roberta.RobertaClassificationHead
 ALL, SEQUENCES = ("RoBERTa", "RoBERTa for tokens"), ("RoBERTa for sequences",)
 BROKEN = (
-    Broken("RoBERTa: padding has places", replaced(EMBED, "_counted", padding_counted), ALL),
-    Broken("RoBERTa: places from 0", replaced(EMBED, "_counted", from_zero), ALL),
+    Broken("RoBERTa: padding has places", replaced(EMBED, "counted", padding_counted), ALL),
+    Broken("RoBERTa: places from 0", replaced(EMBED, "counted", from_zero), ALL),
     Broken("RoBERTa: the first token at padding's place",
-           replaced(EMBED, "_counted", from_pad), ALL),
+           replaced(EMBED, "counted", from_pad), ALL),
     Broken("RoBERTa: padding at the last token's place",
-           replaced(EMBED, "_counted", padding_goes_on), ALL),
+           replaced(EMBED, "counted", padding_goes_on), ALL),
     Broken("RoBERTa: places of embedded words from 0",
-           replaced(EMBED, "_counted", embedded_from_zero), ("RoBERTa over embedded words",)),
+           replaced(EMBED, "_places", embedded_from_zero), ("RoBERTa over embedded words",)),
     Broken("RoBERTa: padding's place learns", replaced(EMBED, "__init__", place_learns), ALL),
     Broken("RoBERTa: the layers' activation in the masked LM's head",
-           replaced(roberta.RobertaForMaskedLM, "__init__", layers_activation),
+           replaced(roberta.RobertaForMaskedLM, "prediction_act", layers_activation),
            ("RoBERTa for masked LM",)),
     Broken("RoBERTa: a classifier without tanh", replaced(HEAD, "forward", no_tanh), SEQUENCES),
     Broken("RoBERTa: a classifier over a pooler",
