@@ -28,7 +28,7 @@ from lmcourse.models.bert_tasks import (
     BertForTokenClassification,
     ClassificationHead,
 )
-from lmcourse.models.disentangled_attention import TERMS, DisentangledAttention, check_terms
+from lmcourse.models.disentangled_attention import TERMS, DisentangledAttention, checked_terms
 from lmcourse.models.embeddings import Embeddings
 from lmcourse.models.initialization import draw_weights
 from lmcourse.models.outputs import EncoderOutput
@@ -40,12 +40,17 @@ class DebertaConfig(BertConfig):
     """The settings of a DeBERTa, those of DeBERTa base.
 
     Attributes:
-        relative_attention: whether there are relative positions.
-        pos_att_type: the terms that they add to the scores: ``"c2p"`` and ``"p2c"``.
+        relative_attention: whether there are relative positions. Without them, and without
+            ``position_biased_input``, the model knows no order: a text is a bag of words.
+        pos_att_type: the terms that they add to the scores: ``"c2p"`` and ``"p2c"``. With neither,
+            (), it knows no order either: the table of distances is there, as in the `transformers`
+            library, and is never read.
         max_relative_positions: k, from how far on all distances are one; below 1:
             ``max_position_embeddings``.
         position_biased_input: whether a place's vector is added to the token's, as in BERT.
-        p2c_as_in_paper: see `DisentangledAttention`.
+        p2c_as_in_paper: whether position to content is taken at δ(j, i), as in the paper's eq. 4,
+            or at δ(i, j), as in its code: see `DisentangledAttention`. Weights are trained with one
+            of them. No tensor tells which: ``on_top_of`` with the other computes something else.
         pooler_dropout: dropout of the first token's state, below a sequence's classifier.
         pooler_hidden_act: the activation above.
     """
@@ -68,7 +73,11 @@ class DebertaConfig(BertConfig):
         owner, name = type(self).__name__, "max_relative_positions"
         span = inputs.whole_number(self.max_relative_positions, name, owner, least=-1)
         object.__setattr__(self, name, span)
-        check_terms(self.pos_att_type)
+        object.__setattr__(self, "pos_att_type", checked_terms(self.pos_att_type))
+        for name in ("relative_attention", "position_biased_input", "p2c_as_in_paper"):
+            flag = getattr(self, name)
+            if not isinstance(flag, bool):
+                raise CourseError(f"{name} is {flag!r} in this {owner}.", "Give True or False.")
         activation_of(self.pooler_hidden_act)
 
     @property

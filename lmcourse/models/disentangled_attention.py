@@ -14,10 +14,12 @@ So a score has three terms, each with its own matrices:
          + K_j Qʳ_δ(j,i)     position to content: what j means, and where i stands from it   eq. 4
     H = softmax(A / √(3d)) V,     Q = X W_q, K = X W_k, V = X W_v, Kʳ = P W_kr, Qʳ = P W_qr
 
+The published code, and so all weights trained with it, take Qʳ at δ(i, j): the table read from its
+other end. That is the default here; ``as_in_paper`` says δ(j, i), as eq. 4 does.
+
 A fourth, position to position, would be Qʳ_δ(i,j) Kʳ_δ(j,i): a number for each distance, the same
 in every text. The paper leaves it out, as it adds little. With three terms of size √d, the scores
-are divided by √(3d) for √d. (The published code, and so its weights, take Qʳ at δ(i, j): the table
-read from its other end. `DisentangledAttention` has both.)
+are divided by √(3d) for √d.
 
 Taken at its word, eq. 4 needs the vector Kʳ_δ(i,j) of each pair: a tensor (query × key × d). But
 there are only 2k different ones. So the products with *all* of them are computed at once,
@@ -25,7 +27,7 @@ there are only 2k different ones. So the products with *all* of them are compute
 """
 
 import math
-from typing import Literal
+from typing import Any, Literal
 
 import torch
 from jaxtyping import Bool, Float, Int
@@ -40,19 +42,20 @@ TERMS: tuple[Term, ...] = ("c2p", "p2c")
 """Content to position, and position to content; content to content is always there."""
 
 
-def check_terms(terms: tuple[str, ...]) -> None:
-    """See that the terms are some of ``TERMS``, each once.
+def checked_terms(terms: Any) -> tuple[str, ...]:
+    """The terms as a tuple: some of ``TERMS``, each once.
 
     Raises:
-        CourseError: they are not.
+        CourseError: they are not, or neither a tuple nor a list.
     """
-    unknown = [term for term in terms if term not in TERMS]
-    if unknown or len(set(terms)) < len(terms):
-        why = " p2p is the same in every text, and left out." if "p2p" in unknown else ""
+    known = isinstance(terms, tuple | list) and all(term in TERMS for term in terms)
+    if not known or len(set(terms)) < len(terms):
+        why = " p2p is the same in every text, and left out." if "p2p" in str(terms) else ""
         raise CourseError(
-            f"The attention's terms, pos_att_type, are {terms}.",
-            f"Give c2p, p2c, both, or none: a tuple.{why}",
+            f"The attention's terms, pos_att_type, are {terms!r}.",
+            f'Give ("c2p", "p2c"), one of them, or (), none: a tuple.{why}',
         )
+    return tuple(terms)
 
 
 def clipped_distances(time: int, span: int, like: Tensor) -> Int[Tensor, "time time"]:
@@ -152,7 +155,7 @@ class DisentangledAttention(nn.Module):
     ) -> None:
         super().__init__()
         check_heads(hidden_size, heads)
-        check_terms(terms)
+        terms = checked_terms(terms)
         self.heads = heads
         self.dropout = dropout
         self.as_in_paper = as_in_paper
@@ -184,13 +187,26 @@ class DisentangledAttention(nn.Module):
             hidden: where keys and values come from.
             positions: P, a vector for each of 2k distances; None: there are none.
             visible: True where a query may look, (batch, head, query, key); an axis may be 1.
-            query: where the queries come from, if that is not ``hidden``.
+            query: where the queries come from, if that is not ``hidden``: of the same places.
             need_weights: whether the weights are returned; they are then computed step by step,
                 and else in PyTorch's fused kernel, to which the relative terms are a bias.
 
         Returns:
             What was found, and each head's weights (before dropout) or None.
+
+        Raises:
+            CourseError: the queries are not those of the places, or P has no two halves.
         """
+        if query is not None and query.shape != hidden.shape:
+            raise CourseError(
+                f"The queries are {tuple(query.shape)}, the keys and values {tuple(hidden.shape)}.",
+                "Give both of the same places: a distance is counted from one to another.",
+            )
+        if positions is not None and len(positions) % 2:
+            raise CourseError(
+                f"The table of distances has {len(positions)} rows.",
+                "Give 2k of them, as many for what stands before as for what stands behind.",
+            )
         q = self.split(self.query(hidden if query is None else query)) * self.scale
         k, v = self.split(self.key(hidden)), self.split(self.value(hidden))
         bias = None if positions is None else self.relative(q, k, positions, need_weights)

@@ -186,14 +186,31 @@ def test_without_relative_attention_it_is_a_bag_of_words():
 
 def test_the_mask_decoder_knows_where_a_text_stands():
     model, given = shaken(DebertaForPreTraining(SMALL).double()), ids(1, 5)
-    shifted = torch.cat([ids(1, 4), given], 1)
-    mask = torch.tensor([[0] * 4 + [1] * 5])
-    one, other = model(given).logits, model(shifted, attention_mask=mask).logits[:, 4:]
+    counted, later = torch.arange(5)[None], torch.arange(4, 9)[None]
+    one, other = model(given).logits, model(given, position_ids=later).logits
     assert not torch.isclose(one, other).all(-1).any()
+    torch.testing.assert_close(one, model(given, position_ids=counted).logits)
     with torch.no_grad():
         model.decoder.position.weight.zero_()
-    one, other = model(given).logits, model(shifted, attention_mask=mask).logits[:, 4:]
+    one, other = model(given).logits, model(given, position_ids=later).logits
     torch.testing.assert_close(one, other)
+
+
+def test_a_text_padded_on_the_left_is_decoded_alike_where_its_places_are_given():
+    model, given = shaken(DebertaForPreTraining(SMALL).double()), ids(1, 5)
+    padded = torch.cat([torch.zeros(1, 4, dtype=torch.long), given], 1)
+    mask = torch.tensor([[0] * 4 + [1] * 5])
+    alone = model(given).logits
+    assert not torch.allclose(model(padded, attention_mask=mask).logits[:, 4:], alone)
+    places = (mask.cumsum(1) - 1).clamp(min=0)
+    found = model(padded, attention_mask=mask, position_ids=places).logits[:, 4:]
+    torch.testing.assert_close(found, alone)
+
+
+@pytest.mark.parametrize("kind", [*HEADS, DebertaForPreTraining], ids=lambda kind: kind.__name__)
+def test_an_argument_that_no_model_has_is_refused(kind):
+    with pytest.raises(TypeError, match="attention_masks"):
+        kind(SMALL)(ids(2, 5), attention_masks=torch.ones(2, 5))
 
 
 def test_the_mask_decoder_is_the_last_layer_twice_and_adds_places_alone():
@@ -268,6 +285,23 @@ def test_queries_keys_and_values_lie_head_by_head_in_the_reference():
             assert torch.equal(stacked[4 * (3 * head + number) :][:4], own)
 
 
+@pytest.mark.parametrize(
+    "kind", [Deberta, *(head for head in HEADS if head is not DebertaForTokenClassification)]
+)
+def test_a_classifiers_dropout_comes_back_from_under_every_head(kind):
+    model = kind(replace(SMALL, classifier_dropout=0.3))
+    assert kind.from_transformers(model.to_transformers()).config.classifier_dropout == 0.3
+
+
+def test_a_pooler_of_another_width_is_named():
+    config = DebertaForSequenceClassification(SMALL).to_transformers().config
+    config.pooler_hidden_size = 8
+    with pytest.raises(CourseError, match="pooler_hidden_size=8, and hidden_size=12"):
+        DebertaForSequenceClassification.from_transformers(
+            transformers.DebertaForSequenceClassification(config)
+        )
+
+
 CHANGES = [
     ({"talking_head": True}, "talking_head=True"),
     ({"embedding_size": 6}, "no place in this architecture"),
@@ -296,7 +330,7 @@ def test_another_prediction_head_is_refused():
     [
         (Deberta, {"p2c_as_in_paper": True}, "has p2c_as_in_paper=True"),
         (Deberta, {"add_pooling_layer": True}, "has add_pooling_layer=True"),
-        (DebertaForTokenClassification, {"classifier_dropout": 0.2}, "classifier_dropout=0.2"),
+        (DebertaForTokenClassification, {"classifier_dropout": 0.2}, r"classifier_dropout=0\.2"),
         (DebertaForPreTraining, {}, "no counterpart of DebertaForPreTraining"),
     ],
 )
@@ -323,6 +357,42 @@ def test_a_setting_that_makes_no_sense_is_named(settings, words):
         replace(SMALL, **settings)
 
 
+@pytest.mark.bad_input
+@pytest.mark.parametrize(
+    ("settings", "words"),
+    [
+        ({"pos_att_type": None}, "pos_att_type, are None"),
+        ({"pos_att_type": ""}, "pos_att_type, are ''"),
+        ({"pos_att_type": "c2p|p2c"}, "pos_att_type, are 'c2p|p2c'"),
+        ({"pos_att_type": {"c2p"}}, "pos_att_type, are {'c2p'}"),
+        ({"pos_att_type": ([],)}, "pos_att_type, are"),
+        ({"relative_attention": "no"}, "relative_attention is 'no'"),
+        ({"position_biased_input": None}, "position_biased_input is None"),
+        ({"p2c_as_in_paper": 3}, "p2c_as_in_paper is 3"),
+    ],
+    ids=str,
+)
+def test_a_setting_of_another_kind_is_named(settings, words):
+    with pytest.raises(CourseError, match=words):
+        replace(SMALL, **settings)
+
+
+@pytest.mark.bad_input
+def test_a_list_of_terms_becomes_a_tuple():
+    config = replace(SMALL, pos_att_type=["c2p"])
+    assert config == replace(SMALL, pos_att_type=("c2p",)) and hash(config)
+
+
+@pytest.mark.bad_input
+def test_queries_of_other_places_and_half_a_table_are_refused():
+    layer = DisentangledAttention(12, 3)
+    hidden, positions = torch.randn(1, 5, 12), torch.randn(8, 12)
+    with pytest.raises(CourseError, match=r"queries are \(1, 2, 12\), .* values \(1, 5, 12\)"):
+        layer(hidden, positions, query=hidden[:, :2])
+    with pytest.raises(CourseError, match="table of distances has 7 rows"):
+        layer(hidden, positions[:7])
+
+
 FIVE = torch.ones(2, 5, dtype=torch.long)
 
 
@@ -331,7 +401,6 @@ FIVE = torch.ones(2, 5, dtype=torch.long)
     ("given", "words"),
     [
         ({}, "was given neither"),
-        ({"input_ids": FIVE, "position_ids": FIVE}, "position_ids, and has no embeddings of pla"),
         ({"input_ids": FIVE, "token_type_ids": FIVE}, "token_type_ids, and tells no segments"),
         ({"input_ids": torch.ones(1, 10, dtype=torch.long)}, "10 tokens a sequence.* 9 positions"),
         ({"input_ids": FIVE * 23}, "input_ids holds the number 23"),
@@ -343,6 +412,17 @@ def test_bad_inputs_are_named(given, words):
     for kind in (Deberta, DebertaForPreTraining):
         with pytest.raises(CourseError, match=words):
             kind(SMALL)(**given)
+
+
+@pytest.mark.bad_input
+def test_places_that_do_not_fit_are_named():
+    with pytest.raises(CourseError, match="position_ids, and has no embeddings of places"):
+        Deberta(SMALL)(FIVE, position_ids=FIVE)
+    model = DebertaForPreTraining(SMALL)
+    with pytest.raises(CourseError, match="position_ids holds the number 9"):
+        model(FIVE, position_ids=9 * FIVE)
+    with pytest.raises(CourseError, match=r"position_ids has shape \(2, 4\)"):
+        model(FIVE, position_ids=FIVE[:, :4])
 
 
 def test_a_mask_decoder_over_places_that_are_there_already_is_refused():

@@ -7,9 +7,16 @@ import pytest
 import torch
 
 from lmcourse.errors import CourseError
-from lmcourse.models.deberta import DebertaForSequenceClassification
+from lmcourse.models.deberta import DebertaForSequenceClassification, DebertaForTokenClassification
 from lmcourse.models.parity.comparing import shaken
-from lmcourse.models.sift import normalized, perturbation, sift, symmetric_kl
+from lmcourse.models.sift import (
+    SiftOutput,
+    normalized,
+    perturbation,
+    sift,
+    squared_error,
+    symmetric_kl,
+)
 from tests.models.test_deberta import SMALL
 
 
@@ -30,7 +37,95 @@ def test_the_divergence_by_hand():
     assert symmetric_kl(other, one).item() == pytest.approx(there + back)
     assert symmetric_kl(one, one + 3).item() == pytest.approx(0, abs=1e-7)
     two = symmetric_kl(torch.cat([one, one]), torch.cat([other, one]))
-    assert two.item() == pytest.approx((there + back) / 2)
+    assert two.tolist() == pytest.approx([there + back, 0], abs=1e-7)
+
+
+def test_the_squared_error_by_hand():
+    one, other = torch.tensor([[1.0, 2.0], [3.0, 5.0]]), torch.tensor([[1.0, 4.0], [0.0, 4.0]])
+    assert squared_error(one, other).tolist() == [2.0, 5.0]
+
+
+def test_a_number_that_is_predicted_is_held_still_too():
+    model = shaken(DebertaForSequenceClassification(replace(SMALL, num_labels=1)).double())
+    predict, own = (lambda x: model(inputs_embeds=x).logits), words(model)
+    with pytest.raises(CourseError, match=r"one score a place.*distance=squared_error"):
+        sift(predict, own)
+    found = sift(predict, own, spread=0.1, distance=squared_error)
+    assert found.loss > 0
+    found.loss.backward()
+    assert model.classifier.dense.weight.grad.any()
+
+
+def test_a_texts_step_is_the_same_alone_and_in_a_batch():
+    model, predict = classifier()
+    x = normalized(model.bert.embeddings.word(torch.randint(1, 23, (64, 5)))).detach()
+    start = 0.01 * torch.randn_like(x)
+    alone = perturbation(predict, x[:1], predict(x[:1]), start[:1])
+    for texts in (8, 64):
+        given = x[:texts], predict(x[:texts]), start[:texts]
+        found = perturbation(predict, *given)[:1]
+        torch.testing.assert_close(found - start[:1], alone - start[:1], rtol=1e-6, atol=1e-12)
+
+
+@pytest.mark.parametrize("padding", [1, 3])
+def test_what_padding_predicts_counts_for_nothing(padding):
+    model = shaken(DebertaForTokenClassification(SMALL).double())
+    own, start = words(model), 0.1 * torch.randn(2, 5, 12, dtype=torch.float64)
+    start[:, 5 - padding :] *= 30
+    mask = torch.ones(2, 5, dtype=torch.long)
+    mask[1, 5 - padding :] = 0
+
+    def predict(x):
+        return model(inputs_embeds=x, attention_mask=mask[: len(x), : x.shape[1]]).logits
+
+    found = sift(predict, own, start=start, step=0.01, counted=mask)
+    full = mask[1].bool()
+    rows = [sift(predict, own[:1], start=start[:1], step=0.01).loss]
+    cut = own[1:, full], start[1:, full]
+    mask = torch.ones(1, 5 - padding, dtype=torch.long)
+    rows.append(sift(predict, cut[0], start=cut[1], step=0.01).loss)
+    expected = (5 * rows[0] + (5 - padding) * rows[1]) / (10 - padding)
+    torch.testing.assert_close(found.loss, expected)
+
+
+def test_where_nothing_counts_the_loss_is_0():
+    model, _ = classifier()
+    predict = lambda x: x  # noqa: E731
+    found = sift(predict, words(model), counted=torch.zeros(2, 5, dtype=torch.bool))
+    assert found.loss == 0
+
+
+def test_dropout_is_measured_too():
+    model, predict = classifier()
+    x = normalized(words(model))
+    assert symmetric_kl(predict(x), predict(x)).abs().max() < 1e-12
+    model.train()
+    assert symmetric_kl(predict(x), predict(x)).min() > 1e-6
+
+
+def test_three_passes_forward_and_three_backward_of_which_one_forms_no_weights_gradient():
+    model, predict = classifier()
+    calls, slopes = [], []
+    model.bert.encoder.layers[0].register_forward_hook(lambda *_: calls.append(1))
+    model.classifier.dense.weight.register_hook(lambda _: slopes.append(1))
+    found = sift(predict, words(model))
+    assert len(calls) == 3 and not slopes
+    (found.loss + found.logits.sum()).backward()
+    assert model.classifier.dense.weight.grad.any()
+
+
+def test_under_autocast_the_step_is_kept():
+    model = shaken(DebertaForSequenceClassification(SMALL).float())
+    own, start = words(model), 0.1 * torch.randn(2, 5, 12)
+
+    def rounded(x):
+        with torch.autocast("cpu", torch.bfloat16):
+            return model(inputs_embeds=x).logits
+
+    exact = sift(lambda x: model(inputs_embeds=x).logits, own, start=start, step=0.1).loss
+    loss = sift(rounded, own, start=start, step=0.1).loss
+    assert loss.dtype == torch.float32
+    assert loss.item() == pytest.approx(exact.item(), rel=0.2)
 
 
 def test_words_have_mean_0_and_variance_1():
@@ -57,9 +152,9 @@ def test_the_step_goes_where_the_prediction_changes_and_no_token_beyond_its_leng
     farthest = (delta - start).abs().amax(-1)
     torch.testing.assert_close(farthest, torch.full_like(farthest, 0.001), rtol=0.1, atol=0)
     before, after = (symmetric_kl(predict(x + d), target) for d in (start, delta))
-    assert after > before
+    assert (after > before).all()
     back = symmetric_kl(predict(x + 2 * start - delta), target)
-    assert back < before
+    assert (back < before).all()
 
 
 def test_the_search_leaves_no_gradient_behind_and_the_loss_reaches_every_weight():
@@ -129,3 +224,41 @@ def test_a_prediction_that_does_not_read_the_words_is_named():
     for predict in (lambda x: fixed, lambda x: model(given).logits):
         with pytest.raises(CourseError, match="does not depend on the words"):
             sift(predict, torch.randn(2, 5, 12))
+
+
+WORDS = torch.randn(2, 5, 12)
+
+
+@pytest.mark.bad_input
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"words": torch.ones(2, 5, dtype=torch.long)}, r"torch\.int64 and shape \(2, 5\)"),
+        ({"words": WORDS[0]}, r"shape \(5, 12\).*\(batch, time, width\)"),
+        ({"words": WORDS.bfloat16()}, r"bfloat16.*torch\.autocast"),
+        ({"words": WORDS.half()}, r"float16.*torch\.autocast"),
+        ({"start": WORDS[:, :4]}, r"shape \(2, 4, 12\); the words are of .* \(2, 5, 12\)"),
+        ({"start": WORDS.double()}, r"start is a tensor of torch\.float64"),
+        ({"start": WORDS * math.nan}, "not finite"),
+        ({"predict": lambda x: SiftOutput(x.sum(), x)}, r"returned a SiftOutput.*logits"),
+        ({"predict": lambda x: (x, x)}, "returned a tuple"),
+        ({"predict": lambda x: x.argmax(-1)}, r"returned a tensor of torch\.int64"),
+        ({"counted": torch.ones(2)}, r"counted has shape \(2,\); the predictions are for \(2, 5\)"),
+        ({"counted": torch.full((2, 5), 3)}, "counted holds numbers other than 0 and 1"),
+    ],
+    ids=lambda value: value if isinstance(value, str) else "",
+)
+def test_mistaken_calls_are_named(given, message):
+    settled = {"predict": lambda x: x, "words": WORDS} | given
+    with pytest.raises(CourseError, match=message):
+        sift(settled.pop("predict"), settled.pop("words"), **settled)
+
+
+def test_inference_mode_is_named():
+    model, predict = classifier()
+    with torch.inference_mode(), pytest.raises(CourseError, match=r"torch\.inference_mode"):
+        sift(predict, words(model))
+    with torch.inference_mode():
+        own = words(model)
+    with pytest.raises(CourseError, match=r"torch\.inference_mode"):
+        sift(predict, own)

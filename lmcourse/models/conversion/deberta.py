@@ -1,9 +1,21 @@
-"""DeBERTa as the `transformers` library has it, and back."""
+"""DeBERTa as the `transformers` library has it, and back.
 
-from typing import Any
+A setting goes along where theirs has a place for it: a classifier's dropout as ``cls_dropout``,
+under every head. What theirs computes without is refused: that dropout under the head for tokens,
+which there takes ``hidden_dropout_prob``. What no side reads and theirs has no place for is not
+kept: ``num_labels`` under the head for questions, which there must be 2.
+"""
 
+from typing import TYPE_CHECKING, Any
+
+from lmcourse.errors import CourseError
 from lmcourse.models.conversion import SAME, Conversion, bert
 from lmcourse.models.conversion.renaming import Renaming, Rule, Tied, linear
+
+if TYPE_CHECKING:
+    from torch import nn
+
+    from lmcourse.models.checkpoint import Model
 
 QUERY_KEY_VALUE = tuple(f"attention.{name}.weight" for name in ("query", "key", "value"))
 LAYER = Renaming(
@@ -35,15 +47,34 @@ PREDICTIONS = Renaming(
 )
 CLASSIFIER = Renaming(linear("classifier.dense", "classifier"))
 POOLER = Renaming(linear("classifier.pooler", "pooler.dense"))
-SETTINGS = {name: name for name in bert.SETTINGS if name != "classifier_dropout"} | {
+SETTINGS = bert.SETTINGS | {
     name: name
     for name in (
         *("relative_attention", "pos_att_type", "max_relative_positions"),
         *("position_biased_input", "pooler_dropout", "pooler_hidden_act"),
     )
 }
-SPAN_SETTINGS = {ours: theirs for ours, theirs in SETTINGS.items() if ours != "num_labels"}
+SETTINGS["classifier_dropout"] = "cls_dropout"
+TOKEN_SETTINGS, SPAN_SETTINGS = (
+    {ours: theirs for ours, theirs in SETTINGS.items() if ours != without}
+    for without in ("classifier_dropout", "num_labels")
+)
 OURS = {"p2c_as_in_paper": False}
+
+
+class _WithPooler(Conversion):
+    """That of a head with a pooler, which is as wide as a state."""
+
+    def to_ours(self, kind: "type[Model]", reference: "nn.Module") -> "Model":
+        theirs: Any = reference.config
+        width = getattr(theirs, "pooler_hidden_size", None)
+        if width is not None and width != theirs.hidden_size:
+            raise CourseError(
+                f"The reference has pooler_hidden_size={width!r}, and hidden_size="
+                f"{theirs.hidden_size!r}.",
+                "Give one whose pooler is as wide as a state: it could not read one otherwise.",
+            )
+        return super().to_ours(kind, reference)
 
 
 def _conversion(
@@ -51,9 +82,10 @@ def _conversion(
     renaming: Renaming,
     settings: dict[str, str] = SETTINGS,
     ours: dict[str, Any] = OURS,
+    kind: type[Conversion] = Conversion,
     **fixed: Any,
 ) -> Conversion:
-    return Conversion(
+    return kind(
         architecture,
         renaming,
         "DebertaConfig",
@@ -73,13 +105,12 @@ CONVERSIONS = {
         "DebertaForMaskedLM", BASE + PREDICTIONS, tie_word_embeddings=True, legacy=True
     ),
     "DebertaForSequenceClassification": _conversion(
-        "DebertaForSequenceClassification",
-        BASE + CLASSIFIER + POOLER,
-        SETTINGS | {"classifier_dropout": "cls_dropout"},
+        "DebertaForSequenceClassification", BASE + CLASSIFIER + POOLER, kind=_WithPooler
     ),
     "DebertaForTokenClassification": _conversion(
         "DebertaForTokenClassification",
         BASE + CLASSIFIER,
+        TOKEN_SETTINGS,
         ours=OURS | {"classifier_dropout": None},
     ),
     "DebertaForQuestionAnswering": _conversion(

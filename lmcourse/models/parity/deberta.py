@@ -27,7 +27,7 @@ from lmcourse.models.parity.comparing import (
     shaken,
 )
 from lmcourse.models.parity.slow_bert import activation, below, copied, cost, linear
-from lmcourse.models.sift import sift
+from lmcourse.models.sift import sift, squared_error, symmetric_kl
 
 
 def settings(draw: Random) -> dict[str, Any]:
@@ -150,8 +150,12 @@ def compare_slow(draw: Random, dtype: torch.dtype, comparison: Comparison) -> No
     real = mask.bool()
     labels = bert.some(torch.randint(config.vocab_size, ids.shape)).masked_fill(~real, IGNORED)
     labels[0, -1] = 1
-    readable = model(ids, attention_mask=mask, labels=labels, **bert.BOTH)
-    fused = model(ids, attention_mask=mask, labels=labels)
+    given = {"input_ids": ids, "attention_mask": mask, "labels": labels}
+    where = torch.arange(time).expand(rows, time)
+    if draw.random() < 0.5:
+        where = given["position_ids"] = torch.randint(config.max_position_embeddings, ids.shape)
+    readable = model(**given, **bert.BOTH)
+    fused = model(**given)
     (fused.loss + 0.1 * probe(fused.logits[real])).backward()
 
     w = copied(model)
@@ -160,7 +164,7 @@ def compare_slow(draw: Random, dtype: torch.dtype, comparison: Comparison) -> No
     for row in range(rows):
         there = real[row].nonzero().flatten()
         words = list(w["bert.embeddings.word.weight"][ids[row][there]])
-        places = list(w["decoder.position.weight"][there])
+        places = list(w["decoder.position.weight"][where[row][there]])
         body = below(w)
         layers, weights = slow.sequence(body, config, words)
         steps, seen = slow.decoded(body, places, config, layers[-2])
@@ -186,8 +190,10 @@ def compare_slow(draw: Random, dtype: torch.dtype, comparison: Comparison) -> No
 
 
 def compare_sift(draw: Random, dtype: torch.dtype, comparison: Comparison) -> None:
-    """SiFT's loss of a classifier's text, and every gradient."""
-    config = config_of(draw, num_hidden_layers=1)
+    """SiFT's loss of a classifier's text, or of one that predicts numbers, and every gradient."""
+    numbers = draw.random() < 0.3
+    config = config_of(draw, num_hidden_layers=1, num_labels=draw.randint(1 if numbers else 2, 4))
+    distance = squared_error if numbers else symmetric_kl
     model = shaken(deberta.DebertaForSequenceClassification(config))
     time = draw.randint(3, 6)
     ids, mask = torch.randint(config.vocab_size, (1, time + 2)), torch.ones(1, time + 2)
@@ -197,7 +203,8 @@ def compare_sift(draw: Random, dtype: torch.dtype, comparison: Comparison) -> No
     def predict(x: Tensor) -> Tensor:
         return cast(Tensor, model(inputs_embeds=x, attention_mask=mask).logits)
 
-    found = sift(predict, model.bert.embeddings.word(ids), start=start, step=step)
+    words = model.bert.embeddings.word(ids)
+    found = sift(predict, words, start=start, step=step, distance=distance)
     (10 * found.loss).backward()
 
     w = copied(model)
@@ -207,8 +214,9 @@ def compare_sift(draw: Random, dtype: torch.dtype, comparison: Comparison) -> No
         pooled = linear(w, "classifier.pooler", first)
         return linear(w, "classifier.dense", activation(config.pooler_hidden_act, pooled))
 
-    words = list(w["bert.embeddings.word.weight"][ids[0, :time]])
-    expected, clean = slow.sift(slow_predict, words, list(start[0, :time]), step)
+    read = list(w["bert.embeddings.word.weight"][ids[0, :time]])
+    far = slow.squared_error if numbers else slow.divergence
+    expected, clean = slow.sift(slow_predict, read, list(start[0, :time]), step, far)
     (10 * expected).backward()
     comparison.add("outputs", found.logits[0], clean, name="logits")
     comparison.add("loss", 10 * found.loss, 10 * expected, name="loss")

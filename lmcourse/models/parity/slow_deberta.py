@@ -133,11 +133,20 @@ def divergence(one: Tensor, other: Tensor) -> Tensor:
     return total
 
 
+def squared_error(one: Tensor, other: Tensor) -> Tensor:
+    """The mean squared difference of two rows of numbers."""
+    total = 0 * one[0]
+    for a, b in zip(one, other, strict=True):
+        total = total + (a - b) ** 2 / len(one)
+    return total
+
+
 def sift(
     predict: Callable[[list[Tensor]], Tensor],
     words: Sequence[Tensor],
     start: Sequence[Tensor],
     step: float,
+    distance: Callable[[Tensor, Tensor], Tensor],
 ) -> tuple[Tensor, Tensor]:
     """SiFT's loss of one text (section 4), and the scores from its normalized words.
 
@@ -145,6 +154,7 @@ def sift(
         words: their embeddings.
         start: δ₀ of each.
         step: how far it goes.
+        distance: `divergence` or `squared_error`.
     """
     x = []
     for word in words:
@@ -155,10 +165,10 @@ def sift(
     fixed = clean.detach()
     first = [one.detach().clone().requires_grad_() for one in start]
     moved = predict([a.detach() + b for a, b in zip(x, first, strict=True)])
-    slopes = torch.autograd.grad(divergence(moved, fixed), first)
+    slopes = torch.autograd.grad(distance(moved, fixed), first)
     delta = []
     for one, slope in zip(first, slopes, strict=True):
         steepest = max(abs(float(number)) for number in slope)
         delta.append((one + step * slope / (steepest + 1e-6)).detach())
     moved = predict([a + b for a, b in zip(x, delta, strict=True)])
-    return divergence(moved, clean), clean
+    return distance(moved, clean), clean

@@ -1,4 +1,4 @@
-"""DeBERTa, its mask decoder and SiFT, and what is wrongly done in them."""
+"""DeBERTa and its heads, and what is wrongly done in them."""
 
 import dataclasses
 import math
@@ -8,12 +8,9 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from lmcourse.models import deberta, disentangled_attention, enhanced_mask_decoder, inputs
-from lmcourse.models import sift as sift_module
+from lmcourse.models import deberta, disentangled_attention, inputs
 from lmcourse.models.deberta import DebertaConfig
 from lmcourse.models.disentangled_attention import DisentangledAttention
-from lmcourse.models.enhanced_mask_decoder import DebertaForPreTraining, EnhancedMaskDecoder
-from lmcourse.models.parity import deberta as parity
 from tests.models.broken import Broken
 from tests.models.subject import Batch
 from tests.models.subjects import bert
@@ -36,8 +33,6 @@ IDS = ("input_ids", "attention_mask")
 DROPOUTS = {"hidden_dropout_prob": 1 + 2 * 3, "attention_probs_dropout_prob": 2}
 """Of two layers: what is embedded, then what two sublayers add and the distances; attentions."""
 TAGGED = DROPOUTS | {"classifier_dropout": 1}
-DECODED = {"hidden_dropout_prob": 1 + 3 * 3, "attention_probs_dropout_prob": 3}
-"""A layer of the encoder, and the other one twice."""
 
 
 def without_segments(make: Any) -> Any:
@@ -68,15 +63,6 @@ SUBJECTS = (
         output="logits",
         shift=0,
         chance=math.log(bert.VOCAB),
-    ),
-    subject(
-        "DeBERTa for pre-training",
-        DebertaForPreTraining,
-        bert.masked_words,
-        output="logits",
-        shift=0,
-        chance=math.log(bert.VOCAB),
-        dropouts=DECODED,
     ),
     subject(
         "DeBERTa for sequences",
@@ -203,114 +189,6 @@ def without_bias(attention: Any) -> Any:
     return wrong
 
 
-def decoded(keys: bool = False, restart: bool = False, place: bool = True) -> Any:
-    """The decoder with places in its keys, or with the first query in both steps."""
-
-    def make(forward: Any) -> Any:
-        def wrong(
-            self: Any, hidden: Tensor, encoder: Any, seen: Any = None, *, need_weights: bool = False
-        ) -> Any:
-            places = self.position.weight[: hidden.shape[1]]
-            first = x = hidden + (places if place else 0)
-            context = x if keys else hidden
-            steps, attentions = [], []
-            for _ in range(enhanced_mask_decoder.STEPS):
-                x, weights = encoder.layers[-1](
-                    context,
-                    encoder.positions,
-                    seen,
-                    query=first if restart else x,
-                    need_weights=need_weights,
-                )
-                steps.append(x)
-                attentions.append(weights)
-            return tuple(steps), tuple(attentions)
-
-        return wrong
-
-    return make
-
-
-def added_to_keys(forward: Any) -> Any:
-    """What was found added to the keys' states, where the query's go on."""
-
-    def wrong(
-        self: Any,
-        x: Tensor,
-        positions: Any = None,
-        visible: Any = None,
-        *,
-        query: Any = None,
-        need_weights: bool = False,
-    ) -> Any:
-        found, weights = self.attention(
-            x, positions, visible, query=query, need_weights=need_weights
-        )
-        x = self.attention_residual.after(x, found)
-        return self.feed_forward_residual.after(x, self.feed_forward(x)), weights
-
-    return wrong
-
-
-def from_the_top(encoder: Any) -> Any:
-    """The decoder upon the last layer's states, for those below it."""
-
-    def wrong(self: Any, *given: Any, depth: int | None = None, **more: Any) -> Any:
-        done = encoder(self, *given, depth=None, **more)
-        if depth is None:
-            return done
-        cut = {
-            "hidden_states": done.hidden_states and done.hidden_states[1:],
-            "attentions": done.attentions and done.attentions[1:],
-        }
-        return dataclasses.replace(done, **cut)
-
-    return wrong
-
-
-def both_moved(sift: Any) -> Any:
-    """The perturbed prediction held against itself."""
-
-    def wrong(predict: Any, words: Tensor, *, start: Tensor, step: float) -> Any:
-        x = sift_module.normalized(words)
-        logits = predict(x)
-        delta = sift_module.perturbation(predict, x, logits, start, step)
-        moved = predict(x + delta)
-        return sift_module.SiftOutput(sift_module.symmetric_kl(moved, moved), logits)
-
-    return wrong
-
-
-def one_sided(symmetric_kl: Any) -> Any:
-    def wrong(one: Tensor, other: Tensor) -> Tensor:
-        p, q = one.log_softmax(-1), other.log_softmax(-1)
-        return 2 * (q.exp() * (q - p)).sum(-1).mean()
-
-    return wrong
-
-
-def stepped(how: Any) -> Any:
-    """Another step from the start: ``how(start, delta)``."""
-
-    def make(perturbation: Any) -> Any:
-        def wrong(predict: Any, x: Tensor, target: Tensor, start: Tensor, step: float) -> Tensor:
-            return how(start, perturbation(predict, x, target, start, step))
-
-        return wrong
-
-    return make
-
-
-def unlimited(perturbation: Any) -> Any:
-    """A step as long as the steepest token allows, for all tokens together."""
-
-    def wrong(predict: Any, x: Tensor, target: Tensor, start: Tensor, step: float) -> Tensor:
-        delta = perturbation(predict, x, target, start, step)
-        return start + (delta - start).mean(1, keepdim=True)
-
-    return wrong
-
-
 def other_eps(layer: property) -> property:
     """BERT's ε in the layers."""
     return property(lambda self: dataclasses.replace(layer.fget(self), layer_norm_eps=1e-12))
@@ -328,7 +206,7 @@ def with_tanh(init: Any) -> Any:
 
 ATTEND = DisentangledAttention
 MODEL, PRE = ("DeBERTa",), ("DeBERTa for pre-training",)
-SEQUENCES, SIFT = ("DeBERTa for sequences",), ("SiFT",)
+SEQUENCES = ("DeBERTa for sequences",)
 
 
 BROKEN = (
@@ -364,24 +242,4 @@ BROKEN = (
     Broken("DeBERTa: LayerNorm's ε of 1e-12", replaced(DebertaConfig, "layer", other_eps), MODEL),
     Broken("DeBERTa: a classifier with tanh",
            replaced(deberta.ContextClassifier, "__init__", with_tanh), SEQUENCES),
-    Broken("mask decoder: places in the keys", replaced(EnhancedMaskDecoder, "forward",
-           decoded(keys=True)), PRE),
-    Broken("mask decoder: no places", replaced(EnhancedMaskDecoder, "forward",
-           decoded(place=False)), PRE, PRE),
-    Broken("mask decoder: the first query in both steps",
-           replaced(EnhancedMaskDecoder, "forward", decoded(restart=True)), PRE),
-    Broken("mask decoder: found added to the keys' states",
-           replaced(deberta.DebertaLayer, "forward", added_to_keys), PRE),
-    Broken("mask decoder: upon the last layer",
-           replaced(deberta.DebertaEncoder, "forward", from_the_top), PRE),
-    Broken("mask decoder: padding attended to",
-           replaced(enhanced_mask_decoder, "visible", ignored), PRE, PRE),
-    Broken("SiFT: the perturbation in the target", replaced(parity, "sift", both_moved), SIFT),
-    Broken("SiFT: unnormalized", replaced(sift_module, "normalized", lambda _: lambda x: x), SIFT),
-    Broken("SiFT: KL one way only", replaced(sift_module, "symmetric_kl", one_sided), SIFT),
-    Broken("SiFT: no step", replaced(sift_module, "perturbation",
-           stepped(lambda start, delta: start)), SIFT),
-    Broken("SiFT: a step down", replaced(sift_module, "perturbation",
-           stepped(lambda start, delta: 2 * start - delta)), SIFT),
-    Broken("SiFT: one step for all tokens", replaced(sift_module, "perturbation", unlimited), SIFT),
 )  # fmt: skip
