@@ -26,6 +26,7 @@ from lmcourse.compression.layers import (
     M,
     Where,
     change,
+    check_numbers,
     check_untied,
     chosen,
     copy_of,
@@ -37,7 +38,8 @@ from lmcourse.errors import CourseError
 def quantize_dynamic(model: M, where: Where = "*", *, per_channel: bool = True) -> Compressed[M]:
     """A copy of the model with its linear layers in eight bits, in evaluation mode.
 
-    It computes on the CPU, and has no gradients: training comes before.
+    It computes on the CPU, and has no gradients: training comes before, and none of its parameters
+    asks for one.
 
     Args:
         where: patterns of the layers' names, see `layers.chosen`.
@@ -59,8 +61,8 @@ def quantize_dynamic(model: M, where: Where = "*", *, per_channel: bool = True) 
     for name, layer in layers.items():
         weight = quantized_weight(layer.weight, per_channel)
         new[layer] = dynamic_layer(weight, layer.bias)
-        changes.append(change(name, layer.weight, weight.dequantize(), weight.numel(), 8))
-    return Compressed(replaced(model, new), tuple(changes))
+        changes.append(change(name, layer.weight, weight.dequantize(), bits=8))
+    return Compressed(replaced(model, new).requires_grad_(False), tuple(changes))
 
 
 def quantized_weight(weight: Tensor, per_channel: bool = True) -> Tensor:
@@ -129,16 +131,12 @@ def check_float(layer: nn.Module, name: str) -> None:
     Raises:
         CourseError: it is not.
     """
+    check_numbers({name: layer})
     for tensor in layer.parameters():
         if tensor.device.type != "cpu" or tensor.dtype != torch.float32:
             raise CourseError(
                 f"{name or 'The layer'} is of {tensor.dtype} on {tensor.device}.",
                 "Quantize a model of float32 on the CPU: model.float().cpu().",
-            )
-        if not tensor.isfinite().all():
-            raise CourseError(
-                f"{name or 'The layer'} holds numbers that are infinite or NaN.",
-                "Look for where training failed; there is no range to quantize to.",
             )
 
 

@@ -20,7 +20,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from lmcourse.compression.layers import Change, Compressed, M, copy_of
+from lmcourse.compression.layers import Change, Compressed, M, check_open, copy_of, whole
 from lmcourse.errors import CourseError
 from lmcourse.models.attention import MultiHeadAttention
 
@@ -51,33 +51,39 @@ def head_importance(
 ) -> Importance:
     """How much each head matters to the loss on these batches: I_h = E_x |∂L(x)/∂ξ_h|.
 
-    Each example has gates of its own, so one backward pass gives all absolute values. Dropout is
-    off, and the model's gradients and mode stay as they are.
+    Each example has gates of its own, so one backward pass gives all absolute values. Where a loss
+    is a mean over places, as masked language modeling's is, L(x) is the mean over the labeled
+    places of x, and an example counts as often as it has such places: how examples were put into
+    batches makes no difference. Dropout is off; the model's gradients and mode stay as they are.
 
     Args:
         batches: what the model is called with, labels included.
-        loss: the mean loss of the examples of a batch, from what the model returned.
+        loss: a batch's mean loss, from what the model returned: the mean over the labels that are
+            not −100, or over the examples where there are no ``labels``.
         normalize: divide a layer's numbers by their norm, so that layers compare (section 4.1).
 
     Raises:
-        CourseError: there is no batch, or no loss in what the model returned.
+        CourseError: there is no batch, or no loss in what the model returned; the model is
+            quantized, or prepared for it.
     """
+    check_open(model, masks=True)
     attentions = attentions_of(model)
     sums = {name: torch.zeros(a.heads) for name, a in attentions.items()}
-    examples, training = 0, model.training
+    terms, training = 0, model.training
     model.eval()
     try:
         for batch in batches:
             gradients, size = _gate_gradients(model, attentions, batch, loss)
-            examples += size
+            of = _terms(batch, size)
+            terms += of
             for name, gradient in gradients.items():
-                # L is the batch's mean: ∂L(x)/∂ξ of one example is `size` times ∂L/∂ξ.
-                sums[name] += size * gradient.abs().sum(0).float().cpu()
+                # L is the batch's mean: what an example's terms add to it is ∂L(x)/∂ξ over `of`.
+                sums[name] += of * gradient.abs().sum(0).float().cpu()
     finally:
         model.train(training)
-    if not examples:
-        raise CourseError("There was no batch to measure heads on.", "Give one at least.")
-    importance = {name: total / examples for name, total in sums.items()}
+    if not terms:
+        raise CourseError("There was no batch with a label to measure on.", "Give one at least.")
+    importance = {name: total / terms for name, total in sums.items()}
     if normalize:
         importance = {n: nn.functional.normalize(i, dim=0) for n, i in importance.items()}
     return importance
@@ -89,6 +95,7 @@ def least_important(importance: Importance, count: int) -> dict[str, list[int]]:
     Raises:
         CourseError: so many cannot go.
     """
+    whole(count, "The number of heads that go", 0)
     free = sum(len(heads) - 1 for heads in importance.values())
     if not 0 <= count <= free:
         raise CourseError(
@@ -129,7 +136,10 @@ def prune_heads(model: M, heads: Mapping[str, Iterable[int]]) -> Compressed[M]:
             raise CourseError(
                 f"There is no attention {name!r}.", f"There are {', '.join(attentions)}."
             )
-        attention, gone = attentions[name], sorted(set(removed))
+        if not isinstance(removed, Iterable) or isinstance(removed, str):
+            raise CourseError(f"The heads of {name} are {removed!r}.", "Give a list of numbers.")
+        gone = sorted({whole(head, f"A head of {name}", 0) for head in removed})
+        attention = attentions[name]
         if not set(gone) <= set(range(attention.heads)) or len(gone) == attention.heads:
             raise CourseError(
                 f"Heads {gone} cannot be removed from {name}, which has {attention.heads}.",
@@ -166,6 +176,12 @@ def _linear(like: nn.Linear, weight: Tensor, bias: Tensor) -> nn.Linear:
     linear.weight = nn.Parameter(weight.clone(), like.weight.requires_grad)
     linear.bias = nn.Parameter(bias.clone(), like.bias.requires_grad)
     return linear.train(like.training)
+
+
+def _terms(batch: Mapping[str, Any], examples: int) -> int:
+    """How many terms the batch's loss is the mean of: its labels, or its examples."""
+    labels = batch.get("labels")
+    return int((labels != -100).sum()) if isinstance(labels, Tensor) else examples
 
 
 def _gate_gradients(

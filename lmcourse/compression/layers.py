@@ -8,7 +8,8 @@ import copy
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
-from typing import Any, Generic, TypeVar
+from numbers import Integral, Real
+from typing import Any, Generic, TypeVar, cast
 
 from torch import Tensor, nn
 from torch.nn.utils import parametrize
@@ -17,6 +18,7 @@ from lmcourse.errors import CourseError
 
 M = TypeVar("M", bound=nn.Module)
 Where = str | tuple[str, ...]
+Kinds = type[nn.Module] | tuple[type[nn.Module], ...]
 
 
 @dataclass(frozen=True)
@@ -58,14 +60,14 @@ class Compressed(Generic[M]):
 
 
 def change(
-    layer: str, before: Tensor, after: Tensor, kept: int | None = None, bits: int | None = None
+    layer: str, before: Tensor, after: Tensor, kept: int | None = None, bits: int = 32
 ) -> Change:
     """What became of one layer's matrix; ``kept`` is counted if it is not given."""
     before, after = before.detach().double(), after.detach().double()
     norm = before.norm().item()
     error = (before - after).norm().item() / norm if norm else 0.0
     kept = int(after.count_nonzero()) if kept is None else kept
-    return Change(layer, before.numel(), kept, 32 if bits is None else bits, error)
+    return Change(layer, before.numel(), kept, bits, error)
 
 
 def copy_of(model: M, *, masks: bool = False) -> M:
@@ -76,6 +78,21 @@ def copy_of(model: M, *, masks: bool = False) -> M:
 
     Raises:
         CourseError: the model is quantized already, or prepared for it; or weights are under masks.
+    """
+    check_open(model, masks=masks)
+    model = copy.deepcopy(model)
+    own_classes(model)
+    return model
+
+
+def check_open(model: nn.Module, *, masks: bool = False) -> None:
+    """See that a model can still be changed.
+
+    Args:
+        masks: whether weights may be under a mask.
+
+    Raises:
+        CourseError: as `copy_of`.
     """
     for name, module in model.named_modules():
         kind = type(module)
@@ -90,17 +107,19 @@ def copy_of(model: M, *, masks: bool = False) -> M:
                 "parametrization.",
                 "Call magnitude_pruning.make_permanent(model) first.",
             )
-    model = copy.deepcopy(model)
+
+
+def own_classes(model: nn.Module) -> None:
+    """Give each layer under a mask in a copied model a class of its own."""
     for module in model.modules():
         if parametrize.is_parametrized(module):
             # PyTorch makes a class for it, and takes a mask off by changing that class: a copy
             # without one of its own would lose its mask with the original.
             kind = type(module)
             module.__class__ = type(kind.__name__, kind.__bases__, dict(vars(kind)))
-    return model
 
 
-def chosen(model: nn.Module, kinds: tuple[type[nn.Module], ...], where: Where) -> dict[str, Any]:
+def chosen(model: nn.Module, kinds: Kinds, where: Where) -> dict[str, Any]:
     """The layers of these kinds whose name fits, each once, however many names it has.
 
     Args:
@@ -110,11 +129,12 @@ def chosen(model: nn.Module, kinds: tuple[type[nn.Module], ...], where: Where) -
     Raises:
         CourseError: there is none.
     """
+    kinds = (kinds,) if isinstance(kinds, type) else kinds
     patterns = (where,) if isinstance(where, str) else where
     found: dict[nn.Module, str] = {}
     others = []
     for name, module in model.named_modules(remove_duplicate=False):
-        if _kind(module) not in kinds:
+        if kind_of(module) not in kinds:
             continue
         if any(fnmatchcase(name, pattern) for pattern in patterns):
             found.setdefault(module, name)
@@ -149,13 +169,16 @@ def check_untied(model: nn.Module, layers: Mapping[str, Any]) -> None:
     """
     holders: dict[int, str] = {}
     for name, module in model.named_modules():
-        if module in layers.values():
+        if module in layers.values() or isinstance(module, parametrize.ParametrizationList):
             continue
-        for own, parameter in module.named_parameters(recurse=False):
+        held = dict(module.named_parameters(recurse=False))
+        if parametrize.is_parametrized(module, "weight"):
+            held["weight"] = matrix_of(module)
+        for own, parameter in held.items():
             holders[id(parameter)] = f"{name}.{own}".lstrip(".")
     seen: dict[int, str] = {}
     for name, layer in layers.items():
-        weight = id(layer.weight)
+        weight = id(matrix_of(layer))
         other = holders.get(weight) or seen.get(weight)
         if other is not None:
             raise CourseError(
@@ -163,6 +186,27 @@ def check_untied(model: nn.Module, layers: Mapping[str, Any]) -> None:
                 "Leave this layer out, by where=….",
             )
         seen[weight] = f"{name}.weight"
+
+
+def check_numbers(layers: Mapping[str, nn.Module]) -> None:
+    """See that these layers hold numbers, all of them finite.
+
+    Raises:
+        CourseError: they do not.
+    """
+    for name, layer in layers.items():
+        for tensor in layer.parameters():
+            if tensor.is_meta:
+                raise CourseError(
+                    f"{name or 'The layer'} is on the meta device, where a tensor has a shape and "
+                    "no numbers.",
+                    "Build the model on a real device, such as the CPU.",
+                )
+            if tensor.is_floating_point() and not tensor.isfinite().all():
+                raise CourseError(
+                    f"{name or 'The layer'} holds numbers that are infinite or NaN.",
+                    "Look for where training failed: what is made of them is worth nothing.",
+                )
 
 
 def fraction(value: float, name: str, *, zero: bool, one: bool) -> float:
@@ -174,14 +218,32 @@ def fraction(value: float, name: str, *, zero: bool, one: bool) -> float:
     Raises:
         CourseError: it is none.
     """
-    number = isinstance(value, int | float) and not isinstance(value, bool)
+    number = isinstance(value, Real) and not isinstance(value, bool)
     if not number or not 0 <= value <= 1 or (value == 0 and not zero) or (value == 1 and not one):
         low, high = "from 0" if zero else "above 0", "to 1" if one else "to below 1"
         raise CourseError(f"{name} is {value!r}.", f"Give a number {low} {high}.")
-    return value
+    return float(value)
 
 
-def _kind(module: nn.Module) -> type[nn.Module]:
+def whole(value: int, name: str, least: int) -> int:
+    """See that a setting is a whole number.
+
+    Raises:
+        CourseError: it is none, or less than the least that there may be.
+    """
+    if not isinstance(value, Integral) or isinstance(value, bool) or value < least:
+        raise CourseError(f"{name} is {value!r}.", f"Give a whole number, {least} or more.")
+    return int(value)
+
+
+def matrix_of(layer: nn.Module) -> nn.Parameter:
+    """A layer's weight as it is trained: below its mask, if it has one."""
+    if parametrize.is_parametrized(layer, "weight"):
+        return cast(Any, layer.parametrizations)["weight"].original
+    return cast(nn.Parameter, layer.weight)
+
+
+def kind_of(module: nn.Module) -> type[nn.Module]:
     """A module's class; that of what is under a mask is the class without it."""
     kind = type(module)
     return kind.__bases__[0] if parametrize.is_parametrized(module) else kind

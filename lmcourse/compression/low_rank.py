@@ -11,7 +11,14 @@ A layer of m outputs and n inputs becomes two: n → r by S^½ Vᵀ, then r → 
 r (m + n) numbers instead of m n: fewer only below the break-even rank m n / (m + n).
 
 What matters is not W but W x, for the x that come. With C = E[x xᵀ], E‖(W − W') x‖² is the norm of
-(W − W') C^½: so decompose W C^½, and multiply by C^−½ afterwards (Chen et al. 2021, "DRONE").
+(W − W') C^½: so decompose W C^½, and multiply by C^−½ afterwards (Chen et al. 2021, "DRONE"). A
+direction that no x had would then cost nothing, and be lost. But few x are not all that there are:
+so to N of them in n dimensions come n more, one along each axis, of the mean size,
+
+    C = (Σ x xᵀ + n c I) / (N + n)        c = Σ ‖x‖² / (n N)
+
+which is the empirical C drawn towards c I by n / (N + n): much where x are few, hardly where they
+are many (the form is Ledoit and Wolf's, 2004, "A well-conditioned estimator").
 
 An embedding matrix is split the same way: V × H becomes V × r and r × H, as ALBERT has it from the
 start (Lan et al. 2020, section 3.1).
@@ -27,14 +34,17 @@ from torch import Tensor, nn
 
 from lmcourse.compression.layers import (
     Compressed,
+    Kinds,
     M,
     Where,
     change,
+    check_numbers,
     check_untied,
     chosen,
     copy_of,
     fraction,
     replaced,
+    whole,
 )
 from lmcourse.errors import CourseError
 
@@ -89,7 +99,7 @@ def factorize(
     rank: int | None = None,
     energy: float | None = None,
     budget: float | None = None,
-    kinds: tuple[type[nn.Module], ...] = (nn.Linear,),
+    kinds: Kinds = nn.Linear,
     where: Where = "*",
     moments: Mapping[str, Tensor] | None = None,
 ) -> Compressed[M]:
@@ -99,28 +109,31 @@ def factorize(
 
     Args:
         rank: so many singular values are kept, of each matrix.
-        energy: as few as hold this share of Σ s_i² are kept; 0 < energy ≤ 1.
+        energy: as few as hold this share of Σ s_i² are kept; 0 < energy ≤ 1. With moments, the s_i
+            are those of W C^½.
         budget: as many as take this share of the matrix's numbers; 0 < budget < 1.
         kinds: `nn.Linear`, `nn.Embedding` or both.
         where: patterns of the layers' names, see `layers.chosen`.
-        moments: E[x xᵀ] by layer, from `second_moments`: what is kept is then what matters for
-            such x. (The table still says how far the matrix itself moved.)
+        moments: E[x xᵀ] by layer, from `second_moments`, of all layers that are meant: what is kept
+            is then what matters for such x. (The table still says how far the matrix itself moved.)
 
     Raises:
         CourseError: not one of the three is given, or it makes no sense, or no matrix becomes
-            smaller by it; no layer fits; a weight is also another layer's; the model is quantized
-            or under masks.
+            smaller by it; no layer fits; a weight is also another layer's, or NaN, or on the meta
+            device; a layer has no moment; the model is quantized or under masks.
     """
     _check_one(rank, energy, budget)
     model = copy_of(model)
     layers = chosen(model, kinds, where)
     check_untied(model, layers)
+    check_numbers(layers)
     new: dict[nn.Module, nn.Module] = {}
     changes = []
     for name, layer in layers.items():
-        wanted = _rank(layer.weight, rank, energy, budget)
+        moment = None if moments is None else _moment(moments, name, layer)
+        wanted = _rank(layer.weight, moment, rank, energy, budget)
         if pays(layer.weight, wanted):
-            two = _with_factors(layer, wanted, None if moments is None else moments.get(name))
+            two = _with_factors(layer, wanted, moment)
             kept = wanted * sum(layer.weight.shape)
             changes.append(change(name, layer.weight, two.weight, kept))
             new[layer] = two
@@ -139,16 +152,23 @@ def pays(weight: Tensor, rank: int) -> bool:
     """Whether two factors of this rank are smaller than the matrix: r (m + n) < m n.
 
     Raises:
-        CourseError: the rank is less than 1.
+        CourseError: the rank is no whole number, or less than 1.
     """
-    if rank < 1:
-        raise CourseError(f"The rank is {rank!r}.", "Give 1 or more.")
-    return rank * sum(weight.shape) < weight.numel()
+    return whole(rank, "The rank", 1) * sum(weight.shape) < weight.numel()
 
 
-def rank_of_energy(weight: Float[Tensor, "m n"], energy: float) -> int:
-    """The least r whose singular values hold this share of all: Σ_{i ≤ r} s_i² ≥ energy Σ s_i²."""
-    squares = torch.linalg.svdvals(weight.detach().double()) ** 2
+def rank_of_energy(
+    weight: Float[Tensor, "m n"], energy: float, moment: Float[Tensor, "n n"] | None = None
+) -> int:
+    """The least r whose singular values hold this share of all: Σ_{i ≤ r} s_i² ≥ energy Σ s_i².
+
+    Args:
+        moment: C = E[x xᵀ]: the singular values are then those of W C^½.
+    """
+    matrix = weight.detach().double()
+    if moment is not None:
+        matrix = matrix @ _roots(moment.double())[0]
+    squares = torch.linalg.svdvals(matrix) ** 2
     shares = squares.cumsum(0) / squares.sum()
     return min(int((shares < energy).sum()) + 1, len(squares))
 
@@ -190,12 +210,13 @@ def factors(
 def second_moments(
     model: nn.Module, batches: Iterable[Mapping[str, Any]], where: Where = "*"
 ) -> dict[str, Float[Tensor, "inputs inputs"]]:
-    """E[x xᵀ] of what goes into each linear layer, over all places of these batches.
+    """C = E[x xᵀ] of what goes into each linear layer, over all places of these batches, drawn
+    towards c I as said above.
 
-    Dropout is off; padded places count as others do.
+    Dropout is off; padded places count as others do. A layer that no batch reaches has none.
 
     Raises:
-        CourseError: no layer fits; there is no batch.
+        CourseError: no layer fits; there is no batch; what goes into a layer is not finite.
     """
     layers = chosen(model, (nn.Linear,), where)
     sums: dict[str, Tensor] = {}
@@ -221,7 +242,12 @@ def second_moments(
         model.train(training)
     if not sums:
         raise CourseError("No layer was reached by a batch.", "Give one batch at least.")
-    return {name: total / counts[name] for name, total in sums.items()}
+    for name, total in sums.items():
+        if not total.isfinite().all():
+            raise CourseError(
+                f"What goes into {name} is infinite or NaN.", "Look for where training failed."
+            )
+    return {name: _drawn_to_identity(total, counts[name]) for name, total in sums.items()}
 
 
 def in_two(layer: Any, rank: int) -> LowRankLinear | LowRankEmbedding:
@@ -233,6 +259,23 @@ def in_two(layer: Any, rank: int) -> LowRankLinear | LowRankEmbedding:
     else:
         new = LowRankLinear(inputs, outputs, rank, layer.bias is not None)
     return new.to(layer.weight.device, layer.weight.dtype).train(layer.training)
+
+
+def _drawn_to_identity(total: Float[Tensor, "n n"], count: int) -> Float[Tensor, "n n"]:
+    """(Σ x xᵀ + n c I) / (N + n), with n c = tr(Σ x xᵀ) / N."""
+    more = total.trace() / count * torch.eye(len(total), dtype=total.dtype, device=total.device)
+    return (total + more) / (count + len(total))
+
+
+def _moment(moments: Mapping[str, Tensor], name: str, layer: nn.Module) -> Tensor:
+    """The moment of this layer's inputs."""
+    if name not in moments:
+        if isinstance(layer, nn.Embedding):
+            remedy = "Moments are of linear layers' inputs: factorize embeddings without."
+        else:
+            remedy = "Take second_moments of the same model and where=…, or leave this layer out."
+        raise CourseError(f"There is no moment for {name or 'the layer'}.", remedy)
+    return moments[name]
 
 
 def _with_factors(layer: Any, rank: int, moment: Tensor | None) -> LowRankLinear | LowRankEmbedding:
@@ -258,10 +301,16 @@ def _check_one(rank: int | None, energy: float | None, budget: float | None) -> 
         fraction(budget, "The budget", zero=False, one=False)
 
 
-def _rank(weight: Tensor, rank: int | None, energy: float | None, budget: float | None) -> int:
+def _rank(
+    weight: Tensor,
+    moment: Tensor | None,
+    rank: int | None,
+    energy: float | None,
+    budget: float | None,
+) -> int:
     """The rank that is meant for this matrix."""
     if energy is not None:
-        return rank_of_energy(weight, energy)
+        return rank_of_energy(weight, energy, moment)
     if budget is not None:
         return max(int(budget * weight.numel() / sum(weight.shape)), 1)
     assert rank is not None

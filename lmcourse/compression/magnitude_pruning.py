@@ -19,7 +19,7 @@ multiplied in another form (`lmcourse.compression.size` counts it).
 """
 
 from collections.abc import Mapping
-from typing import Literal, cast
+from typing import Any, Literal, cast
 
 import torch
 from torch import Tensor, nn
@@ -28,12 +28,17 @@ from torch.nn.utils import parametrize
 from lmcourse.compression.layers import (
     Change,
     Compressed,
+    Kinds,
     M,
     Where,
     change,
+    check_numbers,
+    check_open,
     chosen,
     copy_of,
     fraction,
+    matrix_of,
+    whole,
 )
 from lmcourse.errors import CourseError
 
@@ -63,7 +68,7 @@ def prune_weights(
     sparsity: float,
     *,
     scope: Scope = "global",
-    kinds: tuple[type[nn.Module], ...] = KINDS,
+    kinds: Kinds = KINDS,
     where: Where = "*",
 ) -> Compressed[M]:
     """A copy of the model with the smallest weights under a mask, ready to train on.
@@ -72,14 +77,14 @@ def prune_weights(
         sparsity: the share that is pruned, in all; 0 ≤ s < 1. What a mask has pruned already
             counts, and stays pruned.
         scope: smallest of all chosen matrices together, or of each alone.
-        kinds: classes of layers whose ``weight`` is pruned; biases are few and stay.
+        kinds: class or classes of layers whose ``weight`` is pruned; biases are few and stay.
         where: patterns of the layers' names, see `layers.chosen`.
 
     A matrix that several layers hold is pruned once, and theirs stays one.
 
     Raises:
         CourseError: the sparsity is none, or less than what is pruned already; no layer fits; the
-            model is quantized.
+            model is quantized, or prepared for it; a weight is NaN, or on the meta device.
     """
     model = copy_of(model, masks=True)
     return Compressed(model, set_masks(model, sparsity, scope=scope, kinds=kinds, where=where))
@@ -90,12 +95,12 @@ def set_masks(
     sparsity: float,
     *,
     scope: Scope = "global",
-    kinds: tuple[type[nn.Module], ...] = KINDS,
+    kinds: Kinds = KINDS,
     where: Where = "*",
 ) -> tuple[Change, ...]:
     """`prune_weights` on the model itself, whose optimizer goes on with it."""
-    fraction(sparsity, "The sparsity", zero=True, one=False)
-    layers = chosen(model, kinds, where)
+    sparsity = fraction(sparsity, "The sparsity", zero=True, one=False)
+    layers = _layers(model, scope, kinds, where)
     before = {name: layer.weight.detach().clone() for name, layer in layers.items()}
     parameters = {id(_parameter(layer)): layer for layer in layers.values()}
     weights = {key: layer.weight.detach() for key, layer in parameters.items()}
@@ -113,10 +118,15 @@ def make_permanent(model: M) -> M:
     saved, and trained on without mercy for the zeros.
     """
     model = copy_of(model, masks=True)
+    take_off(model)
+    return model
+
+
+def take_off(model: nn.Module) -> None:
+    """`make_permanent` on the model itself."""
     for layer in model.modules():
         if _mask_on(layer) is not None:
             parametrize.remove_parametrizations(layer, "weight", leave_parametrized=True)
-    return model
 
 
 class GradualPruning:
@@ -131,14 +141,15 @@ class GradualPruning:
 
     Args:
         final: the share that is pruned in the end.
-        initial: the share at the start.
+        initial: the share at the start, s_0; None: what is pruned already.
         start: after how many steps pruning begins, t_0.
         every: how many steps lie between two prunings, Δt.
-        times: how often the share grows, n.
+        times: how often the share grows, n. With the first pruning, to ``initial``, the model is
+            pruned n + 1 times.
         scope, kinds, where: as in `prune_weights`.
 
     Raises:
-        CourseError: one of these makes no sense.
+        CourseError: one of these makes no sense; the rest as `prune_weights`.
     """
 
     def __init__(
@@ -146,31 +157,35 @@ class GradualPruning:
         model: nn.Module,
         final: float,
         *,
-        initial: float = 0.0,
+        initial: float | None = None,
         start: int = 0,
         every: int = 1,
         times: int = 100,
         scope: Scope = "global",
-        kinds: tuple[type[nn.Module], ...] = KINDS,
+        kinds: Kinds = KINDS,
         where: Where = "*",
     ) -> None:
-        self.final = fraction(final, "The final sparsity", zero=True, one=False)
+        pruned = _pruned_already(_layers(model, scope, kinds, where), scope)
+        self.before = max(zeros / of for zeros, of in pruned)
+        initial = self.before if initial is None else initial
         self.initial = fraction(initial, "The initial sparsity", zero=True, one=False)
-        if initial > final or start < 0 or every < 1 or times < 1:
+        self.final = fraction(final, "The final sparsity", zero=True, one=False)
+        fewer = any(round(self.initial * of) < zeros for zeros, of in pruned)
+        if fewer or self.initial > self.final:
             raise CourseError(
-                f"A share of {initial} to {final} from step {start}, {times} times every {every} "
-                "steps, is no schedule.",
-                "Give initial ≤ final, start ≥ 0, every ≥ 1 and times ≥ 1.",
+                f"From {initial:.1%} to {final:.1%} is no schedule for what is pruned to "
+                f"{self.before:.1%} already.",
+                "Give shares that grow: what is pruned does not come back.",
             )
-        chosen(model, kinds, where)
+        self.start, self.every = whole(start, "start", 0), whole(every, "every", 1)
+        self.times = whole(times, "times", 1)
         self.model, self.scope, self.kinds, self.where = model, scope, kinds, where
-        self.start, self.every, self.times = start, every, times
         self.steps = 0
 
     def sparsity(self, step: int) -> float:
-        """The share s_t that is pruned after this step; 0 before the first."""
+        """The share s_t that is pruned after this step; before the first, what was already."""
         if step < self.start:
-            return 0.0
+            return self.before
         done = min((step - self.start) // self.every, self.times) / self.times
         return self.final + (self.initial - self.final) * (1 - done) ** 3
 
@@ -184,14 +199,42 @@ class GradualPruning:
         return set_masks(self.model, self.sparsity(step), **options)  # type: ignore[arg-type]
 
 
+def _layers(model: nn.Module, scope: Scope, kinds: Kinds, where: Where) -> dict[str, Any]:
+    """The layers that are meant, seen to be such as can be pruned."""
+    if scope not in ("global", "layer"):
+        raise CourseError(f"The scope is {scope!r}.", "Choose 'global' or 'layer'.")
+    check_open(model, masks=True)
+    layers = chosen(model, kinds, where)
+    check_numbers(layers)
+    return layers
+
+
+def _pruned_already(layers: Mapping[str, nn.Module], scope: Scope) -> list[tuple[int, int]]:
+    """How many weights are under masks of how many: of each matrix, or of all together."""
+    masks = {id(_parameter(layer)): _mask(layer) for layer in layers.values()}.values()
+    counts = [(int((mask == 0).sum()), mask.numel()) for mask in masks]
+    if scope == "layer":
+        return counts
+    return [(sum(zeros for zeros, _ in counts), sum(of for _, of in counts))]
+
+
+def check_masks(model: nn.Module) -> None:
+    """See that no weight is under another parametrization than a mask.
+
+    Raises:
+        CourseError: one is.
+    """
+    for layer in model.modules():
+        if parametrize.is_parametrized(layer, "weight"):
+            _parameter(layer)
+
+
 def _smallest(
     weights: Mapping[int, Tensor], masked: Mapping[int, Tensor], sparsity: float, scope: Scope
 ) -> dict[int, Tensor]:
     """The masks, with the smallest ⌊s·N⌉ weights at 0: of all, or of each matrix."""
     if scope == "layer":
         return {key: _one_mask(w, masked[key], sparsity) for key, w in weights.items()}
-    if scope != "global":
-        raise CourseError(f"The scope is {scope!r}.", "Choose 'global' or 'layer'.")
     every = torch.cat([w.flatten() for w in weights.values()])
     mask = _one_mask(every, torch.cat([masked[key].flatten() for key in weights]), sparsity)
     parts = mask.split([w.numel() for w in weights.values()])
@@ -208,22 +251,24 @@ def _one_mask(weight: Tensor, masked: Tensor, sparsity: float) -> Tensor:
     # What is pruned already comes first, before zeros that are there by chance.
     order = torch.where(masked == 0, -1.0, weight.abs()).flatten()
     keep = torch.ones_like(order)
-    keep[order.topk(amount, largest=False).indices] = 0
+    if amount:
+        edge = order.kthvalue(amount).values  # faster than topk, which would sort them as well
+        smaller = order < edge
+        keep[smaller] = 0
+        equal = (order == edge).nonzero().flatten()
+        keep[equal[: amount - int(smaller.sum())]] = 0
     return keep.view_as(weight)
 
 
 def _parameter(layer: nn.Module) -> Tensor:
     """The matrix itself, below its mask."""
-    parts = _parametrizations(layer)
-    if parts is None:
-        return cast(Tensor, layer.weight)
-    if not all(isinstance(part, Mask) for part in parts):
+    if not all(isinstance(part, Mask) for part in _parametrizations(layer) or ()):
         raise CourseError(
             f"A weight of this {type(layer).__name__} is under another parametrization than a "
             "mask.",
             "Make it permanent (torch.nn.utils.parametrize.remove_parametrizations), then prune.",
         )
-    return parts.original
+    return matrix_of(layer)
 
 
 def _parametrizations(layer: nn.Module) -> parametrize.ParametrizationList | None:

@@ -12,7 +12,8 @@ and stand still in evaluation. The weights' range is that of the weights, row by
 (2019, "Q8BERT") train BERT so. After training the model is converted: the layers then compute in
 whole numbers, with fixed ranges, and differ from what was trained by a step of rounding at most.
 
-As with `dynamic_quantization`, embeddings stay as they are.
+As with `dynamic_quantization`, embeddings stay as they are. A weight under a mask (see
+`magnitude_pruning`) is rounded after it, Q(m · w): zeros stay zero in training and in eight bits.
 """
 
 import copy
@@ -48,8 +49,11 @@ from lmcourse.compression.layers import (
     chosen,
     copy_of,
     fraction,
+    kind_of,
+    own_classes,
     replaced,
 )
+from lmcourse.compression.magnitude_pruning import check_masks, take_off
 from lmcourse.errors import CourseError
 
 
@@ -66,13 +70,14 @@ def prepare(model: M, where: Where = "*", *, averaging_constant: float = 0.01) -
             PyTorch's layers would round what goes in twice and what comes out not at all.)
 
     Raises:
-        CourseError: no layer fits; the model is quantized already, under masks, on another device
-            than the CPU or in another type than float32; a weight is also another layer's; c is
-            none; this machine has no kernels for it.
+        CourseError: no layer fits; the model is quantized already, on another device than the CPU
+            or in another type than float32; a weight is also another layer's, or under something
+            else than a mask; c is none; this machine has no kernels for it.
     """
     check_engine()
     fraction(averaging_constant, "averaging_constant", zero=False, one=False)
-    model = copy_of(model)
+    model = copy_of(model, masks=True)
+    check_masks(model)
     layers = chosen(model, (nn.Linear,), where)
     check_untied(model, layers)
     for name, layer in layers.items():
@@ -84,15 +89,18 @@ def prepare(model: M, where: Where = "*", *, averaging_constant: float = 0.01) -
 def convert(model: M) -> Compressed[M]:
     """A copy of the trained model with its layers in whole numbers, in evaluation mode.
 
+    It has no gradients, and no masks: what was under one is zero.
+
     Raises:
         CourseError: it was not prepared, or was never called in training mode, so that no range
             is known.
     """
     model = copy.deepcopy(model).eval()
+    own_classes(model)
     new: dict[nn.Module, nn.Module] = {}
     changes = []
     for name, wrapper in model.named_modules():
-        if type(wrapper) is not QuantWrapper or type(wrapper.module) is not qat.Linear:
+        if type(wrapper) is not QuantWrapper or kind_of(wrapper.module) is not qat.Linear:
             continue
         low = cast(Any, wrapper.quant).activation_post_process.activation_post_process.min_val
         if not torch.isfinite(low).all():
@@ -100,20 +108,22 @@ def convert(model: M) -> Compressed[M]:
                 f"{name} has seen no numbers in training mode, and so no range is known.",
                 "Call the prepared model on batches after model.train() first.",
             )
-        before = wrapper.module.weight
+        before = cast(Tensor, wrapper.module.weight)
         with silenced():
             theirs: Any = torch_convert(wrapper)
         after, bias = theirs.module.weight(), theirs.module.bias()
         reads = (float(theirs.quant.scale), int(theirs.quant.zero_point))
         writes = (theirs.module.scale, theirs.module.zero_point)
         new[wrapper] = static_layer(after, bias, reads, writes)
-        changes.append(change(name, before, after.dequantize(), after.numel(), 8))
+        changes.append(change(name, before, after.dequantize(), bits=8))
     if not new:
         raise CourseError(
             f"No layer of this {type(model).__name__} rounds in training.",
             "Call quantization_aware.prepare(model) first, and train what it returns.",
         )
-    return Compressed(replaced(model, new), tuple(changes))
+    model = replaced(model, new)
+    take_off(model)
+    return Compressed(model.requires_grad_(False), tuple(changes))
 
 
 class Reads(quantized.Quantize):

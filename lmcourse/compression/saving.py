@@ -2,18 +2,21 @@
 
 A configuration says nothing of heads that are gone, matrices in two factors, weights in eight bits:
 so `Model.save` refuses such a model, and writes layers that are one as often as they are used. Here
-the file says it beside the tensors, and they are read into a model of the uncompressed form:
+the file says it beside the configuration and the tensors, and they are read into a model of the
+uncompressed form:
 
     saving.save(small, "small.safetensors")
-    small = saving.load("small.safetensors", Bert(config))
+    small = saving.load("small.safetensors", Bert)
 
 Zeros do not shrink a file: a pruned matrix takes as much as any other, unless it is written as the
-rows' lengths, the columns and the values of what is not zero (CSR, ``sparse=True``). With four
-bytes a value and two a column, that is smaller from a sparsity of a third on.
+rows' lengths, the columns and the values of what is not zero (CSR, ``sparse=True``). With two bytes
+a column, that is smaller from a sparsity of 1/3 on for values of four bytes, of 1/2 for two, and of
+2/3 for one.
 """
 
 import json
 from collections.abc import Mapping
+from dataclasses import fields
 from pathlib import Path
 from typing import Any, cast
 
@@ -29,9 +32,14 @@ from lmcourse.compression.quantization_aware import is_static, static_layer
 from lmcourse.errors import CourseError
 from lmcourse.files import replacing, trouble
 from lmcourse.models.attention import MultiHeadAttention
-from lmcourse.models.checkpoint import load_strictly, read_tensors
-
-FORMAT = "lmcourse compressed"
+from lmcourse.models.checkpoint import (
+    COMPRESSED,
+    Model,
+    config_as_json,
+    config_from_json,
+    load_strictly,
+    read_tensors,
+)
 
 
 def save(model: nn.Module, path: str | Path, *, sparse: bool = False) -> None:
@@ -61,47 +69,85 @@ def as_bytes(model: nn.Module, *, sparse: bool = False) -> bytes:
     shapes: dict[str, list[int]] = {}
     if sparse:
         tensors, shapes = _sparse(tensors)
-    described = {"forms": forms, "same": same, "shapes": shapes, "kind": type(model).__name__}
-    return as_safetensors(tensors, {"format": "pt", FORMAT: json.dumps(described)})
+    config = config_as_json(model.config) if isinstance(model, Model) else ""
+    described = {
+        "kind": type(model).__name__,
+        "config": config,
+        "forms": forms,
+        "same": same,
+        "shapes": shapes,
+    }
+    return as_safetensors(tensors, {"format": "pt", COMPRESSED: json.dumps(described)})
 
 
-def load(path: str | Path, model: M) -> M:
+def load(path: str | Path, model: M | type[M]) -> M:
     """The model that `save` wrote, in evaluation mode.
 
     Args:
-        model: one of the form that it had before it was compressed, as its configuration makes it;
-            what it holds does not matter, and it stays as it is.
+        model: its class, if it is one of the course's (a `Model`), as the file has its
+            configuration; or one of the form that it had before it was compressed: what it holds
+            does not matter, it may be on the meta device, and it stays as it is.
 
     Raises:
         CourseError: the file is not there, is none of these, is damaged, or holds a model of
-            another form.
+            another form or configuration.
     """
     metadata, tensors = read_tensors(Path(path))
-    described = json.loads(metadata.get(FORMAT, "{}"))
-    if described.get("kind") != type(model).__name__:
-        held = described.get("kind")
-        raise CourseError(
-            f"{path} holds {f'a compressed {held}' if held else 'no compressed model'}, and is to "
-            f"be read into a {type(model).__name__}.",
-            f"Give a {held} of the same configuration, not compressed."
-            if held
-            else f"What Model.save wrote is read by {type(model).__name__}.load.",
-        )
+    described = json.loads(metadata.get(COMPRESSED, "{}"))
+    fresh = _uncompressed(described, model, path)
     try:
         tensors = _dense(tensors, described["shapes"])
-        model = _formed(copy_of(model).eval(), described["forms"], described["same"])
+        formed = _formed(fresh.eval(), described["forms"], described["same"])
     except (AttributeError, KeyError, RuntimeError) as error:
         raise CourseError(
-            f"{path} holds a model of another form than this {type(model).__name__}: {error}",
+            f"{path} holds a model of another form than this {type(fresh).__name__}: {error}",
             "Give one of the configuration that it had before it was compressed.",
         ) from error
     state = _as_floats(tensors, described["forms"])
-    own = model.state_dict(keep_vars=True)
+    own = formed.state_dict(keep_vars=True)
     held = {id(tensor): state[name] for name, tensor in own.items() if name in state}
     # A tensor with two names in the model has one in the file.
     state |= {name: held[id(tensor)] for name, tensor in own.items() if id(tensor) in held}
-    load_strictly(model, state, str(path))
-    return _in_eight_bits(model, tensors, described["forms"])
+    load_strictly(formed, state, str(path))
+    return _in_eight_bits(formed, tensors, described["forms"])
+
+
+def _uncompressed(described: Mapping[str, Any], model: M | type[M], path: str | Path) -> M:
+    """A new model of the form that the one in the file had before it was compressed."""
+    kind = model if isinstance(model, type) else type(model)
+    held = described.get("kind")
+    if held != kind.__name__:
+        raise CourseError(
+            f"{path} holds {f'a compressed {held}' if held else 'no compressed model'}, and is to "
+            f"be read into a {kind.__name__}.",
+            f"Give the class {held}, or a model of it that is not compressed."
+            if held
+            else f"What Model.save wrote is read by {kind.__name__}.load.",
+        )
+    if issubclass(kind, Model):
+        config: Any = config_from_json(kind.Config, described.get("config", ""), path)
+        if not isinstance(model, type):
+            _check_same(model.config, config, path, kind.__name__)
+    if not isinstance(model, type) and not any(t.is_meta for t in model.state_dict().values()):
+        return copy_of(model)
+    if not issubclass(kind, Model):
+        raise CourseError(
+            f"A {kind.__name__} cannot be built from its file alone.",
+            "Give a model of this class, on a real device such as the CPU.",
+        )
+    return kind(config)
+
+
+def _check_same(own: Any, held: Any, path: str | Path, kind: str) -> None:
+    """See that a model's settings are those of the file."""
+    for field in fields(own):
+        here, there = getattr(own, field.name), getattr(held, field.name)
+        if here != there:
+            raise CourseError(
+                f"{path} holds a model with {field.name}={there!r}, and is to be read into one "
+                f"with {field.name}={here!r}.",
+                f"Give the class, and the file says the settings: saving.load(path, {kind}).",
+            )
 
 
 def contents(
@@ -213,7 +259,7 @@ def _in_eight_bits(model: M, tensors: Mapping[str, Tensor], forms: Mapping[str, 
         else:
             layer = static_layer(weight, bias, tuple(form["reads"]), tuple(form["writes"]))
         new[model.get_submodule(name)] = layer
-    return replaced(model, new)
+    return replaced(model, new).requires_grad_(False) if new else model
 
 
 def _sparse(tensors: Mapping[str, Tensor]) -> tuple[dict[str, Tensor], dict[str, list[int]]]:

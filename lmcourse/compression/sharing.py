@@ -17,7 +17,7 @@ from typing import Literal, cast
 import torch
 from torch import Tensor, nn
 
-from lmcourse.compression.layers import Change, Compressed, M, copy_of
+from lmcourse.compression.layers import Change, Compressed, M, Where, check_numbers, copy_of, whole
 from lmcourse.errors import CourseError
 
 
@@ -27,7 +27,7 @@ def share_layers(
     *,
     by: Literal["mean", "first"] = "mean",
     groups: int = 1,
-    parts: tuple[str, ...] = (),
+    parts: Where = (),
 ) -> Compressed[M]:
     """A copy of the model in which layers are one.
 
@@ -36,21 +36,25 @@ def share_layers(
             that there is.
         by: what they become.
         groups: how many different layers there are in the end; those of a group are neighbors.
-        parts: names of the parts of a layer that are shared, as ``("attention",
-            "attention_residual")``; none: all of it.
+        parts: names of the parts of a layer that are shared, as ``"attention"`` or
+            ``("attention", "attention_residual")``; none: all of it.
 
     `lmcourse.compression.saving` writes what is shared once. The configuration says nothing of it:
     so what `Model.save` writes is as large as before, and has layers of their own when it is read.
 
     Raises:
         CourseError: there is no such list, or more than one; its layers are not alike; a part is
-            not there; the groups do not divide the layers; the model is quantized or under masks.
+            not there; the groups do not divide the layers; the model is quantized or under
+            masks; it holds NaN, or no numbers at all.
     """
     model = copy_of(model)
     name, stack = _stack(model, layers)
+    check_numbers({f"{name}.{index}": layer for index, layer in enumerate(stack)})
+    parts = (parts,) if isinstance(parts, str) else parts
+    whole(groups, "groups", 1)
     if by not in ("mean", "first"):
         raise CourseError(f"by is {by!r}.", "Choose 'mean' or 'first'.")
-    if groups < 1 or len(stack) % groups or groups == len(stack):
+    if len(stack) % groups or groups == len(stack):
         raise CourseError(
             f"{len(stack)} layers in {groups} groups: nothing is shared, or not evenly.",
             f"Give a number below {len(stack)} that divides it.",

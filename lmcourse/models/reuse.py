@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from dataclasses import fields
 from typing import Any, TypeVar, cast
 
+import torch
 from torch import Tensor, nn
 
 from lmcourse.errors import CourseError
@@ -43,6 +44,7 @@ def on_top_of(
         CourseError: it has no such base model; a setting is unknown; a tensor does not fit.
     """
     body = body_of(kind, pretrained, (base,), part)
+    _check_apart(body)
     model = kind(settings_for(kind.Config, pretrained.config, changes))
     like = next(body.parameters())
     model.to(like.device, like.dtype)
@@ -111,6 +113,17 @@ def settings_for(config: type[C], known: Any, changes: Mapping[str, Any]) -> C:
     own = {field.name for field in fields(cast(Any, config))}
     kept = {f.name: getattr(known, f.name) for f in fields(known) if f.name in own}
     return config(**(kept | dict(changes)))
+
+
+def _check_apart(body: Model) -> None:
+    """See that no layers are one that the configuration, and so a new model, has apart."""
+    with torch.device("meta"):
+        wanted = type(body)(body.config)
+    if len(list(body.parameters())) < len(list(wanted.parameters())):
+        raise CourseError(
+            f"Layers of this {type(body).__name__} are one, and would be apart under another head.",
+            "Build on the model as it was, then share layers of what was built.",
+        )
 
 
 def check_changes(config: type, changes: Mapping[str, Any]) -> None:

@@ -6,6 +6,7 @@ import pytest
 import torch
 from transformers.pytorch_utils import prune_linear_layer
 
+from lmcourse.compression.dynamic_quantization import quantize_dynamic
 from lmcourse.compression.head_pruning import (
     attentions_of,
     head_importance,
@@ -14,9 +15,12 @@ from lmcourse.compression.head_pruning import (
 )
 from lmcourse.compression.low_rank import factorize
 from lmcourse.compression.magnitude_pruning import make_permanent, prune_weights
+from lmcourse.compression.quantization_aware import prepare
 from lmcourse.compression.sharing import share_layers
 from lmcourse.errors import CourseError
-from tests.compression.small import ATTENTION, batch, classifier, untouched
+from lmcourse.models.bert_heads import BertForMaskedLM
+from lmcourse.models.parity.comparing import shaken
+from tests.compression.small import ATTENTION, CONFIG, batch, classifier, untouched
 
 FIRST, LAST = ATTENTION.format(0), ATTENTION.format(3)
 
@@ -50,6 +54,39 @@ def test_importance_is_the_gates_gradient(cuts):
     assert list(importance) == list(wanted)
     for name in wanted:
         torch.testing.assert_close(importance[name], wanted[name], rtol=1e-5, atol=1e-9)
+
+
+def test_where_the_loss_is_a_mean_over_places_batches_make_no_difference():
+    model, given = shaken(BertForMaskedLM(CONFIG).double()), batch(5)
+    labels = given["input_ids"].clone()
+    for row, labeled in enumerate((1, 7, 2, 3, 0)):
+        labels[row, labeled:] = -100
+    given["labels"] = labels
+    found = [
+        head_importance(model, [rows(given, a, b) for a, b in pairwise(cuts)])
+        for cuts in ((0, 5), (0, 2, 5), (0, 1, 2, 3, 5))
+    ]
+    for other in found[1:]:
+        for name, wanted in found[0].items():
+            torch.testing.assert_close(other[name], wanted)
+    # by hand: an example's own loss, as often as it has labeled places
+    each = (
+        by_output_columns(model, [rows(given, 0, 1)]),
+        by_output_columns(model, [rows(given, 1, 2)]),
+    )
+    two = head_importance(model, [rows(given, 0, 2)])
+    for name in two:
+        torch.testing.assert_close(two[name], (1 * each[0][name] + 7 * each[1][name]) / 8)
+
+
+@pytest.mark.bad_input
+def test_what_is_of_another_type_is_refused():
+    model = classifier()
+    for heads, cause in ((1, "heads of .* are 1"), ("1", "heads of"), ([1.0], r"is 1\.0")):
+        with pytest.raises(CourseError, match=cause):
+            prune_heads(model, {FIRST: heads})
+    with pytest.raises(CourseError, match=r"heads that go is 1\.5"):
+        least_important({"a": torch.ones(3)}, 1.5)
 
 
 def test_a_shared_attention_has_one_importance():
@@ -138,9 +175,10 @@ def test_the_least_important_go_first_and_each_layer_keeps_one():
     assert least_important(importance, 0) == {}
     assert least_important(importance, 2) == {"a": [0], "b": [1]}
     assert least_important(importance, 4) == {"a": [0, 1], "b": [1, 2]}
-    for count in (5, -1):
-        with pytest.raises(CourseError, match="keeps one"):
-            least_important(importance, count)
+    with pytest.raises(CourseError, match="keeps one"):
+        least_important(importance, 5)
+    with pytest.raises(CourseError, match="heads that go is -1"):
+        least_important(importance, -1)
 
 
 def test_a_gate_says_what_a_head_is_worth():
@@ -157,9 +195,14 @@ def test_a_gate_says_what_a_head_is_worth():
 
 def test_what_makes_no_sense_is_refused():
     model = classifier()
-    for heads in ([0, 1, 2], [3], [-1]):
+    for heads in ([0, 1, 2], [3]):
         with pytest.raises(CourseError, match="cannot be removed"):
             prune_heads(model, {FIRST: heads})
+    with pytest.raises(CourseError, match=r"A head of .* is -1"):
+        prune_heads(model, {FIRST: [-1]})
+    for small in (quantize_dynamic(model).model, prepare(model)):
+        with pytest.raises(CourseError, match="quantized already"):
+            head_importance(small, [batch()])
     with pytest.raises(CourseError, match="no attention 'first'"):
         prune_heads(model, {"first": [0]})
     with pytest.raises(CourseError, match="no MultiHeadAttention"):

@@ -2,6 +2,7 @@
 
 import copy
 
+import numpy as np
 import pytest
 import torch
 from torch import nn
@@ -153,6 +154,9 @@ def test_moments_are_those_of_what_goes_in():
     states = [model.bert(b["input_ids"], b["attention_mask"], output_hidden_states=True)
               for b in batches]  # fmt: skip
     x = torch.cat([s.hidden_states[2].flatten(0, 1) for s in states])
+    # and as many more as there are dimensions, one along each axis, of the mean size
+    size = (x**2).sum(1).mean().sqrt()
+    x = torch.cat([x, size * torch.eye(12, dtype=x.dtype)])
     wanted = x.T @ x / len(x)
     torch.testing.assert_close(moments["bert.encoder.layers.2.attention.query"], wanted)
     aware, plain = (factorize(model, rank=3, moments=m).model for m in (moments, None))
@@ -190,6 +194,77 @@ def test_what_makes_no_sense_is_refused():
         second_moments(model, [])
     with pytest.raises(CourseError, match="No Linear"):
         factorize(factorize(Bert(CONFIG), rank=2, where="*.query").model, rank=2, where="*.query")
+
+
+def test_energy_is_that_of_the_products():
+    weight, x = torch.randn(10, 10, dtype=torch.float64), uneven(0)
+    moment = x.T @ x / len(x)
+    squares = torch.linalg.svdvals(weight @ x.T) ** 2
+    for energy in (0.5, 0.9, 0.99):
+        rank = rank_of_energy(weight, energy, moment)
+        assert squares[:rank].sum() >= energy * squares.sum() > squares[: rank - 1].sum()
+    assert rank_of_energy(weight, 0.9, moment) < rank_of_energy(weight, 0.9)
+    model = classifier()
+    moments = second_moments(model, [batch(8)])
+    ranks = {c.layer: c.kept // 24 for c in factorize(model, energy=0.5, where="*.query",
+                                                     moments=moments).changes}  # fmt: skip
+    assert ranks == {
+        name: rank_of_energy(model.get_submodule(name).weight, 0.5, moments[name]) for name in ranks
+    }
+    plain = factorize(model, energy=0.5, where="*.query").changes
+    assert sum(ranks.values()) < sum(c.kept // 24 for c in plain)
+
+
+def test_few_places_do_not_cost_the_directions_that_they_lack():
+    layer = nn.Sequential(nn.Linear(40, 30))
+    few, many = torch.randn(2, 40), torch.randn(500, 40)
+    whole = layer(many)
+    lost = {}
+    for name, moments in (("none", None), ("few", moments_of(layer, few))):
+        lost[name] = (factorize(layer, rank=16, moments=moments).model(many) - whole).norm()
+    assert lost["few"] < 1.1 * lost["none"]
+    # of many, little is made up
+    moment = moments_of(layer, torch.randn(20_000, 40))["0"]
+    torch.testing.assert_close(moment, torch.eye(40, dtype=moment.dtype), atol=0.06, rtol=0)
+
+
+def moments_of(layer: nn.Module, x: torch.Tensor) -> dict[str, torch.Tensor]:
+    return second_moments(layer, [{"input": x}])
+
+
+def test_what_is_no_number_is_refused():
+    model = classifier()
+    moments = second_moments(model, [batch()])
+    del moments["bert.encoder.layers.1.attention.key"]
+    for settings in ({"rank": 3}, {"energy": 0.5}):
+        with pytest.raises(CourseError, match=r"no moment for .*1\.attention\.key"):
+            factorize(model, **settings, moments=moments)
+    with pytest.raises(CourseError, match="factorize embeddings without"):
+        factorize(model, rank=3, kinds=nn.Embedding, moments=moments)
+    with torch.device("meta"):
+        nowhere = Bert(CONFIG)
+    for settings in ({"rank": 3}, {"energy": 0.5}):
+        with pytest.raises(CourseError, match="meta device"):
+            factorize(nowhere, **settings)
+    with torch.no_grad():
+        model.bert.encoder.layers[0].feed_forward.output.weight[0, 0] = torch.nan
+    for settings in ({"rank": 3}, {"energy": 0.5}):
+        with pytest.raises(CourseError, match=r"0\.feed_forward\.output holds .* NaN"):
+            factorize(model, **settings)
+    with pytest.raises(CourseError, match=r"What goes into .* is infinite or NaN"):
+        second_moments(model, [batch()])
+
+
+@pytest.mark.bad_input
+def test_what_is_of_another_type_is_refused():
+    for rank in (3.0, "3", True):
+        with pytest.raises(CourseError, match="rank is"):
+            factorize(classifier(), rank=rank)
+    wanted = factorize(classifier(), rank=3).changes
+    torch.manual_seed(0)
+    assert [c.kept for c in factorize(classifier(), rank=np.int64(3)).changes] == [
+        c.kept for c in wanted
+    ]
 
 
 @pytest.mark.bad_input

@@ -2,17 +2,20 @@
 
 import copy
 
+import numpy as np
 import pytest
 import torch
 from torch import nn
 from torch.nn.utils import parametrizations, parametrize, prune
 
+from lmcourse.compression.dynamic_quantization import quantize_dynamic
 from lmcourse.compression.magnitude_pruning import (
     GradualPruning,
     make_permanent,
     prune_weights,
     set_masks,
 )
+from lmcourse.compression.quantization_aware import prepare
 from lmcourse.errors import CourseError
 from tests.compression.small import ATTENTION, Tied, batch, classifier, untouched
 
@@ -174,6 +177,26 @@ def test_the_schedule():
     assert {step: pruning.sparsity(step) for step in wanted} == pytest.approx(wanted)
 
 
+@pytest.mark.parametrize("scope", ["global", "layer"])
+def test_a_schedule_begins_with_what_is_pruned(scope):
+    pruned = prune_weights(classifier(), 0.3, scope=scope).model
+    pruning = GradualPruning(pruned, 0.8, start=3, times=2, scope=scope)
+    before, *later = [pruning.sparsity(step) for step in (0, 3, 4, 5)]
+    assert before == later[0] == pytest.approx(0.3, abs=0.02)  # rounded, of small matrices
+    assert later == pytest.approx([before, 0.8 - (0.8 - before) * 0.5**3, 0.8])
+    assert [len(pruning.step()) > 0 for _ in range(8)] == [False] * 3 + [True] * 3 + [False] * 2
+    again = prune_weights(classifier(), 0.3, scope=scope).model
+    GradualPruning(again, 0.8, initial=0.3, scope=scope).step()
+    for shares in ({"final": 0.2}, {"final": 0.8, "initial": 0.2}):
+        with pytest.raises(CourseError, match="no schedule for what is pruned to 80"):
+            GradualPruning(prune_weights(classifier(), 0.8).model, **shares)
+    # one matrix that has lost more than the others have
+    uneven = prune_weights(classifier(), 0.6, where="*.query").model
+    GradualPruning(uneven, 0.8, initial=0.1, scope="global").step()
+    with pytest.raises(CourseError, match="no schedule"):
+        GradualPruning(uneven, 0.8, initial=0.1, scope="layer")
+
+
 def test_gradual_pruning_prunes_the_model_itself():
     model = classifier().train()
     optimizer = torch.optim.SGD(model.parameters(), 0.1)
@@ -194,6 +217,35 @@ def test_gradual_pruning_prunes_the_model_itself():
     assert shares == pytest.approx(wanted, abs=1e-3) and shares[-1] == pytest.approx(0.8, abs=1e-3)
 
 
+@pytest.mark.parametrize("amount", [0.05, 0.3, 0.65, 0.95])
+def test_of_equal_weights_as_many_go_as_are_asked_for(amount):
+    layer = nn.Linear(10, 10)
+    layer.weight.data = torch.randint(-3, 4, (10, 10)).float()
+    before = layer.weight.detach().abs()
+    set_masks(layer, amount)
+    gone = layer.parametrizations["weight"][0].mask == 0
+    assert gone.sum() == round(100 * amount)
+    assert before[gone].max() <= before[~gone].min()
+
+
+def test_what_is_quantized_or_no_number_is_refused():
+    model = classifier()
+    small = quantize_dynamic(model).model
+    for other in (small, prepare(model)):
+        for prune_it in (prune_weights, set_masks, GradualPruning):
+            with pytest.raises(CourseError, match="quantized already"):
+                prune_it(other, 0.5)
+    with torch.device("meta"):
+        nowhere = nn.Linear(3, 3)
+    with pytest.raises(CourseError, match="meta device"):
+        prune_weights(nowhere, 0.5)
+    with torch.no_grad():
+        model.bert.pooler.dense.weight[0, 0] = torch.inf
+    with pytest.raises(CourseError, match=r"pooler\.dense holds .* infinite"):
+        prune_weights(model, 0.5)
+    prune_weights(model, 0.5, where="*.query")
+
+
 @pytest.mark.parametrize("sparsity", [1.0, 1.5, -0.1, float("nan")])
 def test_a_share_that_is_none_is_refused(sparsity):
     with pytest.raises(CourseError, match="sparsity is"):
@@ -211,9 +263,15 @@ def test_what_makes_no_sense_is_refused():
         prune_weights(model, 0.5, where="*.attn.*")
     with pytest.raises(CourseError, match="none at all"):
         prune_weights(nn.LayerNorm(3), 0.5)
-    for wrong in ({"initial": 0.9}, {"start": -1}, {"every": 0}, {"times": 0}):
-        with pytest.raises(CourseError, match="no schedule"):
-            GradualPruning(model, 0.8, **wrong)
+    with pytest.raises(CourseError, match="no schedule"):
+        GradualPruning(model, 0.8, initial=0.9)
+    for name, value in (("start", -1), ("start", 0.5), ("every", 0), ("every", 1.5), ("times", 0),
+                        ("times", 2.5), ("times", True)):  # fmt: skip
+        with pytest.raises(CourseError, match=f"{name} is {value}"):
+            GradualPruning(model, 0.8, **{name: value})
+    with pytest.raises(CourseError, match="scope is 'row'"):
+        GradualPruning(model, 0.8, scope="row", start=1000)
+    assert prune_weights(model, np.float32(0.5)).changes == prune_weights(model, 0.5).changes
     other = classifier()
     parametrizations.orthogonal(other.get_submodule(ATTENTION.format(0)).query)
     with pytest.raises(CourseError, match="another parametrization"):

@@ -7,10 +7,13 @@ import pytest
 import torch
 from torch import nn
 from torch.nn import functional
+from torch.nn.utils import parametrizations
 
 from lmcourse.compression.affine import UINT8, Affine, affine_map, symmetric_map
 from lmcourse.compression.dynamic_quantization import activation_range, quantize_dynamic
+from lmcourse.compression.magnitude_pruning import make_permanent, prune_weights
 from lmcourse.compression.quantization_aware import convert, prepare
+from lmcourse.compression.size import bytes_on_disk
 from lmcourse.errors import CourseError
 from tests.compression.small import Tied, batch, classifier, untouched
 
@@ -136,6 +139,51 @@ def test_it_says_what_it_did():
     assert torch.equal(again(**given).logits, converted.model(**given).logits)
 
 
+def test_what_is_masked_stays_zero():
+    model = classifier()
+    pruned = prune_weights(model, 0.7).model
+    zero = {n: m.weight == 0 for n, m in make_permanent(pruned).named_modules() if has_matrix(m)}
+    with untouched(pruned):
+        prepared = prepare(pruned).train()
+    optimizer = torch.optim.Adam(prepared.parameters(), lr=1e-2)
+    given, losses = batch(8), []
+    for _ in range(8):
+        optimizer.zero_grad()
+        loss = prepared(**given).loss
+        loss.backward()
+        optimizer.step()
+        losses.append(loss.item())
+    assert losses[-1] < losses[0]
+    with untouched(prepared):
+        converted = convert(prepared)
+    kept = {c.layer: c.kept for c in converted.changes}
+    assert len(kept) == 26
+    for name, pattern in zero.items():
+        layer = converted.model.get_submodule(name)
+        if isinstance(layer, nn.Embedding):  # its mask is off
+            assert (layer.weight[pattern] == 0).all() and layer.weight.count_nonzero() > 0
+            continue
+        whole = layer.module.weight().int_repr()
+        assert (whole[pattern] == 0).all(), name
+        assert kept[name] == whole.count_nonzero() > 0, name
+    full = prepared.eval()(**given).logits
+    assert (converted.model(**given).logits - full).abs().max() < 0.2 * full.abs().max()
+    sizes = [bytes_on_disk(converted.model, form) for form in ("dense", "sparse")]
+    assert sizes[1] < sizes[0]
+
+
+def has_matrix(module: nn.Module) -> bool:
+    return isinstance(module, nn.Linear | nn.Embedding)
+
+
+def test_what_is_converted_has_no_gradients():
+    prepared, given, _ = trained(1)
+    for small in (convert(prepared).model, quantize_dynamic(classifier()).model):
+        assert not any(parameter.requires_grad for parameter in small.parameters())
+        with pytest.raises(RuntimeError, match="does not require grad"):
+            small(**given).loss.backward()
+
+
 def test_no_warning_is_shown():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -159,8 +207,13 @@ def test_what_makes_no_sense_is_refused():
             prepare(again)
     with pytest.raises(CourseError, match="float64"):
         prepare(classifier(torch.float64))
-    with pytest.raises(CourseError, match="also word"):
-        prepare(Tied())
+    for tied in (Tied(), prune_weights(Tied(), 0.5).model):
+        with pytest.raises(CourseError, match="also word"):
+            prepare(tied)
+    other = classifier()
+    parametrizations.orthogonal(other.bert.pooler.dense)
+    with pytest.raises(CourseError, match="another parametrization"):
+        prepare(other)
     for c in (0.0, 1.0, 1.5):
         with pytest.raises(CourseError, match="averaging_constant"):
             prepare(model, averaging_constant=c)

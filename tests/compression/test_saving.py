@@ -15,17 +15,23 @@ from lmcourse.compression.quantization_aware import convert, prepare
 from lmcourse.compression.sharing import share_layers
 from lmcourse.compression.size import size_of
 from lmcourse.errors import CourseError
-from lmcourse.models.bert_tasks import BertForSequenceClassification
+from lmcourse.models.bert import Bert
+from lmcourse.models.bert_tasks import BertForSequenceClassification, BertForTokenClassification
+from lmcourse.models.distilbert import DistilBert
 from tests.compression.small import ATTENTION, CONFIG, Tied, batch, classifier, untouched
 
 HEADS = {ATTENTION.format(i): [1] for i in range(4)}
 BOTH = (nn.Linear, nn.Embedding)
 
 
-def after_training(model):
-    prepared = prepare(model, where="*.feed_forward.*").train()
+def trained_in_eight_bits(model, where="*"):
+    prepared = prepare(model, where=where).train()
     prepared(**batch())
     return convert(prepared).model
+
+
+def after_training(model):
+    return trained_in_eight_bits(model, "*.feed_forward.*")
 
 
 COMPRESSED = {
@@ -40,12 +46,15 @@ COMPRESSED = {
     "eight bits": lambda m: quantize_dynamic(m).model,
     "eight bits, one scale": lambda m: quantize_dynamic(m, per_channel=False).model,
     "eight bits after training": after_training,
+    "zeros in eight bits": lambda m: trained_in_eight_bits(prune_weights(m, 0.8).model),
     "all": lambda m: (
         quantize_dynamic(
             factorize(share_layers(prune_heads(m, HEADS).model).model, rank=2, kinds=BOTH).model
         ).model
     ),
 }
+OTHER = {"num_hidden_layers": 2, "intermediate_size": 24, "vocab_size": 50, "hidden_act": "relu",
+         "layer_norm_eps": 0.1, "num_attention_heads": 4}  # fmt: skip
 CHANGED = [name for name in COMPRESSED if name not in ("as it was", "zeros")]
 
 
@@ -63,13 +72,34 @@ def test_what_is_saved_comes_back(name, sparse, tmp_path):
     assert all(torch.equal(a, b) for a, b in zip(ours.attentions, theirs.attentions, strict=True))
     assert size_of(again) == size_of(model)
     assert [type(m) for m in again.modules()] == [type(m) for m in model.modules()]
+    learns = [p.requires_grad for p in model.parameters()]
+    assert [p.requires_grad for p in again.parameters()] == learns
+
+
+@pytest.mark.parametrize("name", COMPRESSED)
+def test_the_file_alone_is_enough(name, tmp_path):
+    model, path = COMPRESSED[name](classifier()), tmp_path / "small.safetensors"
+    saving.save(model, path)
+    with torch.device("meta"):
+        nowhere = BertForSequenceClassification(CONFIG)
+    given = batch()
+    for target in (BertForSequenceClassification, nowhere):
+        again = saving.load(path, target)
+        assert torch.equal(again(**given).logits, model.eval()(**given).logits)
+        assert again.config == CONFIG and not again.training
+    assert all(p.is_meta for p in nowhere.parameters())
 
 
 @pytest.mark.parametrize("name", [name for name in CHANGED if "that are one" not in name])
 def test_the_models_own_ways_refuse_what_they_would_not_give_back(name, tmp_path):
     model = COMPRESSED[name](classifier())
-    for way in (lambda: model.save(tmp_path / "model.safetensors"), model.to_transformers):
-        with pytest.raises(CourseError, match="no longer what its configuration makes"):
+    for way, remedy in (
+        (lambda: model.save(tmp_path / "model.safetensors"), "saving writes"),
+        (model.to_transformers, "saving writes"),
+        (lambda: BertForTokenClassification.on_top_of(model), "on the model as it was"),
+        (lambda: DistilBert.from_teacher(model), "on the model as it was"),
+    ):
+        with pytest.raises(CourseError, match=f"no longer what its configuration makes.*{remedy}"):
             way()
     assert not list(tmp_path.iterdir())
 
@@ -79,6 +109,8 @@ def test_the_models_own_ways_give_back_layers_apart(tmp_path):
     model.save(tmp_path / "model.safetensors")
     again = BertForSequenceClassification.load(tmp_path / "model.safetensors")
     reference = BertForSequenceClassification.from_transformers(model.to_transformers()).eval()
+    with pytest.raises(CourseError, match=r"of this Bert are one.*share"):
+        BertForTokenClassification.on_top_of(model)
     given = batch()
     for other in (again, reference):
         assert torch.equal(other(**given).logits, model(**given).logits)
@@ -115,6 +147,23 @@ def test_a_sparse_form_is_the_same_matrix():
     assert all(torch.equal(again[name], given[name]) for name in given)
 
 
+def test_a_sparse_form_of_many_columns():
+    matrix = torch.zeros(2, 70_000)
+    matrix[0, 5], matrix[1, 40_000], matrix[1, 69_999] = 1, 2, 3
+    again = saving._dense(*saving._sparse({"weight": matrix}))
+    assert torch.equal(again["weight"], matrix)
+
+
+@pytest.mark.parametrize("dtype, edge", [(torch.float32, 1 / 3), (torch.half, 1 / 2),
+                                         (torch.int8, 2 / 3)])  # fmt: skip
+def test_from_which_sparsity_on_a_file_is_smaller(dtype, edge):
+    for sparsity in (edge - 0.02, edge + 0.02):
+        matrix = torch.ones(100, 1000, dtype=dtype)
+        matrix[:, : round(1000 * sparsity)] = 0
+        _, shapes = saving._sparse({"weight": matrix})
+        assert bool(shapes) == (sparsity > edge)
+
+
 def test_zeros_shrink_the_sparse_form_only():
     model = nn.Linear(300, 100)
     sizes = {
@@ -132,6 +181,10 @@ def test_zeros_shrink_the_sparse_form_only():
 def test_what_does_not_fit_is_refused(tmp_path):
     model, path = classifier(), tmp_path / "small.safetensors"
     for unfinished in (prune_weights(model, 0.5).model, prepare(model)):
+        with pytest.raises(CourseError, match=r"make_permanent or .*\.convert first"):
+            unfinished.save(path)
+        with pytest.raises(CourseError, match="on the model as it was"):
+            BertForTokenClassification.on_top_of(unfinished)
         with pytest.raises(CourseError, match="under a mask, or rounds in training"):
             saving.save(unfinished, path)
     model.save(path)
@@ -141,15 +194,20 @@ def test_what_does_not_fit_is_refused(tmp_path):
         saving.save(COMPRESSED[name](model), path)
         with pytest.raises(CourseError, match="a compressed BertForSequenceClassification"):
             saving.load(path, Tied())
-        with pytest.raises(CourseError, match="no model of the course"):
+        with pytest.raises(CourseError, match=r"saving\.load\(path, BertForSequenceClass"):
             BertForSequenceClassification.load(path)
-        for change in ({"num_hidden_layers": 2}, {"intermediate_size": 24}, {"vocab_size": 50}):
-            other = BertForSequenceClassification(replace(CONFIG, **change))
-            with untouched(other), pytest.raises(CourseError):
+        for setting, value in OTHER.items():
+            other = BertForSequenceClassification(replace(CONFIG, **{setting: value}))
+            with untouched(other), pytest.raises(CourseError, match=f"into one with {setting}="):
                 saving.load(path, other)
+        with pytest.raises(CourseError, match="a compressed BertForSequenceClassification"):
+            saving.load(path, Bert)
     path.write_bytes(path.read_bytes()[:-7])
     with pytest.raises(CourseError, match="damaged"):
         saving.load(path, model)
+    saving.save(Tied(), path)
+    with pytest.raises(CourseError, match="cannot be built from its file alone"):
+        saving.load(path, Tied)
     with pytest.raises(CourseError, match="is not there"):
         saving.load(tmp_path / "other", model)
     with pytest.raises(CourseError, match="folder is needed"):

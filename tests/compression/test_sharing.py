@@ -50,7 +50,7 @@ def test_layers_become_their_mean_or_the_first(by, groups):
 @pytest.mark.parametrize("parts", [("attention",), ("feed_forward", "feed_forward_residual.norm")])
 def test_parts_of_layers_are_shared(parts):
     model = classifier()
-    shared = share_layers(model, parts=parts).model
+    shared = share_layers(model, parts=parts[0] if len(parts) == 1 else parts).model
     layers = shared.bert.encoder.layers
     for name, _ in layers[0].named_modules():
         inside = any(name == part or name.startswith(f"{part}.") for part in parts)
@@ -128,6 +128,17 @@ def test_what_makes_no_sense_is_refused():
         share_layers(model, parts=("feed_forward.dropout",))
     with pytest.raises(CourseError, match="same form"):
         share_layers(prune_heads(model, {ATTENTION.format(0): [0]}).model)
+    for groups in (2.0, "2", True):
+        with pytest.raises(CourseError, match="groups is"):
+            share_layers(model, groups=groups)
+    with torch.device("meta"):
+        nowhere = type(model)(model.config)
+    with pytest.raises(CourseError, match="meta device"):
+        share_layers(nowhere)
+    bad = classifier()
+    bad.bert.encoder.layers[2].feed_forward.output.bias.data[0] = torch.nan
+    with pytest.raises(CourseError, match=r"layers\.2 holds .* NaN"):
+        share_layers(bad)
     with pytest.raises(CourseError, match="one already"):
         share_layers(share_layers(model).model)
     with pytest.raises(CourseError, match="quantized already"):
