@@ -152,6 +152,8 @@ def test_mode_is_each_models_own_and_freezing_reaches_what_is_shared():
     assert torch.equal(*logits)
     scores = [pair.discriminator(given).logits for _ in range(2)]
     assert not torch.equal(*scores)
+    dropouts = [part for part in pair.discriminator.modules() if isinstance(part, torch.nn.Dropout)]
+    assert all(part.training for part in dropouts)
     pair.generator.requires_grad_(False)
     frozen = {name for name, own in pair.discriminator.named_parameters() if not own.requires_grad}
     parts = ("word.weight", "position.weight", "segment.weight", "norm.weight", "norm.bias")

@@ -3,7 +3,16 @@
 from typing import Any
 
 from lmcourse.models.conversion import SAME, Conversion
-from lmcourse.models.conversion.bert import CLASSIFIER, EMBEDDINGS, FIXED, LAYER, OLD, SETTINGS
+from lmcourse.models.conversion.bert import (
+    CLASSIFIER,
+    EMBEDDINGS,
+    FIXED,
+    LAYER,
+    LEAST,
+    OLD,
+    SETTINGS,
+    SPANS,
+)
 from lmcourse.models.conversion.renaming import Renaming, Rule, Tied, linear
 
 ELECTRA = (
@@ -56,7 +65,7 @@ def _conversion(
         FIXED | fixed,
         old=OLD,
         same=SAME,
-        least={"type_vocab_size": 1},
+        least=LEAST,
     )
 
 
@@ -72,7 +81,7 @@ CONVERSIONS = {
     "ElectraForQuestionAnswering": _conversion(
         "ElectraForQuestionAnswering",
         BASE + Renaming(linear("qa_outputs", "qa_outputs")),
-        num_labels=2,  # a start and an end, whatever our other heads have
+        **SPANS,
     ),
     "ElectraForTokenClassification": _conversion(
         "ElectraForTokenClassification", BASE + CLASSIFIER
