@@ -104,25 +104,28 @@ def boundaries(
     return left, right
 
 
-def check_boundaries(
+def between_tokens(
     left: Int[Tensor, "batch time"],
     right: Int[Tensor, "batch time"],
     masked: Bool[Tensor, "batch time"],
     attention_mask: Tensor | None,
-) -> None:
-    """See that there is a token on both sides of every masked span.
+) -> Bool[Tensor, "batch time"]:
+    """The masked places whose spans have a token on both sides: all of them, or it is an error.
+
+    Compiled, where no number can be looked at, the others are left out.
 
     Raises:
         CourseError: a span touches the sequence's edge, or its padding.
     """
-    if masked.is_meta or torch.compiler.is_compiling():
-        return
     there = torch.ones_like(masked)
     if attention_mask is not None:
         there = attention_mask.bool() if attention_mask.ndim == 2 else attention_mask.any(1)
     # One more place at each end: there −1 and ``time`` are looked up.
     there = functional.pad(there, (1, 1))
-    alone = masked & ~(there.gather(1, left + 1) & there.gather(1, right + 1))
+    between = masked & there.gather(1, left + 1) & there.gather(1, right + 1)
+    if masked.is_meta or torch.compiler.is_compiling():
+        return between
+    alone = masked & ~between
     if bool(alone.any()):
         row, place = (int(number) for number in alone.nonzero()[0])
         span = int(left[row, place]) + 1, int(right[row, place]) - 1
@@ -132,6 +135,7 @@ def check_boundaries(
             "A span is predicted from the tokens around it: leave the first and the last of a "
             "sequence, [CLS] and [SEP], and all padding without a label.",
         )
+    return between
 
 
 class SpanBoundaryHead(nn.Module):
@@ -170,9 +174,9 @@ class SpanBoundaryHead(nn.Module):
         """
         masked = labels != IGNORED
         left, right = boundaries(masked)
-        check_boundaries(left, right, masked, attention_mask)
+        between = between_tokens(left, right, masked, attention_mask)
         step = torch.arange(labels.shape[1], device=labels.device) - left - 1  # i − s, from 0
-        row, place = (masked & (step < self.position.num_embeddings)).nonzero(as_tuple=True)
+        row, place = (between & (step < self.position.num_embeddings)).nonzero(as_tuple=True)
         x = self.around(hidden, row, left[row, place], right[row, place], step[row, place])
         x = self.norm(self.activation(self.dense(x)))
         (logits,), _ = self.predictions(x[None], embeddings)  # as a batch of one

@@ -36,6 +36,10 @@ HEADS = (
     SpanBertForQuestionAnswering,
     SpanBertForTokenClassification,
 )
+LIBRARYS = transformers.BertConfig(
+    vocab_size=23, hidden_size=12, num_hidden_layers=2, num_attention_heads=3,
+    intermediate_size=20, max_position_embeddings=9,
+)  # fmt: skip
 TEXT = torch.tensor([[2, 11, 12, 13, 14, 15, 16, 3]])
 
 
@@ -233,8 +237,43 @@ def test_the_library_has_the_body_and_not_the_second_task():
     model = shaken(SpanBert(SMALL))
     again = SpanBert.from_transformers(model.to_transformers())
     assert torch.equal(again(TEXT).last_hidden_state, model(TEXT).last_hidden_state)
+    assert SpanBert.from_transformers(transformers.BertModel(LIBRARYS)).config == replace(
+        SMALL, num_labels=2, max_span_length=20, span_position_size=200
+    )
     with pytest.raises(CourseError, match="no counterpart of SpanBertForPreTraining"):
         SpanBertForPreTraining(SMALL).to_transformers()
+
+
+@pytest.mark.parametrize("kind", [SpanBert, *HEADS], ids=lambda kind: kind.__name__)
+def test_the_second_tasks_settings_come_back_from_the_library_and_its_files(kind, tmp_path):
+    model = kind(replace(SMALL, num_labels=2))
+    reference = model.to_transformers()
+    reference.save_pretrained(tmp_path)
+    for each in (reference, type(reference).from_pretrained(tmp_path)):
+        again = kind.from_transformers(each)
+        assert again.config == model.config
+        assert again.config.max_span_length == 4 and again.config.span_position_size == 5
+
+
+@pytest.mark.parametrize(
+    ("good", "bad", "mask"),
+    [
+        ((3, 3), (0, 1), None),
+        ((3, 3), (6, 7), None),
+        ((2, 2), (4, 5), [1] * 6 + [0] * 2),
+        ((4, 4), (2, 2), [0] * 2 + [1] * 6),
+    ],
+    ids=["first", "last", "before padding", "behind padding"],
+)
+def test_compiled_a_span_without_a_token_on_both_sides_is_left_out(good, bad, mask, monkeypatch):
+    model = shaken(SpanBertForPreTraining(SMALL))
+    mask = None if mask is None else torch.tensor([mask])
+    expected = model(TEXT, labels=labeled(good), attention_mask=mask)
+    monkeypatch.setattr(torch.compiler, "is_compiling", lambda: True)
+    result = model(TEXT, labels=labeled(*sorted((good, bad))), attention_mask=mask)
+    torch.testing.assert_close(result.boundary_logits, expected.boundary_logits)
+    torch.testing.assert_close(result.boundary_loss, expected.boundary_loss)
+    assert not result.masked_lm_loss.isclose(expected.masked_lm_loss)
 
 
 def test_the_first_loss_is_twice_log_v():
