@@ -23,7 +23,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from lmcourse.errors import CourseError
-from lmcourse.models.bert import BertConfig, BertHead, BertInputs, with_pooler
+from lmcourse.models.bert import BertConfig, BertHead, BertInputs, Problem, with_pooler
 from lmcourse.models.bert_heads import ClassifierOutput, check_class_labels
 from lmcourse.models.choices import AXES, check_choices
 from lmcourse.models.initialization import draw_weights
@@ -98,12 +98,7 @@ def sequence_loss(
     Raises:
         CourseError: the labels do not fit.
     """
-    problem = config.problem_type
-    if problem is None and config.num_labels == 1:
-        problem = "regression"
-    elif problem is None:
-        several = labels.is_floating_point()
-        problem = "multi_label_classification" if several else "single_label_classification"
+    problem = problem_of(config, labels)
     if problem == "single_label_classification":
         check_class_labels(labels, (len(logits),), config.num_labels)
         return label_loss(logits, labels)
@@ -119,6 +114,16 @@ def sequence_loss(
     if problem == "regression":
         return functional.mse_loss(logits, labels)
     return functional.binary_cross_entropy_with_logits(logits, labels)
+
+
+def problem_of(config: BertConfig, labels: Tensor | None) -> Problem:
+    """What the label of a sequence is: as it is set, or else read off the labels."""
+    if config.problem_type is not None:
+        return config.problem_type
+    if config.num_labels == 1:
+        return "regression"
+    several = labels is not None and labels.is_floating_point()
+    return "multi_label_classification" if several else "single_label_classification"
 
 
 class BertForQuestionAnswering(BertHead):

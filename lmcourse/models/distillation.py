@@ -27,7 +27,7 @@ from torch import Tensor
 from torch.nn import functional
 
 from lmcourse.errors import CourseError
-from lmcourse.models.bert_tasks import BertForSequenceClassification
+from lmcourse.models.bert_tasks import BertForSequenceClassification, problem_of
 from lmcourse.models.checkpoint import Model
 from lmcourse.models.inputs import positive_number
 from lmcourse.models.outputs import ModelOutput
@@ -245,14 +245,13 @@ def logits_of(
         )
     if not result.softmax:
         raise CourseError(f"The logits of {name} score no classes along their last axis.", HEAD)
-    problem = model.config.problem_type if isinstance(model, BertForSequenceClassification) else ""
-    if problem is None and labels is not None and labels.is_floating_point():
-        problem = "multi_label_classification"
-    if problem in ("regression", "multi_label_classification"):
-        raise CourseError(
-            f"{name} is to learn {problem!r}, and not which one class is right.",
-            f"Only of such classes' scores a softmax makes probabilities. {NO_CLASS}",
-        )
+    if isinstance(model, BertForSequenceClassification):
+        problem = problem_of(model.config, labels)
+        if problem != "single_label_classification":
+            raise CourseError(
+                f"The problem of {name} is {problem!r}, and not which one class is right.",
+                f"Only of such classes' scores a softmax makes probabilities. {NO_CLASS}",
+            )
     logits: Tensor = result["logits"]
     return logits
 

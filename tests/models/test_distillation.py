@@ -374,7 +374,7 @@ def test_scores_of_each_token_by_itself_are_no_classes():
 
 @pytest.mark.parametrize("problem", ["regression", "multi_label_classification"])
 def test_what_is_no_choice_of_one_class_is_refused(problem):
-    words = f"is to learn '{problem}', and not which one class is right.*from its labels"
+    words = f"is '{problem}', and not which one class is right.*from its labels"
     kind, given = BertForSequenceClassification, batch() | {"labels": None}
     for own, theirs in ((problem, None), (None, problem)):
         student = kind(replace(SMALL, problem_type=own))
@@ -387,7 +387,7 @@ def test_what_is_no_choice_of_one_class_is_refused(problem):
 
 def test_floats_as_labels_are_several_yes_or_no():
     one_hot = torch.tensor([[0.0, 1.0, 1.0], [1.0, 0.0, 0.0]])
-    with pytest.raises(CourseError, match="is to learn 'multi_label_classification'"):
+    with pytest.raises(CourseError, match="is 'multi_label_classification'"):
         pair(BertForSequenceClassification)(**batch() | {"labels": one_hot})
 
 
@@ -430,6 +430,8 @@ def test_lists_for_ids_are_named():
 def test_a_number_is_no_class():
     student = BertForSequenceClassification(replace(SMALL, num_labels=1))
     distiller = Distiller(student, BertForSequenceClassification(replace(LARGER, num_labels=1)))
-    given = batch() | {"labels": None}
+    for labels in (None, torch.tensor([1.0, 2.0])):
+        with pytest.raises(CourseError, match="is 'regression', and not which one class is right"):
+            distiller(**batch() | {"labels": labels})
     with pytest.raises(CourseError, match="one class, whose probability is 1"):
-        distiller(**given)
+        distillation_loss(torch.randn(2, 3, 1), torch.randn(2, 3, 1))
