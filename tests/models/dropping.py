@@ -28,8 +28,11 @@ def distinct(config: Any, names: dict[float, str]) -> Any:
 
 
 @contextmanager
-def only(chosen: int | None) -> Iterator[list[float]]:
+def only(chosen: int | None, everything: bool = False) -> Iterator[list[float]]:
     """Of the dropouts that a call comes to, let that one alone drop numbers; None: let none.
+
+    Args:
+        everything: whether it drops all of them, and not as many as it is set to.
 
     Yields:
         The probability of each, in the order of the call.
@@ -41,7 +44,7 @@ def only(chosen: int | None) -> Iterator[list[float]]:
         if not p:
             return p
         met.append(p)
-        return p if len(met) - 1 == chosen else 0.0
+        return (1.0 if everything else p) if len(met) - 1 == chosen else 0.0
 
     def one(x: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:
         return dropout(x, allowed(p) if training else 0.0, training, inplace)
