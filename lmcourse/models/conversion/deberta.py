@@ -47,18 +47,15 @@ PREDICTIONS = Renaming(
 )
 CLASSIFIER = Renaming(linear("classifier.dense", "classifier"))
 POOLER = Renaming(linear("classifier.pooler", "pooler.dense"))
-SETTINGS = bert.SETTINGS | {
+OWN_SETTINGS = {
     name: name
     for name in (
         *("relative_attention", "pos_att_type", "max_relative_positions"),
         *("position_biased_input", "pooler_dropout", "pooler_hidden_act"),
     )
 }
-SETTINGS["classifier_dropout"] = "cls_dropout"
-TOKEN_SETTINGS, SPAN_SETTINGS = (
-    {ours: theirs for ours, theirs in SETTINGS.items() if ours != without}
-    for without in ("classifier_dropout", "num_labels")
-)
+SETTINGS = bert.SETTINGS | OWN_SETTINGS | {"classifier_dropout": "cls_dropout"}
+TOKEN_SETTINGS = {ours: theirs for ours, theirs in SETTINGS.items() if ours != "classifier_dropout"}
 OURS = {"p2c_as_in_paper": False}
 
 
@@ -116,7 +113,6 @@ CONVERSIONS = {
     "DebertaForQuestionAnswering": _conversion(
         "DebertaForQuestionAnswering",
         BASE + Renaming(linear("qa_outputs", "qa_outputs")),
-        SPAN_SETTINGS,
-        num_labels=2,
+        **bert.SPANS,
     ),
 }
