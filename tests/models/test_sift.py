@@ -258,6 +258,9 @@ def test_inference_mode_is_named():
     model, predict = classifier()
     with torch.inference_mode(), pytest.raises(CourseError, match=r"torch\.inference_mode"):
         sift(predict, words(model))
+    own = words(model)
+    with torch.inference_mode(), pytest.raises(CourseError, match=r"torch\.inference_mode"):
+        sift(predict, own)
     with torch.inference_mode():
         own = words(model)
     with pytest.raises(CourseError, match=r"torch\.inference_mode"):
