@@ -85,8 +85,7 @@ class Model(nn.Module):
             through = f", and call {cls.__name__}.on_top_of with what it becomes"
             through = through if hasattr(cls, "on_top_of") else ""
             raise CourseError(
-                f"{path} holds {f'a {named}' if named else 'no model of the course'}, "
-                f"not a {cls.__name__}.",
+                f"{path} holds {named if named else 'no model of the course'}, not {cls.__name__}.",
                 f"Load it as what it is, {named}.load(…){through}."
                 if named
                 else f"A file of another library comes in by {cls.__name__}.from_transformers.",
@@ -211,7 +210,7 @@ def load_strictly(model: nn.Module, state: Mapping[str, Tensor], source: str) ->
 def _check_kind(what: str, config: Any, kind: type) -> None:
     if type(config) is not kind:  # a subclass has settings that this one would ignore
         raise CourseError(
-            f"{what} was given {config!r:.80} for its configuration.", f"Give a {kind.__name__}."
+            f"{what} was given {config!r:.80} for its configuration.", f"Give {kind.__name__}(…)."
         )
 
 

@@ -206,7 +206,7 @@ class DistilBertForMaskedLM(BertForMaskedLM):
         head = getattr(teacher, "predictions", None)
         if not isinstance(head, nn.Module):
             raise CourseError(
-                f"A {type(teacher).__name__} has no head for masked tokens to start from.",
+                f"This {type(teacher).__name__} has no head for masked tokens to start from.",
                 "Give a BertForMaskedLM or BertForPreTraining; or make the student by "
                 f"{cls.__name__}.on_top_of(DistilBert.from_teacher(…)), with a new head.",
             )

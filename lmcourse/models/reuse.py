@@ -86,8 +86,8 @@ def body_of(kind: type[Model], pretrained: Model, bases: tuple[type[M], ...], pa
         ]
         such = f", such as this {given}'s {' or '.join(parts)}" if parts else ""
         raise CourseError(
-            f"{kind.__name__} stands on a {base}, and was given a {given}.",
-            f"Give a {base} or a model with one in it{such}; one of the transformers library comes "
+            f"{kind.__name__} stands on {base}, and was given {given}.",
+            f"Give {base}, or a model with one in it{such}; one of the transformers library comes "
             "in by from_transformers of our class of the same name.",
         )
     check_as_configured(body, "Build on the model as it was, then compress what was built.")

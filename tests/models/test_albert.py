@@ -1,5 +1,6 @@
 """ALBERT's sizes, sharing, seams and refusals; that it equals the reference is in the table."""
 
+import weakref
 from dataclasses import replace
 
 import pytest
@@ -203,7 +204,7 @@ def test_a_head_stands_on_pretrained_weights(kind):
 def test_weights_that_are_shared_otherwise_do_not_fit():
     with pytest.raises(CourseError, match=r"encoder\.attention\.1\.query\.weight is missing"):
         AlbertForMaskedLM.on_top_of(Albert(SMALL), sharing="none")
-    with pytest.raises(CourseError, match="stands on a Albert, and was given a Bert"):
+    with pytest.raises(CourseError, match="stands on Albert, and was given Bert"):
         AlbertForMaskedLM.on_top_of(Bert(BERT))
 
 
@@ -284,3 +285,20 @@ def test_bad_inputs_are_named(given, words):
 def test_embedded_words_have_the_narrow_width():
     with pytest.raises(CourseError, match=r"\(2, 5, 12\).*\(batch, time, 5\)"):
         Albert(SMALL)(inputs_embeds=torch.zeros(2, 5, 12))
+
+
+def test_a_layers_hidden_state_is_kept_only_if_it_is_asked_for():
+    model, alive = Albert(SMALL).eval(), []
+    inputs = []
+
+    def seen(attention, given):
+        alive.append(sum(state() is not None for state in inputs))
+        inputs.append(weakref.ref(given[0]))
+
+    model.encoder.attention[0].register_forward_pre_hook(seen)
+    with torch.no_grad():
+        model(ids(2, 5))
+        assert alive == [0, 1, 1]  # what is embedded, which the `Bert` holds
+        inputs.clear()
+        model(ids(2, 5), output_hidden_states=True)
+    assert alive[3:] == [0, 1, 2]

@@ -9,6 +9,7 @@ import transformers
 from torch.nn import functional
 
 from lmcourse.errors import CourseError
+from lmcourse.models.albert import Albert
 from lmcourse.models.bert import Bert, BertConfig
 from lmcourse.models.bert_heads import (
     BertForMaskedLM,
@@ -25,6 +26,7 @@ from lmcourse.models.bert_tasks import (
 from lmcourse.models.embeddings import Embeddings
 from lmcourse.models.inputs import IGNORED
 from lmcourse.models.parity.comparing import shaken
+from lmcourse.models.roberta import Roberta
 from tests.models.small import BERT as SMALL
 from tests.models.small import HEADS
 
@@ -478,3 +480,17 @@ def test_the_first_loss_is_log_v():
     model = BertForMaskedLM(replace(SMALL, vocab_size=500)).eval()
     given = torch.randint(500, (8, 9))
     assert model(given, labels=given).loss.item() == pytest.approx(math.log(500), rel=0.05)
+
+
+@pytest.mark.bad_input
+def test_a_problem_that_there_is_not_is_named():
+    with pytest.raises(CourseError, match=r"problem_type is 'Regression'.*regression, single_l"):
+        replace(SMALL, problem_type="Regression")
+
+
+@pytest.mark.parametrize("kind", [Bert, Albert, Roberta], ids=lambda kind: kind.__name__)
+def test_a_model_without_segments_has_no_counterpart(kind):
+    sizes = {"num_hidden_layers": 1, "type_vocab_size": 0, "vocab_size": 23}
+    model = kind(kind.Config.tiny(**sizes))
+    with pytest.raises(CourseError, match="has type_vocab_size=0; its counterpart"):
+        model.to_transformers()

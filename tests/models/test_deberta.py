@@ -235,7 +235,7 @@ def test_what_was_pretrained_is_tuned_without_its_decoder():
     assert torch.equal(again.decoder.position.weight, pretrained.decoder.position.weight)
     masked = DebertaForMaskedLM.on_top_of(pretrained)
     assert torch.equal(masked.predictions.dense.weight, pretrained.predictions.dense.weight)
-    with pytest.raises(CourseError, match="stands on a Deberta, and was given a Bert"):
+    with pytest.raises(CourseError, match="stands on Deberta, and was given Bert"):
         DebertaForMaskedLM.on_top_of(Bert(BERT))
 
 

@@ -115,6 +115,20 @@ def test_the_layers_may_be_named_or_counted():
     assert named.config.num_hidden_layers == counted.config.num_hidden_layers == 3
 
 
+@pytest.mark.bad_input
+@pytest.mark.parametrize("layers", [5, [1.0, 2.0], ["0"], {0, 1}], ids=str)
+def test_layers_that_are_no_numbers_in_a_row_are_named(layers):
+    with pytest.raises(CourseError, match=r"layers to start from are .*whole numbers from 0 to 4"):
+        DistilBert.from_teacher(Bert(DEEP), layers)
+
+
+@pytest.mark.bad_input
+def test_an_even_choice_is_of_whole_numbers():
+    for given in ((2.0, 4), (2, 4.0)):
+        with pytest.raises(CourseError, match=r"_layers is .*whole number"):
+            evenly(*given)
+
+
 def test_with_all_layers_and_no_segment_it_computes_what_its_teacher_does():
     teacher = shaken(BertForMaskedLM(DEEP).double())
     teacher.bert.embeddings.segment.weight.data.zero_()
@@ -135,12 +149,10 @@ def test_the_masked_words_head_is_copied(kind):
 def test_a_teacher_that_is_none_is_named():
     roberta = RobertaForMaskedLM(RobertaConfig(23, 12, 2, 3, 20, max_position_embeddings=9))
     for other in (roberta, roberta.bert, DistilBert(SMALL)):
-        with pytest.raises(
-            CourseError, match=f"stands on a Bert, .* given a {type(other).__name__}"
-        ):
+        with pytest.raises(CourseError, match=f"stands on Bert, .* given {type(other).__name__}"):
             DistilBert.from_teacher(other)
     with pytest.raises(
-        CourseError, match=r"A Bert has no head for masked .*Give a BertForMaskedLM"
+        CourseError, match=r"This Bert has no head for masked .*Give a BertForMaskedLM"
     ):
         DistilBertForMaskedLM.from_teacher(Bert(DEEP))
 
@@ -236,7 +248,7 @@ def test_a_head_stands_on_a_copy_of_what_is_pretrained(kind, source, tmp_path):
     again = kind.load(tmp_path / "model.safetensors")
     assert type(again.config) is DistilBertConfig and again.config == model.config
     assert same(again, model)
-    with pytest.raises(CourseError, match=r"stands on a DistilBert, .* given a Bert"):
+    with pytest.raises(CourseError, match=r"stands on DistilBert, .* given Bert"):
         kind.on_top_of(Bert(BERT))
 
 

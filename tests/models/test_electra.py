@@ -488,7 +488,7 @@ def test_a_setting_that_makes_no_sense_is_named(make, words):
 @pytest.mark.bad_input
 @pytest.mark.parametrize("other", [BertConfig.tiny(), None, 128], ids=["BERT's", "None", "128"])
 def test_a_pair_of_other_models_is_refused(other):
-    with pytest.raises(CourseError, match=r"discriminator was given .*Give a ElectraConfig"):
+    with pytest.raises(CourseError, match=r"discriminator was given .*Give ElectraConfig\(…\)"):
         ElectraPair(ElectraPairConfig(other))
 
 

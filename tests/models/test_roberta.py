@@ -180,9 +180,9 @@ def test_a_head_stands_on_a_copy_of_what_is_pretrained(kind, source, tmp_path):
 
 def test_berts_and_robertas_do_not_stand_on_each_other():
     for kind, other in ((RobertaForMaskedLM, Bert(BERT)), (BertForMaskedLM, Roberta(SMALL))):
-        with pytest.raises(CourseError, match="stands on a"):
+        with pytest.raises(CourseError, match="stands on"):
             kind.on_top_of(other)
-    with pytest.raises(CourseError, match=r"Roberta was given BertConfig.*Give a RobertaConfig"):
+    with pytest.raises(CourseError, match=r"Roberta was given BertConfig.*Give RobertaConfig\(…\)"):
         Roberta(BERT)
     with pytest.raises(CourseError, match="Roberta cannot take over BertModel"):
         Roberta.from_transformers(Bert(BERT).to_transformers())

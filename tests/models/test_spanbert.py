@@ -189,7 +189,7 @@ def test_its_heads_stand_on_what_was_pretrained(kind, tmp_path):
     assert again.config == model.config
     one, other = (each.eval()(TEXT).to_tuple() for each in (model, again))
     assert all(map(torch.equal, one, other))
-    with pytest.raises(CourseError, match="stands on a SpanBert, and was given a GPT"):
+    with pytest.raises(CourseError, match="stands on SpanBert, and was given GPT"):
         kind.on_top_of(GPT(GPT_SMALL))
 
 
@@ -221,7 +221,7 @@ class Halved(SpanBert):
 
 
 def test_what_is_made_of_it_does_not_inherit_that_its_weights_are_berts():
-    with pytest.raises(CourseError, match="stands on a Bert, and was given a Halved"):
+    with pytest.raises(CourseError, match="stands on Bert, and was given Halved"):
         BertForMaskedLM.on_top_of(Halved(SMALL))
 
 
