@@ -85,8 +85,9 @@ def load(path: str | Path, model: M | type[M]) -> M:
 
     Args:
         model: its class, if it is one of the course's (a `Model`), as the file has its
-            configuration; or one of the form that it had before it was compressed: what it holds
-            does not matter, it may be on the meta device, and it stays as it is.
+            configuration, or any model of that class and configuration. Of another module: one of
+            the form that it had before it was compressed. What it holds does not matter, and it
+            stays as it is.
 
     Raises:
         CourseError: the file is not there, is none of these, is damaged, or holds a model of
@@ -128,14 +129,13 @@ def _uncompressed(described: Mapping[str, Any], model: M | type[M], path: str | 
         config: Any = config_from_json(kind.Config, described.get("config", ""), path)
         if not isinstance(model, type):
             _check_same(model.config, config, path, kind.__name__)
-    if not isinstance(model, type) and not any(t.is_meta for t in model.state_dict().values()):
-        return copy_of(model)
-    if not issubclass(kind, Model):
+        return kind(config)
+    if isinstance(model, type) or any(t.is_meta for t in model.state_dict().values()):
         raise CourseError(
             f"A {kind.__name__} cannot be built from its file alone.",
             "Give a model of this class, on a real device such as the CPU.",
         )
-    return kind(config)
+    return copy_of(model)
 
 
 def _check_same(own: Any, held: Any, path: str | Path, kind: str) -> None:

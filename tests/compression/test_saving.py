@@ -83,11 +83,28 @@ def test_the_file_alone_is_enough(name, tmp_path):
     with torch.device("meta"):
         nowhere = BertForSequenceClassification(CONFIG)
     given = batch()
-    for target in (BertForSequenceClassification, nowhere):
+    for target in (BertForSequenceClassification, nowhere, model):
         again = saving.load(path, target)
         assert torch.equal(again(**given).logits, model.eval()(**given).logits)
         assert again.config == CONFIG and not again.training
     assert all(p.is_meta for p in nowhere.parameters())
+
+
+def test_another_module_comes_back_into_one_of_its_form(tmp_path):
+    path, model = tmp_path / "small", nn.Sequential(nn.Linear(8, 8), nn.Linear(8, 5))
+    small = factorize(model, rank=2).model
+    saving.save(small, path)
+    with untouched(model):
+        again = saving.load(path, model)
+    x = torch.randn(3, 8)
+    assert torch.equal(again(x), small(x))
+    with torch.device("meta"):
+        nowhere = nn.Sequential(nn.Linear(8, 8), nn.Linear(8, 5))
+    with pytest.raises(CourseError, match="cannot be built from its file alone"):
+        saving.load(path, nowhere)
+    for other in (small, nn.Sequential(nn.Linear(8, 8)), nn.Sequential(nn.Tanh(), nn.Tanh())):
+        with pytest.raises(CourseError, match="of another form than this Sequential"):
+            saving.load(path, other)
 
 
 @pytest.mark.parametrize("name", [name for name in CHANGED if "that are one" not in name])
