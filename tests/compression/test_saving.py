@@ -76,7 +76,7 @@ def test_what_is_saved_comes_back(name, sparse, tmp_path):
     assert [p.requires_grad for p in again.parameters()] == learns
 
 
-@pytest.mark.parametrize("name", COMPRESSED)
+@pytest.mark.parametrize("name", ["as it was", "layers that are one", "zeros in eight bits", "all"])
 def test_the_file_alone_is_enough(name, tmp_path):
     model, path = COMPRESSED[name](classifier()), tmp_path / "small.safetensors"
     saving.save(model, path)
@@ -213,12 +213,12 @@ def test_what_does_not_fit_is_refused(tmp_path):
             saving.load(path, Tied())
         with pytest.raises(CourseError, match=r"saving\.load\(path, BertForSequenceClass"):
             BertForSequenceClassification.load(path)
-        for setting, value in OTHER.items():
-            other = BertForSequenceClassification(replace(CONFIG, **{setting: value}))
-            with untouched(other), pytest.raises(CourseError, match=f"into one with {setting}="):
-                saving.load(path, other)
         with pytest.raises(CourseError, match="a compressed BertForSequenceClassification"):
             saving.load(path, Bert)
+    for setting, value in OTHER.items():
+        other = BertForSequenceClassification(replace(CONFIG, **{setting: value}))
+        with untouched(other), pytest.raises(CourseError, match=f"into one with {setting}="):
+            saving.load(path, other)
     path.write_bytes(path.read_bytes()[:-7])
     with pytest.raises(CourseError, match="damaged"):
         saving.load(path, model)
