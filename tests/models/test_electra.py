@@ -393,6 +393,7 @@ def test_both_models_can_be_saved_apart(tmp_path, width):
     given, labels = gaps()
     result = pair(given, labels)
     for model, name in zip(pair.apart(), ("generator", "discriminator"), strict=True):
+        assert not set(model.parameters()) & set(pair.parameters())
         model.save(tmp_path / name)
         again = type(model).load(tmp_path / name)
         read = given if name == "generator" else result.corrupted_ids
