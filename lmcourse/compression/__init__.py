@@ -14,4 +14,5 @@ text"), one idea a file:
 What they share: layers (which layers are meant, what was done), saving (as files) and size. Each
 takes a model and returns another that is called as before; each can follow a distillation, and most
 can follow each other: heads, then layers that are one, then low rank, then masks, then eight bits.
+Training with rounding takes masks as they are; dynamic quantization, once they are permanent.
 """
