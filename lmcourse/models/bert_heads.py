@@ -22,7 +22,14 @@ from lmcourse.errors import CourseError
 from lmcourse.models.activations import activation_of
 from lmcourse.models.bert import BertConfig, BertHead, BertInputs, with_pooler
 from lmcourse.models.initialization import draw_weights
-from lmcourse.models.inputs import IGNORED, check_ids, check_like, check_range, whole_number
+from lmcourse.models.inputs import (
+    IGNORED,
+    check_ids,
+    check_like,
+    check_range,
+    check_tensor,
+    whole_number,
+)
 from lmcourse.models.losses import label_loss
 from lmcourse.models.outputs import EncoderOutput, LanguageModelOutput, Layers, ModelOutput
 
@@ -292,6 +299,7 @@ def check_class_labels(
     Raises:
         CourseError: they are not.
     """
+    check_tensor(labels, name)
     if tuple(labels.shape) != places:
         raise CourseError(
             f"{name} has shape {tuple(labels.shape)}; the predictions are for {places}.",

@@ -187,14 +187,15 @@ class DebertaEncoder(nn.Module):
         Args:
             depth: how many of the layers; None: all.
         """
-        hidden_states, attentions = [x], []
+        hidden_states, attentions = [], []
         for layer in self.layers[:depth]:
+            if output_hidden_states:
+                hidden_states.append(x)
             x, weights = layer(x, self.positions, visible, need_weights=output_attentions)
-            hidden_states.append(x)
             attentions.append(weights)
         return EncoderOutput(
             x,
-            hidden_states=tuple(hidden_states) if output_hidden_states else None,
+            hidden_states=(*hidden_states, x) if output_hidden_states else None,
             attentions=tuple(attentions) if output_attentions else None,
         )
 

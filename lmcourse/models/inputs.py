@@ -22,6 +22,19 @@ IGNORED = -100
 """The label of a place that is not to be predicted, as PyTorch's cross-entropy has it."""
 
 
+def check_tensor(value: Any, name: str) -> None:
+    """See that an input is a tensor.
+
+    Raises:
+        CourseError: it is a list, an array or something else.
+    """
+    if not isinstance(value, Tensor):
+        raise CourseError(
+            f"{name} is of the class {type(value).__name__}.",
+            "Give a tensor: torch.tensor(…) makes one of lists of the same length.",
+        )
+
+
 def check_ids(
     input_ids: Tensor,
     vocab_size: int,
@@ -41,11 +54,7 @@ def check_ids(
     Raises:
         CourseError: they are not.
     """
-    if not isinstance(input_ids, Tensor):
-        raise CourseError(
-            f"{name} is of the class {type(input_ids).__name__}.",
-            "Give a tensor: torch.tensor(…) makes one of lists of the same length.",
-        )
+    check_tensor(input_ids, name)
     if input_ids.ndim != 2 or input_ids.numel() == 0:
         raise CourseError(
             f"{name} has shape {tuple(input_ids.shape)}.",
@@ -106,7 +115,10 @@ def check_like(tensor: Tensor | None, input_ids: Tensor, name: str) -> None:
     Raises:
         CourseError: it has another.
     """
-    if tensor is not None and tensor.shape != input_ids.shape:
+    if tensor is None:
+        return
+    check_tensor(tensor, name)
+    if tensor.shape != input_ids.shape:
         raise CourseError(
             f"{name} has shape {tuple(tensor.shape)}, the ids {tuple(input_ids.shape)}.",
             f"Give one number of {name} for each token.",
@@ -147,6 +159,7 @@ def visible(
     """
     if attention_mask is None:
         return None
+    check_tensor(attention_mask, name)
     if attention_mask.shape not in ((batch, key), (batch, query, key)):
         raise CourseError(
             f"{name} has shape {tuple(attention_mask.shape)}.",

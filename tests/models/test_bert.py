@@ -364,6 +364,9 @@ FIVE = torch.ones(2, 5, dtype=torch.long)
     [
         ({}, "was given neither"),
         ({"input_ids": FIVE, "inputs_embeds": torch.zeros(2, 5, 12)}, "was given both"),
+        ({"input_ids": FIVE.tolist()}, "input_ids is of the class list"),
+        ({"input_ids": FIVE, "token_type_ids": [[0] * 5] * 2}, "token_type_ids is of the class"),
+        ({"input_ids": FIVE, "attention_mask": [[1] * 5] * 2}, "attention_mask is of the class"),
         ({"input_ids": FIVE[0]}, r"input_ids has shape \(5,\)"),
         ({"input_ids": FIVE * 23}, "input_ids holds the number 23"),
         ({"input_ids": torch.ones(1, 10, dtype=torch.long)}, "10 tokens a sequence.* 9 positions"),
@@ -396,9 +399,11 @@ TWO = torch.tensor([0, 1])
 @pytest.mark.parametrize(
     ("kind", "given", "words"),
     [
+        (BertForMaskedLM, {"labels": FIVE.tolist()}, "labels is of the class list"),
         (BertForMaskedLM, {"labels": FIVE[:, :4]}, r"labels has shape \(2, 4\)"),
         (BertForMaskedLM, {"labels": FIVE * 23}, "labels holds the number 23"),
         (BertForNextSentencePrediction, {"labels": TWO * 2}, "labels holds the number 2"),
+        (BertForTokenClassification, {"labels": FIVE.tolist()}, "labels is of the class list"),
         (BertForTokenClassification, {"labels": FIVE * 3}, "labels holds the number 3"),
         (BertForTokenClassification, {"labels": TWO}, r"\(2,\).*\(2, 5\)"),
         (BertForTokenClassification, {"labels": FIVE.float()}, "the type torch.float32"),
