@@ -1,4 +1,7 @@
-"""BERT and GPT in small, for the tests that need no other sizes."""
+"""BERT and GPT in small, for the tests that need no other sizes; ids for them, and a count."""
+
+import torch
+from torch import Tensor, nn
 
 from lmcourse.models.bert import BertConfig
 from lmcourse.models.bert_heads import (
@@ -25,3 +28,13 @@ HEADS = (
     BertForTokenClassification,
     BertForMultipleChoice,
 )
+
+
+def ids(*shape: int) -> Tensor:
+    """Random ids of these small vocabularies, none of them padding."""
+    return torch.randint(1, BERT.vocab_size, shape)
+
+
+def parameters(model: nn.Module) -> int:
+    """How many numbers a model learns, each once."""
+    return sum(parameter.numel() for parameter in model.parameters())

@@ -22,7 +22,7 @@ from lmcourse.models.albert import (
 from lmcourse.models.bert import Bert
 from lmcourse.models.factorized_embeddings import FactorizedEmbeddings
 from lmcourse.models.parity.comparing import shaken
-from tests.models.small import BERT
+from tests.models.small import BERT, ids, parameters
 
 SMALL = AlbertConfig(
     23,
@@ -42,14 +42,6 @@ HEADS = (
     AlbertForTokenClassification,
     AlbertForMultipleChoice,
 )
-
-
-def parameters(model):
-    return sum(parameter.numel() for parameter in model.parameters())
-
-
-def ids(*shape):
-    return torch.randint(1, 23, shape)
 
 
 @pytest.mark.parametrize(

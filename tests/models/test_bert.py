@@ -28,15 +28,7 @@ from lmcourse.models.inputs import IGNORED
 from lmcourse.models.parity.comparing import shaken
 from lmcourse.models.roberta import Roberta
 from tests.models.small import BERT as SMALL
-from tests.models.small import HEADS
-
-
-def parameters(model):
-    return sum(parameter.numel() for parameter in model.parameters())
-
-
-def ids(*shape):
-    return torch.randint(1, 23, shape)
+from tests.models.small import HEADS, ids, parameters
 
 
 @pytest.mark.parametrize(

@@ -27,7 +27,7 @@ from lmcourse.models.disentangled_attention import (
 from lmcourse.models.enhanced_mask_decoder import DebertaForPreTraining
 from lmcourse.models.inputs import IGNORED
 from lmcourse.models.parity.comparing import shaken
-from tests.models.small import BERT
+from tests.models.small import BERT, ids, parameters
 
 SMALL = DebertaConfig(
     23, 12, 2, 3, 20, max_position_embeddings=9, max_relative_positions=4, num_labels=3
@@ -38,14 +38,6 @@ HEADS = (
     DebertaForQuestionAnswering,
     DebertaForTokenClassification,
 )
-
-
-def parameters(model):
-    return sum(parameter.numel() for parameter in model.parameters())
-
-
-def ids(*shape):
-    return torch.randint(1, 23, shape)
 
 
 def test_distances_are_clipped_as_in_equation_3():

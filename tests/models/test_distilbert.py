@@ -23,7 +23,7 @@ from lmcourse.models.distilbert import (
 )
 from lmcourse.models.parity.comparing import shaken
 from lmcourse.models.roberta import RobertaConfig, RobertaForMaskedLM
-from tests.models.small import BERT
+from tests.models.small import BERT, ids, parameters
 
 SMALL = DistilBertConfig(23, 12, 2, 3, 20, max_position_embeddings=9, num_labels=3)
 DEEP = replace(BERT, num_hidden_layers=5)
@@ -34,14 +34,6 @@ HEADS = (
     DistilBertForTokenClassification,
     DistilBertForMultipleChoice,
 )
-
-
-def parameters(model):
-    return sum(parameter.numel() for parameter in model.parameters())
-
-
-def ids(*shape):
-    return torch.randint(1, 23, shape)
 
 
 def same(one, other):

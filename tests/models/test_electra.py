@@ -26,7 +26,7 @@ from lmcourse.models.electra_pair import ElectraPair, ElectraPairConfig
 from lmcourse.models.embeddings import Embeddings
 from lmcourse.models.inputs import IGNORED
 from lmcourse.models.parity.comparing import shaken
-from tests.models.small import BERT
+from tests.models.small import BERT, ids, parameters
 
 SMALL = ElectraConfig(
     23,
@@ -47,14 +47,6 @@ HEADS = (
     ElectraForTokenClassification,
     ElectraForMultipleChoice,
 )
-
-
-def parameters(model):
-    return sum(parameter.numel() for parameter in model.parameters())
-
-
-def ids(*shape):
-    return torch.randint(1, 23, shape)
 
 
 def gaps():

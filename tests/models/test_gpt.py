@@ -15,10 +15,7 @@ from lmcourse.models.inputs import IGNORED
 from lmcourse.models.parity.comparing import shaken
 from lmcourse.models.transformer import Encoder
 from tests.models.small import GPT as SMALL
-
-
-def parameters(model):
-    return sum(parameter.numel() for parameter in model.parameters())
+from tests.models.small import parameters
 
 
 @pytest.mark.parametrize(

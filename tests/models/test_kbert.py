@@ -28,7 +28,7 @@ from lmcourse.models.spanbert import (
     SpanBertForSequenceClassification,
     SpanBertForTokenClassification,
 )
-from tests.models.small import BERT
+from tests.models.small import BERT, parameters
 
 CONFIG = replace(BERT, max_position_embeddings=20)
 TIM, COOK, BEIJING = 11, 12, 13
@@ -39,10 +39,6 @@ HEADS = (KBertForSequenceClassification, KBertForTokenClassification)
 SPAN = dict(
     zip(HEADS, (SpanBertForSequenceClassification, SpanBertForTokenClassification), strict=True)
 )
-
-
-def parameters(model):
-    return sum(parameter.numel() for parameter in model.parameters())
 
 
 def plain(*sentences):

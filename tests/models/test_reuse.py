@@ -20,13 +20,9 @@ from lmcourse.models.gpt import GPT, GPTForCausalLM
 from lmcourse.models.parity.comparing import shaken
 from tests.models.small import BERT as SMALL
 from tests.models.small import GPT as GPT_SMALL
-from tests.models.small import HEADS
+from tests.models.small import HEADS, ids
 
 FROM = (Bert, BertForPreTraining, BertForMaskedLM, BertForTokenClassification)
-
-
-def ids(*shape):
-    return torch.randint(1, 23, shape)
 
 
 @pytest.mark.parametrize("kind", HEADS, ids=lambda kind: kind.__name__)

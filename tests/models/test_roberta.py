@@ -21,7 +21,7 @@ from lmcourse.models.roberta import (
     RobertaForTokenClassification,
 )
 from lmcourse.tokenizers import recipes
-from tests.models.small import BERT
+from tests.models.small import BERT, parameters
 
 PAD = 1
 SMALL = RobertaConfig(23, 12, 2, 3, 20, max_position_embeddings=9, num_labels=3)
@@ -32,10 +32,6 @@ HEADS = (
     RobertaForTokenClassification,
     RobertaForMultipleChoice,
 )
-
-
-def parameters(model):
-    return sum(parameter.numel() for parameter in model.parameters())
 
 
 def ids(*shape):

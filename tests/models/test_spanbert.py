@@ -24,7 +24,7 @@ from lmcourse.models.spanbert import (
     SpanBertForTokenClassification,
     boundaries,
 )
-from tests.models.small import BERT
+from tests.models.small import BERT, parameters
 from tests.models.small import GPT as GPT_SMALL
 
 SMALL = SpanBertConfig(
@@ -41,10 +41,6 @@ LIBRARYS = transformers.BertConfig(
     intermediate_size=20, max_position_embeddings=9,
 )  # fmt: skip
 TEXT = torch.tensor([[2, 11, 12, 13, 14, 15, 16, 3]])
-
-
-def parameters(model):
-    return sum(parameter.numel() for parameter in model.parameters())
 
 
 def labeled(*spans, time=8):

@@ -30,6 +30,7 @@ from lmcourse.models.tinybert import (
 )
 from tests.models.small import BERT as SMALL
 from tests.models.small import GPT as SMALL_GPT
+from tests.models.small import parameters
 
 TEACHER = replace(SMALL, hidden_size=18, num_hidden_layers=4)
 
@@ -47,10 +48,6 @@ def batch(padded=True):
         "attention_mask": mask,
         "token_type_ids": torch.tensor([[0, 0, 0, 1, 1, 1]]).expand(2, 6),
     }
-
-
-def parameters(model):
-    return sum(parameter.numel() for parameter in model.parameters())
 
 
 @pytest.mark.parametrize(
