@@ -13,7 +13,7 @@ A layer's product is then one of whole numbers, with one multiplication by real 
     y = x̂ ŵᵀ + b = s_x s_w (q_x − z_x) q_wᵀ + b
 
 These are the equations in plain operations, slow and meant to be read.
-`lmcourse.compression.quantization` uses PyTorch's kernels, which give the same numbers.
+`lmcourse.compression.dynamic_quantization` uses PyTorch's kernels, which give the same numbers.
 """
 
 from dataclasses import dataclass

@@ -28,7 +28,7 @@ from lmcourse.errors import CourseError
 from lmcourse.models.bert import Bert, BertHead
 from lmcourse.models.bert_tasks import BertForSequenceClassification, BertForTokenClassification
 from lmcourse.models.checkpoint import Model, load_strictly
-from lmcourse.models.inputs import IGNORED, check_range, whole_number
+from lmcourse.models.inputs import IGNORED, check_range, check_tensor, whole_number
 from lmcourse.models.outputs import EncoderOutput
 from lmcourse.models.reuse import body_of, on_top_of, settings_for
 from lmcourse.models.sentence_tree import TRUNK, FlatTree, Token
@@ -84,6 +84,8 @@ class KBert(Bert):
                 both, and a plain sentence neither; a soft position is higher than the model
                 knows; or an input does not fit.
         """
+        if attention_mask is not None:
+            check_tensor(attention_mask, "attention_mask")
         tree = attention_mask is not None and attention_mask.ndim == 3
         if tree != (position_ids is not None):
             given, other = "a visible matrix", "soft positions, position_ids"

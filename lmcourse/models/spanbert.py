@@ -35,7 +35,7 @@ from lmcourse.models.bert_tasks import (
     BertForTokenClassification,
 )
 from lmcourse.models.initialization import draw_weights
-from lmcourse.models.inputs import IGNORED, check_settings
+from lmcourse.models.inputs import IGNORED, check_settings, real_places
 from lmcourse.models.losses import label_loss
 from lmcourse.models.outputs import Layers, ModelOutput
 
@@ -108,7 +108,7 @@ def between_tokens(
     left: Int[Tensor, "batch time"],
     right: Int[Tensor, "batch time"],
     masked: Bool[Tensor, "batch time"],
-    attention_mask: Tensor | None,
+    real: Bool[Tensor, "batch time"] | None,
 ) -> Bool[Tensor, "batch time"]:
     """The masked places whose spans have a token on both sides: all of them, or it is an error.
 
@@ -117,9 +117,7 @@ def between_tokens(
     Raises:
         CourseError: a span touches the sequence's edge, or its padding.
     """
-    there = torch.ones_like(masked)
-    if attention_mask is not None:
-        there = attention_mask.bool() if attention_mask.ndim == 2 else attention_mask.any(1)
+    there = torch.ones_like(masked) if real is None else real
     # One more place at each end: there −1 and ``time`` are looked up.
     there = functional.pad(there, (1, 1))
     between = masked & there.gather(1, left + 1) & there.gather(1, right + 1)
@@ -174,7 +172,7 @@ class SpanBoundaryHead(nn.Module):
         """
         masked = labels != IGNORED
         left, right = boundaries(masked)
-        between = between_tokens(left, right, masked, attention_mask)
+        between = between_tokens(left, right, masked, real_places(attention_mask, hidden))
         step = torch.arange(labels.shape[1], device=labels.device) - left - 1  # i − s, from 0
         row, place = (between & (step < self.position.num_embeddings)).nonzero(as_tuple=True)
         x = self.around(hidden, row, left[row, place], right[row, place], step[row, place])

@@ -306,6 +306,13 @@ def test_labels_may_be_tensors():
 
 
 @pytest.mark.bad_input
+def test_a_visible_matrix_that_is_a_list_is_named():
+    given = batch_of([FLAT])
+    with pytest.raises(CourseError, match="attention_mask is of the class list"):
+        KBert(CONFIG)(**given | {"attention_mask": given["attention_mask"].tolist()})
+
+
+@pytest.mark.bad_input
 @pytest.mark.parametrize("pad", [-1, 1.5, "[PAD]"])
 def test_padding_that_is_no_id_is_named(pad):
     with pytest.raises(CourseError, match="pad_token_id is"):
