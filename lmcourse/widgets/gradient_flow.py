@@ -9,6 +9,7 @@ import traitlets
 
 from lmcourse.errors import CourseError
 from lmcourse.widgets.base import Widget, module
+from lmcourse.widgets.checks import one_of, within
 from lmcourse.widgets.packing import Array, as_array
 
 GATES = {"RNN": 1, "LSTM": 4, "GRU": 3}  # stacked in PyTorch's order: i, f, g, o and r, z, n
@@ -119,43 +120,29 @@ class GradientFlow(Widget):
 
     @traitlets.validate("spectral_radius")
     def _radius_is_in_range(self, proposal: Any) -> float:
-        return _within("spectral_radius", proposal["value"], *RADII)
+        return within("spectral_radius", proposal["value"], *RADII)
 
     @traitlets.validate("forget_bias")
     def _bias_is_in_range(self, proposal: Any) -> float:
-        return _within("forget_bias", proposal["value"], *FORGET_BIASES)
+        return within("forget_bias", proposal["value"], *FORGET_BIASES)
 
     @traitlets.validate("activation")
     def _activation_is_known(self, proposal: Any) -> str:
-        if proposal["value"] not in ACTIVATIONS:
-            raise CourseError(
-                f"The activation {proposal['value']!r} is not known.",
-                f"Choose one of {', '.join(ACTIVATIONS)}.",
-            )
-        return str(proposal["value"])
+        return one_of("activation", proposal["value"], ACTIVATIONS)
 
     @traitlets.validate("truncation", "step")
     def _step_exists(self, proposal: Any) -> int | None:
         value = proposal["value"]
         if value is None:
             return None
-        return int(_within(proposal["trait"].name, value, 1, self._time))
+        return int(within(proposal["trait"].name, value, 1, self._time))
 
     @traitlets.validate("clip")
     def _clip_is_positive(self, proposal: Any) -> float | None:
         value = proposal["value"]
         if value is None or value == math.inf:
             return None
-        return _within("clip", value, *CLIPS)
-
-
-def _within(name: str, value: float, low: float, high: float) -> float:
-    if not low <= value <= high:  # nan is not, either
-        raise CourseError(
-            f"{name} is {value:g}, outside of {low:g} to {high:g}.",
-            "Choose a value in that range.",
-        )
-    return value
+        return within("clip", value, *CLIPS)
 
 
 def _arrays(network: Network) -> dict[str, Array]:

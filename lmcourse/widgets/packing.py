@@ -10,7 +10,7 @@ from lmcourse.errors import CourseError
 
 Array = NDArray[Any]
 Index = dict[str, dict[str, Any]]
-DTYPES = ("float32", "uint8")
+WHOLE = ("uint8", "uint16")  # what stays as it is; the rest becomes float32
 
 
 def as_array(name: str, value: Any, shape: tuple[int | None, ...]) -> Array:
@@ -52,13 +52,13 @@ def as_array(name: str, value: Any, shape: tuple[int | None, ...]) -> Array:
 def pack(arrays: Mapping[str, Array]) -> tuple[bytes, Index]:
     """All arrays as bytes, little-endian and row by row, and where each of them lies.
 
-    Floats become float32; uint8 stays what it is.
+    uint8 and uint16 stay what they are; everything else becomes float32.
     """
     parts: list[bytes] = []
     index: Index = {}
     offset = 0
     for name, array in arrays.items():
-        dtype = "uint8" if array.dtype == np.uint8 else "float32"
+        dtype = array.dtype.name if array.dtype.name in WHOLE else "float32"
         with np.errstate(over="ignore"):
             packed = np.ascontiguousarray(array, dtype=np.dtype(dtype).newbyteorder("<"))
         if not np.isfinite(packed).all():

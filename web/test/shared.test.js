@@ -3,6 +3,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import { unpack } from "../widgets/shared/arrays.js";
+import { checkbox, line, range, select } from "../widgets/shared/controls.js";
 import { decades, power, short, steps } from "../widgets/shared/numbers.js";
 import { cividis } from "../widgets/shared/ramp.js";
 import { settings } from "../widgets/shared/settings.js";
@@ -60,9 +61,9 @@ function strict(state) {
 }
 
 const FIELDS = {
-  size: { start: 1, positions: [0.5, 1, 2, 3] },
-  steps: { start: null, positions: [1, 2, 3, null] },
-  kind: { start: "a", choices: { a: "A", b: "B" } },
+  size: range({ start: 1, positions: [0.5, 1, 2, 3] }),
+  steps: range({ start: null, positions: [1, 2, 3, null] }),
+  kind: select({ start: "a", choices: { a: "A", b: "B" } }),
 };
 
 function opened(state = {}) {
@@ -131,4 +132,30 @@ test("the host's changes are shown and not sent back; after the end nothing is h
   model.heard["change:size"]();
   assert.equal(view.get().size, 3);
   assert.equal(changes.length, 1);
+});
+
+test("settings are written as Python writes them", () => {
+  const text = 'say "null"\\\n\u2028';
+  const fields = {
+    pins: { start: [1, null], takes: Array.isArray },
+    on: checkbox({ start: true }),
+    words: line({ start: text, most: 30 }),
+    step: range({ start: null, positions: [1, null] }),
+  };
+  const view = settings(strict({}), fields, new AbortController().signal, () => {});
+  assert.equal(view.python(), `pins=[1, None], on=True, words=${JSON.stringify(text)}, step=None`);
+});
+
+test("a list is the same when it holds the same; several settings are one step back", () => {
+  const changes = [], model = strict({});
+  const fields = { pins: { start: [1], takes: Array.isArray }, words: line({ start: "", most: 3 }) };
+  const view = settings(model, fields, new AbortController().signal, (it) => changes.push(it));
+  view.assign({ pins: [1] });
+  assert.deepEqual([changes, view.canUndo()], [[], false]);
+  view.assign({ pins: [2], words: "abc" });
+  view.undo();
+  assert.deepEqual(view.get(), { pins: [1], words: "" });
+  model.set("words", "abcd");
+  model.heard["change:words"]();
+  assert.equal(view.get().words, "");
 });

@@ -9,14 +9,14 @@ export function bytes(value) {
 
 /**
  * @param packed what `bytes` takes.
- * @param {Object<string, {dtype: "float32" | "uint8", shape: number[], offset: number}>} index
- * @returns {Object<string, {shape: number[], data: Float32Array | Uint8Array}>}
+ * @param {Object<string, {dtype: "float32" | "uint8" | "uint16", shape: number[], offset: number}>} index
+ * @returns {Object<string, {shape: number[], data: Float32Array | Uint8Array | Uint16Array}>}
  */
 export function unpack(packed, index) {
   const all = bytes(packed);
   return Object.fromEntries(Object.entries(index).map(([name, { dtype, shape, offset }]) => {
     const length = shape.reduce((a, b) => a * b, 1);
-    const kind = dtype === "float32" ? Float32Array : Uint8Array;
+    const kind = { float32: Float32Array, uint16: Uint16Array, uint8: Uint8Array }[dtype];
     const part = all.slice(offset, offset + length * kind.BYTES_PER_ELEMENT); // aligned anew
     return [name, { shape, data: new kind(part.buffer) }];
   }));

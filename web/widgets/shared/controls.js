@@ -1,50 +1,83 @@
-// Native form controls with a label and a read-out. Each is {node, show(value)}.
+// Settings with native form controls: each is {start, takes(value), make({onInput, onSettle})}, and
+// what is made is {node, show(value)}.
 
 import { h, set } from "./dom.js";
 
-/**
- * @param {{label: string, positions: (number | null)[], off: string,
- *   onInput: (value) => void, onSettle: () => void}} options positions are the values in order;
- *   null, at the end, reads as `off`.
- */
-export function range({ label, positions, off = "off", onInput, onSettle }) {
-  const out = h("output", { "aria-hidden": "true" });
-  const input = h("input", {
-    type: "range", max: positions.length - 1,
-    oninput: () => onInput(positions[input.value]), onchange: onSettle,
-  });
-  return {
-    node: h("div", { class: "lm-field" }, h("label", null, label, input), out),
-    show(value) {
-      input.value = nearest(positions, value);
-      out.textContent = value ?? off;
-      set(input, { "aria-valuetext": out.textContent });
-    },
-  };
-}
+/** A slider. @param {{label: string, start, positions: (number | null)[], off?: string}} options
+ *   positions are the values in order; null, at the end, reads as `off`. Numbers between are taken. */
+export const range = ({ label, start, positions, off = "off" }) => ({
+  start,
+  takes(value) {
+    if (value === null) return positions.includes(null);
+    const numbers = positions.filter((it) => it !== null);
+    return value >= numbers[0] && value <= numbers.at(-1) &&
+      (Number.isInteger(value) || (typeof value === "number" && !numbers.every(Number.isInteger)));
+  },
+  make({ onInput, onSettle }) {
+    const out = h("output", { "aria-hidden": "true" });
+    const input = h("input", {
+      type: "range", max: positions.length - 1,
+      oninput: () => onInput(positions[input.value]), onchange: onSettle,
+    });
+    return {
+      node: h("div", { class: "lm-field" }, h("label", null, label, input), out),
+      show(value) {
+        input.value = nearest(positions, value);
+        out.textContent = value ?? off;
+        set(input, { "aria-valuetext": out.textContent });
+      },
+    };
+  },
+});
 
-/** @param {{label: string, choices: Object<string, string>, onInput: (value) => void, onSettle}} options */
-export function select({ label, choices, onInput, onSettle }) {
-  const options = Object.entries(choices).map(([value, text]) => h("option", { value }, text));
-  const onchange = () => { onInput(input.value); onSettle(); };
-  const input = h("select", { onchange }, options);
-  return {
-    node: h("div", { class: "lm-field" }, h("label", null, label, input)),
-    show(value) { input.value = value; },
-  };
-}
+/** A list to choose from. @param {{label: string, start: string, choices: Object<string, string>}} options */
+export const select = ({ label, start, choices }) => ({
+  start,
+  takes: (value) => Object.hasOwn(choices, value),
+  make({ onInput, onSettle }) {
+    const options = Object.entries(choices).map(([value, text]) => h("option", { value }, text));
+    const input = h("select", { onchange: () => { onInput(input.value); onSettle(); } }, options);
+    return {
+      node: h("div", { class: "lm-field" }, h("label", null, label, input)),
+      show(value) { input.value = value; },
+    };
+  },
+});
 
-/** @param {{label: string, onInput: (value: boolean) => void, onSettle}} options */
-export function checkbox({ label, onInput, onSettle }) {
-  const onchange = () => { onInput(input.checked); onSettle(); };
-  const input = h("input", { type: "checkbox", style: "width:24px;margin:0", onchange });
-  return {
-    node: h("div", { class: "lm-field" }, h("label", null, input, label)),
-    show(value) { input.checked = value; },
-  };
-}
+/** @param {{label: string, start: boolean}} options */
+export const checkbox = ({ label, start }) => ({
+  start,
+  takes: (value) => typeof value === "boolean",
+  make({ onInput, onSettle }) {
+    const input = h("input", { type: "checkbox", style: CHECK, onchange: () => { onInput(input.checked); onSettle(); } });
+    return {
+      node: h("div", { class: "lm-field" }, h("label", null, input, label)),
+      show(value) { input.checked = value; },
+    };
+  },
+});
+
+/** A line of text. @param {{label: string, start: string, most: number}} options `most` characters. */
+export const line = ({ label, start, most }) => ({
+  start,
+  takes: (value) => typeof value === "string" && value.length <= most,
+  make({ onInput, onSettle }) {
+    const input = h("input", {
+      type: "text", style: TEXT, maxlength: most, dir: "auto", spellcheck: "false", autocomplete: "off",
+      oninput: () => onInput(input.value), onchange: onSettle,
+    });
+    return {
+      node: h("div", { class: "lm-field", style: "grid-column:1/-1" }, h("label", null, label, input)),
+      show(value) { if (input.value !== value) input.value = value; },
+    };
+  },
+});
 
 export const button = (label, onclick) => h("button", { type: "button", onclick }, label);
+
+const CHECK = "display:inline-block;width:24px;margin:0 8px 0 0;vertical-align:middle";
+const TEXT = "margin:0;padding:0 10px;border:1px solid var(--line);border-radius:8px;" +
+  "background:var(--field);color:var(--ink)";
 
 /** Where a value lies among positions. */
 function nearest(positions, value) {

@@ -7,7 +7,7 @@ const STYLES = ["fill", "stroke", "stroke-width", "stroke-dasharray", "stroke-li
 
 const MARGIN = 12;
 
-/** @returns {Blob} the SVG as it looks now, on its own background. */
+/** @returns {Blob} the SVG as it looks now, with the canvases beside it, on its own background. */
 export function svgOf(svg) {
   const copy = svg.cloneNode(true);
   const originals = svg.querySelectorAll("*");
@@ -16,6 +16,7 @@ export function svgOf(svg) {
     for (const name of STYLES) set(element, { [name]: style.getPropertyValue(name) });
     element.removeAttribute("class");
   });
+  for (const it of svg.parentNode.children) if (it.inSvg) copy.prepend(it.inSvg());
   const [x, y] = [-MARGIN, -MARGIN];
   const width = svg.viewBox.baseVal.width + 2 * MARGIN;
   const height = svg.viewBox.baseVal.height + 2 * MARGIN;

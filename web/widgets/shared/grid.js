@@ -9,8 +9,9 @@ import { h, set } from "./dom.js";
  *   onPin: (row: number, column: number) => void}} options `last` is a row's last column that
  *   exists; `onPoint` follows the pointer and gets nothing when it leaves, `onMove` the arrow keys,
  *   `onPin` a click, Enter or the space bar.
- * @returns {{node: HTMLElement, place: (box) => void}} `place` lays it over a box of the picture,
- *   and describes its cell anew.
+ * @returns {{node: HTMLElement, place: (box, size?: {rows: number, columns: number}) => void,
+ *   go: (row: number, column: number) => void}} `place` lays it over a box of the picture, of
+ *   another size if one is given, and describes its cell anew; `go` moves its cell.
  */
 export function grid({ label, rows, columns, last, describe, onPoint, onMove, onPin }) {
   const cell = h("div", { class: "lm-cell", role: "gridcell", tabindex: 0 });
@@ -39,7 +40,7 @@ export function grid({ label, rows, columns, last, describe, onPoint, onMove, on
   };
 
   const node = h("div", {
-    class: "lm-grid", role: "grid", "aria-label": label, "aria-rowcount": rows, "aria-colcount": columns,
+    class: "lm-grid", role: "grid", "aria-label": label,
     onpointermove: under(onPoint),
     onpointerdown: under(onPoint),
     onpointerleave: () => onPoint(),
@@ -54,7 +55,10 @@ export function grid({ label, rows, columns, last, describe, onPoint, onMove, on
   }, line);
   return {
     node,
-    place({ x, y, width, height }) {
+    go,
+    place({ x, y, width, height }, size) {
+      if (size) ({ rows, columns } = size);
+      set(node, { "aria-rowcount": rows, "aria-colcount": columns });
       set(node, { style: `left:${x}px;top:${y}px;width:${width}px;height:${height}px` });
       go(row, column);
     },

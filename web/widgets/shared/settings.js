@@ -2,23 +2,22 @@
 
 /**
  * @param model the host's; of it only get, set and on are taken for granted.
- * @param {Object<string, {start: any, positions?: any[], choices?: Object}>} fields each setting's
- *   value at the start, and its values in order or its choices: a number between the first and the
- *   last position is taken, and any of `choices`.
+ * @param {Object<string, {start: any, takes: (value: any) => boolean}>} fields each setting's value
+ *   at the start, and which values it takes, whoever sends them (shared/controls.js makes such).
  */
 export function settings(model, fields, signal, onChange) {
   const names = Object.keys(fields);
   const pick = (from) => Object.fromEntries(names.map((name) => [name, from(name)]));
   const first = pick((name) => {
     const given = model.get(name);
-    return fits(fields[name], given) ? given : fields[name].start;
+    return fields[name].takes(given) ? given : fields[name].start;
   });
   let now = first;
   const past = [];
   let gesture = null; // the setting that is being dragged: one drag is one step back
 
   function take(next, tell = true) {
-    const changed = names.filter((name) => next[name] !== now[name]);
+    const changed = names.filter((name) => !same(next[name], now[name]));
     now = next;
     if (tell) {
       for (const name of changed) model.set(name, now[name]);
@@ -30,14 +29,14 @@ export function settings(model, fields, signal, onChange) {
   /** A change that can be undone. */
   function change(next) {
     gesture = null;
-    if (names.some((name) => next[name] !== now[name])) past.push(now);
+    if (names.some((name) => !same(next[name], now[name]))) past.push(now);
     take(next);
   }
 
   for (const name of names) {
     const hear = () => {
       const value = model.get(name);
-      if (!signal.aborted && fits(fields[name], value)) take({ ...now, [name]: value }, false);
+      if (!signal.aborted && fields[name].takes(value)) take({ ...now, [name]: value }, false);
     };
     model.on(`change:${name}`, hear);
     signal.addEventListener("abort", () => {
@@ -51,6 +50,8 @@ export function settings(model, fields, signal, onChange) {
       else change({ ...now, [name]: value });
       gesture = name;
     },
+    /** Several settings at once, as one step that can be undone. */
+    assign: (some) => change({ ...now, ...some }),
     settle() { gesture = null; },
     undo() {
       gesture = null;
@@ -65,7 +66,7 @@ export function settings(model, fields, signal, onChange) {
       change(pick((name) => {
         try {
           const value = JSON.parse(found.get(name) ?? "");
-          return fits(fields[name], value) ? value : now[name];
+          return fields[name].takes(value) ? value : now[name];
         } catch { return now[name]; }
       }));
       return true;
@@ -73,14 +74,14 @@ export function settings(model, fields, signal, onChange) {
     hash: (key) =>
       `#${new URLSearchParams([["view", key], ...names.map((it) => [it, JSON.stringify(now[it])])])}`,
     /** The settings as the arguments of a Python call. */
-    python: () => names.map((it) => `${it}=${JSON.stringify(now[it]).replace("null", "None")}`).join(", "),
+    python: () => names.map((it) => `${it}=${literal(now[it])}`).join(", "),
   };
 }
 
-function fits({ positions, choices }, value) {
-  if (choices) return Object.hasOwn(choices, value);
-  if (value === null) return positions.includes(null);
-  const numbers = positions.filter((it) => it !== null);
-  return value >= numbers[0] && value <= numbers.at(-1) &&
-    (Number.isInteger(value) || (typeof value === "number" && !numbers.every(Number.isInteger)));
-}
+const same = (a, b) => JSON.stringify(a) === JSON.stringify(b);
+
+const LITERALS = { null: "None", true: "True", false: "False" };
+
+/** A value as Python writes it. */
+const literal = (value) => (Array.isArray(value) ? `[${value.map(literal).join(", ")}]`
+  : LITERALS[value] && typeof value !== "string" ? LITERALS[value] : JSON.stringify(value));
