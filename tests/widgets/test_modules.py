@@ -19,11 +19,22 @@ STARTER = "standalone.js"  # a script, not a widget
 WIDGETS = sorted(path for path in STATIC.glob("*.js") if path.name != STARTER)
 
 
-def node(*arguments: str) -> subprocess.CompletedProcess[str]:
-    """Run node in web/; without what it needs, skip the test, or fail it under CI=true."""
+def node(*arguments: str, given: str = "") -> subprocess.CompletedProcess[str]:
+    """Run node in web/; without what it needs, skip the test, or fail it under CI=true.
+
+    Args:
+        arguments: of node.
+        given: what it reads from its standard input.
+    """
     if not MODULES.is_dir() or shutil.which("node") is None:
         missing_node_modules()
-    return subprocess.run(["node", *arguments], cwd=WEB, capture_output=True, text=True)
+    return subprocess.run(
+        ["node", *arguments],
+        cwd=WEB,
+        capture_output=True,
+        input=given,
+        encoding="utf-8",
+    )
 
 
 def test_what_is_committed_is_what_the_sources_give():
