@@ -39,8 +39,9 @@ def main() -> int:
         memory = max(each.megabytes for each in runs)
         within &= seconds <= SECONDS and memory <= MEGABYTES
         times = [each.seconds for each in runs]
+        name = source.number or source.slug
         spread = f"{min(times):.0f}–{max(times):.0f}"
-        rows.append(f"| {source.kind} {source.number} | {seconds:.0f} ({spread}) | {memory:.0f} |")
+        rows.append(f"| {source.kind} {name} | {seconds:.0f} ({spread}) | {memory:.0f} |")
         print(rows[-1], flush=True)
     if not arguments.number:
         import torch

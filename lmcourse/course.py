@@ -1,4 +1,4 @@
-"""Where the course is and what it holds: the checkout, chapters and labs, the student's folder."""
+"""Where the course is and what it holds: the checkout, its notebooks, the student's folder."""
 
 import os
 import re
@@ -8,31 +8,43 @@ from typing import Any, Literal
 
 from lmcourse.errors import CourseError
 
-Kind = Literal["chapter", "lab"]
+Kind = Literal["chapter", "lab", "widget"]
 
 INSTALL = 'Run `python -m pip install -c requirements.lock -e ".[dev]"` in the course\'s folder.'
 
-FOLDERS: dict[Kind, str] = {"chapter": "chapters", "lab": "labs"}
-_NAME = re.compile(r"(?P<number>\d\d)-[^.]+")
+FOLDERS: dict[Kind, str] = {"chapter": "chapters", "lab": "labs", "widget": "gallery"}
+_NUMBERED = re.compile(r"(?P<number>\d\d)-[^.]+")
+_NAMES: dict[Kind, "re.Pattern[str]"] = {
+    "chapter": _NUMBERED,
+    "lab": _NUMBERED,
+    "widget": re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*"),
+}
+_NUMBERED_KINDS: tuple[Kind, ...] = ("chapter", "lab")
+_LAST = "~"  # sorts after every number
 _FENCE = re.compile(r"\s{0,3}(`{3,}|~{3,}|:{3,})")
 
 
 @dataclass(frozen=True)
 class Source:
-    """One tracked MyST Markdown notebook: a chapter, or a lab's master."""
+    """One tracked MyST Markdown notebook: a chapter, a lab's master, or a widget's page."""
 
     path: Path
     kind: Kind
-    number: str  # two digits: "02"
+    number: str  # two digits: "02"; a widget's page has none: ""
     title: str
-    slug: str  # "02-recurrent-language-models"
+    slug: str  # "02-recurrent-language-models", "attention-heads"
     question: str | None = None
     minutes: int | None = None
 
     @property
     def label(self) -> str:
-        """Name the source as readers do: ``Chapter 02``."""
-        return f"{self.kind.capitalize()} {self.number}"
+        """Name the source as readers do: ``Chapter 02``, ``Widget Attention heads``."""
+        return f"{self.kind.capitalize()} {self.number or self.title}"
+
+    @property
+    def address(self) -> str:
+        """Return the name of the source's page in the book: ``recurrent-language-models``."""
+        return self.slug.removeprefix(f"{self.number}-")
 
 
 def root() -> Path:
@@ -44,7 +56,7 @@ def root() -> Path:
     named = os.environ.get("LMCOURSE_ROOT")
     folder = Path(named).expanduser() if named else Path(__file__).parent.parent
     folder = folder.resolve()
-    if all((folder / name).is_dir() for name in FOLDERS.values()):
+    if all((folder / FOLDERS[kind]).is_dir() for kind in _NUMBERED_KINDS):
         return folder
     raise CourseError(
         f"The course's chapters and labs are not in the folder {folder}.",
@@ -68,22 +80,27 @@ def products() -> Path:
 
 
 def sources(kind: Kind | None = None) -> list[Source]:
-    """List the course's sources by number, each chapter before its lab; ``kind`` picks one sort.
+    """List the course's sources by number, each chapter before its lab, then the widgets' pages.
 
-    Files whose name does not start with two digits and a hyphen are no sources.
+    Files of another name are no sources: a chapter's and a lab's starts with two digits and a
+    hyphen, a widget's page has lowercase words with hyphens.
+
+    Args:
+        kind: list this sort only.
 
     Raises:
         CourseError: a source cannot be read, or two of one kind have the same number.
     """
-    found: dict[tuple[str, Kind], Source] = {}
+    found: dict[tuple[str, Kind, str], Source] = {}
     for each, folder in FOLDERS.items():
         if kind not in (None, each):
             continue
         for path in sorted((root() / folder).glob("*.md")):
-            if not _NAME.fullmatch(path.stem):
+            if not _NAMES[each].fullmatch(path.stem):
                 continue
             source = _read(path, each)
-            twin = found.setdefault((source.number, each), source)
+            name = "" if source.number else source.slug
+            twin = found.setdefault((source.number or _LAST, each, name), source)
             if twin is not source:
                 raise CourseError(
                     f"Two {folder} have the number {source.number}: "
@@ -96,18 +113,21 @@ def sources(kind: Kind | None = None) -> list[Source]:
 def select(number: str) -> list[Source]:
     """Return the chapter and the lab of one number; ``"2"`` and ``"02"`` both name chapter 02.
 
+    The name of a widget's page (``"attention-heads"``) picks that page.
+
     Raises:
-        CourseError: there is neither, or ``number`` is no number.
+        CourseError: there is none of these.
     """
     everything = sources()
-    wanted = number.strip().zfill(2)
-    chosen = [source for source in everything if source.number == wanted]
+    wanted = number.strip()
+    names = {wanted.zfill(2), wanted}
+    chosen = [source for source in everything if (source.number or source.slug) in names]
     if chosen:
         return chosen
-    numbers = sorted({source.number for source in everything})
+    there = dict.fromkeys(source.number or source.slug for source in everything)
     raise CourseError(
         f"There is no chapter {number!r} in this course.",
-        f"Choose one of these: {', '.join(numbers)}." if numbers else "No chapter is written yet.",
+        f"Choose one of these: {', '.join(there)}." if there else "No chapter is written yet.",
     )
 
 
@@ -152,11 +172,13 @@ def _read(path: Path, kind: Kind) -> Source:
             f"The front matter of {path.name} says minutes: {minutes!r}, which is no whole number.",
             "Write the minutes as a number, for example `minutes: 60`.",
         )
+    number = "" if kind == "widget" else path.stem[:2]
+    words = path.stem.removeprefix(f"{number}-")
     return Source(
         path=path,
         kind=kind,
-        number=path.stem[:2],
-        title=_heading(body) or str(matter.get("title") or path.stem[3:].replace("-", " ")),
+        number=number,
+        title=_heading(body) or str(matter.get("title") or words.replace("-", " ")),
         slug=path.stem,
         question=None if question is None else str(question).strip(),
         minutes=minutes,

@@ -50,7 +50,8 @@ def run(only: str | None = None, device: str | None = None, extra: Sequence[str]
     """Run the tests, all or those of one number, and return pytest's exit code.
 
     Args:
-        only: a chapter's number, such as ``"02"``: its notebook, its lab's, and their tests.
+        only: a chapter's number, such as ``"02"``: its notebook, its lab's, and their tests; or the
+            name of a widget's page, such as ``"gradient-flow"``.
         device: where notebooks compute, as in ``LMCOURSE_DEVICE``; by default the best there is.
         extra: further arguments for pytest.
 
@@ -76,13 +77,18 @@ def run(only: str | None = None, device: str | None = None, extra: Sequence[str]
 
 
 def select(root: Path, only: str) -> list[Path]:
-    """Return the sources of one number, and the test files that carry it in a name.
+    """Return the sources of one number, or a widget's page, and the test files that carry its name.
 
     Raises:
         CourseError: there is no such chapter; the message lists those that there are.
     """
     sources = course.select(only)
-    number = re.compile(rf"(?<!\d){sources[0].number}(?!\d)")
+    first = sources[0]
+    number = re.compile(
+        rf"(?<!\d){first.number}(?!\d)"
+        if first.number
+        else rf"(?<![a-z]){first.slug.replace('-', '_')}(?![a-z])"
+    )
     tests = sorted((root / "tests").rglob("test_*.py"))
     own = [path for path in tests if number.search(path.relative_to(root).as_posix())]
     return [source.path for source in sources] + own

@@ -1,4 +1,4 @@
-"""Collect every chapter and lab as a notebook: an item per code cell, run by nbval in one kernel.
+"""Collect every source as a notebook: an item per code cell, run by nbval in one kernel.
 
 nbval 0.11 does the talking to the kernel. What is our own, and why (each has a test in
 ``tests/notebooks``):
@@ -25,7 +25,7 @@ import pytest
 from lmcourse.errors import CourseError
 from tests.watched_kernel import DeadKernel, WatchedKernel
 
-FOLDERS = ("chapters", "labs")
+FOLDERS = ("chapters", "labs", "gallery")
 CELL_TIMEOUT = 300.0  # seconds; nbval's own 2000 hide an endless loop for half an hour
 OUTPUT_TIMEOUT = 60  # seconds between a cell's end and its last output; nbval's own: 5
 _NBVAL_CELL_TIMEOUT = 2000

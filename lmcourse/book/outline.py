@@ -1,12 +1,14 @@
-"""The course's parts and chapters in reading order (``outline.yml``), and what is written."""
+"""The course's parts, chapters and widgets in order (``outline.yml``), and what is written."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from lmcourse import course
 from lmcourse.errors import CourseError
 
 OUTLINE = "outline.yml"
+FOLDER = course.FOLDERS["widget"]
 
 
 @dataclass(frozen=True)
@@ -27,10 +29,11 @@ class Chapter:
 
 @dataclass(frozen=True)
 class Part:
-    """A part of the course."""
+    """A part of the course: chapters, or the pages of widgets."""
 
     title: str
-    chapters: tuple[Chapter, ...]
+    chapters: tuple[Chapter, ...] = ()
+    gallery: tuple[course.Source, ...] = ()
 
 
 def read() -> list[Part]:
@@ -44,10 +47,7 @@ def read() -> list[Part]:
     path = course.root() / OUTLINE
     sources = course.sources()
     try:
-        parts = [
-            Part(part["part"], tuple(_chapter(entry, sources) for entry in part["chapters"]))
-            for part in yaml.safe_load(course.read_text(path))
-        ]
+        parts = [_part(entry, sources) for entry in yaml.safe_load(course.read_text(path))]
     except (yaml.YAMLError, TypeError, KeyError, AttributeError) as error:
         what = " ".join(str(error).split())
         raise CourseError(
@@ -56,6 +56,24 @@ def read() -> list[Part]:
         ) from error
     _check(parts, sources)
     return parts
+
+
+def _part(entry: dict[str, Any], sources: Sequence[course.Source]) -> Part:
+    if "gallery" not in entry:
+        return Part(entry["part"], tuple(_chapter(each, sources) for each in entry["chapters"]))
+    pages = {source.slug: source for source in sources if source.kind == "widget"}
+    absent = [name for name in entry["gallery"] if name not in pages]
+    if absent:
+        raise CourseError(
+            f"{OUTLINE} names {absent[0]}, and there is no {FOLDER}/{absent[0]}.md.",
+            f"Write the page, or take the name out. There are: {', '.join(pages) or 'none'}.",
+        )
+    twice = [name for name in entry["gallery"] if entry["gallery"].count(name) > 1]
+    if twice:
+        raise CourseError(
+            f"{OUTLINE} names {twice[0]} twice.", "A page has one place: name it once."
+        )
+    return Part(entry["part"], gallery=tuple(pages[name] for name in entry["gallery"]))
 
 
 def _chapter(entry: dict[str, str], sources: Sequence[course.Source]) -> Chapter:
@@ -73,11 +91,15 @@ def _chapter(entry: dict[str, str], sources: Sequence[course.Source]) -> Chapter
 def _check(parts: Sequence[Part], sources: Sequence[course.Source]) -> None:
     """Raise unless every source has a place, and every chapter stands after those it needs."""
     numbers = [chapter.number for part in parts for chapter in part.chapters]
+    pages = [page for part in parts for page in part.gallery]
     for source in sources:
-        if source.number not in numbers:
+        listed = source in pages if source.kind == "widget" else source.number in numbers
+        if not listed:
             raise CourseError(
                 f"{source.path.name} has no place in {OUTLINE}.",
-                f"Add the number {source.number} to the part where it belongs.",
+                f"Add the number {source.number} to the part where it belongs."
+                if source.number
+                else f"Add the name {source.slug} to the part that has a `gallery`.",
             )
     for chapter in (chapter for part in parts for chapter in part.chapters):
         before = numbers[: numbers.index(chapter.number)]

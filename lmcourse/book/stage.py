@@ -94,9 +94,8 @@ def _with_front_matter(notebook: "NotebookNode", source: course.Source) -> "Note
     import yaml
 
     offer = Path("..") / _DOWNLOADS / product_name(source)
-    matter = {
+    matter: dict[str, Any] = {
         "title": source.title,
-        "short_title": source.label,
         "description": source.question or f"The exercises to chapter {source.number}.",
         "downloads": [
             {
@@ -107,6 +106,8 @@ def _with_front_matter(notebook: "NotebookNode", source: course.Source) -> "Note
             for suffix, title in ((".ipynb", "Notebook (.ipynb)"), (".md", "Text (.md)"))
         ],
     }
+    if source.number:
+        matter["short_title"] = source.label
     staged = copy.deepcopy(notebook)
     text = f"---\n{yaml.safe_dump(matter, allow_unicode=True)}---"
     staged.cells.insert(0, nbformat.v4.new_markdown_cell(text))
@@ -139,13 +140,11 @@ def _write_configuration(parts: Sequence[Part], folder: Path, template: str) -> 
         ) from error
     toc: list[dict[str, Any]] = [{"file": INDEX}]
     for number, part in enumerate(parts, start=1):
-        pages = [
-            {"file": product_name(source)}
-            for chapter in part.chapters
-            for source in chapter.sources
-        ]
+        written = [source for chapter in part.chapters for source in chapter.sources]
+        pages = [{"file": product_name(source)} for source in (*written, *part.gallery)]
         if pages:
-            toc.append({"title": f"Part {_ROMAN[number]}: {part.title}", "children": pages})
+            title = part.title if part.gallery else f"Part {_ROMAN[number]}: {part.title}"
+            toc.append({"title": title, "children": pages})
     project["toc"] = toc
     site["template"] = template
     text = yaml.safe_dump(configuration, allow_unicode=True, sort_keys=False)
@@ -156,9 +155,9 @@ _ROMAN = ("", "I", "II", "III", "IV", "V", "VI", "VII", "VIII", "IX", "X")
 
 
 def course_map(parts: Sequence[Part], executed: Mapping[str, Executed]) -> str:
-    """Write the course's map in MyST: a grid of cards for each part."""
+    """Write the course's map in MyST: a grid of cards for each part, then for the widgets."""
     lines = ["## The course", ""]
-    for number, part in enumerate(parts, start=1):
+    for number, part in enumerate((part for part in parts if part.chapters), start=1):
         lines += [f"### Part {_ROMAN[number]}: {part.title}", "", "::::{grid} 1 1 2 2", ""]
         lines += [_card(chapter, executed) for chapter in part.chapters]
         lines += ["::::", ""]
@@ -166,7 +165,25 @@ def course_map(parts: Sequence[Part], executed: Mapping[str, Executed]) -> str:
         "Seconds and memory are what all cells took when this book was built, on one thread. What "
         "is marked as planned is not written yet."
     )
-    return "\n".join([*lines, measured])
+    return "\n".join([*lines, measured, *(_gallery(part) for part in parts if part.gallery)])
+
+
+def _gallery(part: Part) -> str:
+    """Write the widgets' cards: each one's name and its question."""
+    lines = [
+        "",
+        f"## {part.title}",
+        "",
+        "Figures that you can move. Each has a page of its own: what it shows, how to read it, its "
+        "keys, and how to make one from your own arrays.",
+        "",
+        "::::{grid} 1 2 2 3",
+        "",
+    ]
+    for page in part.gallery:
+        link = f":link: {product_name(page)}"
+        lines += [f":::{{card}} {page.title}", link, "", page.question or "", ":::", ""]
+    return "\n".join([*lines, "::::", ""])
 
 
 def _card(chapter: Chapter, executed: Mapping[str, Executed]) -> str:

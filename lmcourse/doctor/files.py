@@ -3,6 +3,7 @@
 import json
 import os
 import tempfile
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -11,11 +12,10 @@ from lmcourse.doctor.finding import Finding, Status
 
 
 def sources() -> Iterator[Finding]:
-    """Look at the chapters and labs."""
-    everything = course.sources()
-    chapters = sum(source.kind == "chapter" for source in everything)
-    labs = len(everything) - chapters
-    found = f"{_count(chapters, 'chapter')} and {_count(labs, 'lab')} in {course.root()}"
+    """Look at the chapters, labs and widgets."""
+    kinds = Counter(source.kind for source in course.sources())
+    chapters, labs, widgets = (_count(kinds[kind], kind) for kind in course.FOLDERS)
+    found = f"{chapters}, {labs} and {widgets} in {course.root()}"
     yield Finding("course", "ok", found)
 
 

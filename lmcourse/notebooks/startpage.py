@@ -1,6 +1,7 @@
 """The page on which JupyterLab opens: ``START.md`` in the workbook."""
 
 import hashlib
+from collections.abc import Sequence
 from urllib.parse import quote
 
 from lmcourse import course
@@ -54,16 +55,19 @@ def write(report: Report) -> bool:
 
 
 def page(report: Report) -> str:
-    """Write the page's text, in CommonMark: chapters, progress, notices, help."""
+    """Write the page's text, in CommonMark: chapters, progress, widgets, notices, help."""
     solved = _solved(report)
     notices = _notices(report)
-    numbers = sorted({source.number for source in course.sources()})
+    everything = course.sources()
+    numbers = sorted({source.number for source in everything if source.number})
+    widgets = [source for source in everything if source.kind == "widget"]
     parts = [
         _TOP,
         "\n".join(["## Please note", "", *(f"- {notice}" for notice in notices), ""])
         if notices
         else "",
         *(_section(number, solved) for number in numbers),
+        _gallery(widgets) if widgets else "",
         _BOTTOM,
     ]
     return "\n".join(part for part in parts if part)
@@ -82,6 +86,15 @@ def _section(number: str, solved: set[str]) -> str:
         if source.kind == "lab":
             facts += _progress(number, solved)
         lines.append(f"- **{link}**" + "".join(f" · {fact}" for fact in facts))
+    return "\n".join([*lines, ""])
+
+
+def _gallery(pages: Sequence[course.Source]) -> str:
+    """Write the list of the widgets' pages, each with its question."""
+    lines = ["## Widgets", "", "Figures that you can move, each on a page of its own.", ""]
+    for page in pages:
+        question = f" · *{page.question}*" if page.question else ""
+        lines.append(f"- **{_link(product_name(page), page.title)}**{question}")
     return "\n".join([*lines, ""])
 
 

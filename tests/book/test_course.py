@@ -17,7 +17,7 @@ from tests.slides import test_deck_browser as decks
 from tests.widgets.hosts import axe, overflow
 
 Open = Callable[..., Opened]
-PAGES = ["index.html", *(f"{source.slug[3:]}.html" for source in course.sources())]
+PAGES = ["index.html", *(f"{source.address}.html" for source in course.sources())]
 DECKS = [f"slides/{source.slug}.html" for source in course.sources("chapter")]
 WITH_WIDGET = ["recurrent-language-models.html", "slides/02-recurrent-language-models.html"]
 

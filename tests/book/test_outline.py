@@ -6,6 +6,7 @@ from lmcourse import course
 from lmcourse.book import outline
 from lmcourse.errors import CourseError
 from tests.book.checkout import OUTLINE, small  # noqa: F401 - a fixture
+from tests.doors.conftest import WIDGET
 
 
 def test_written_chapters_bring_their_own_title(small):  # noqa: F811
@@ -21,7 +22,31 @@ def test_written_chapters_bring_their_own_title(small):  # noqa: F811
 def test_the_course_itself():
     numbers = [chapter.number for part in outline.read() for chapter in part.chapters]
     assert numbers == [f"{number:02}" for number in range(1, 20)]
-    assert {source.number for source in course.sources()} <= set(numbers)
+    assert {source.number for source in course.sources() if source.number} <= set(numbers)
+    last = outline.read()[-1]
+    assert last.title == "Widgets" and not last.chapters
+    assert {page.slug for page in last.gallery} == {it.slug for it in course.sources("widget")}
+
+
+def test_the_widgets_pages_stand_in_the_outlines_order(small):  # noqa: F811
+    for name in ("attention-heads", "masking"):
+        small.write(f"gallery/{name}.md", WIDGET)
+    path = small.root / "outline.yml"
+    for listed, cause, remedy in (
+        ("[masking]", "attention-heads.md has no place", "Add the name attention-heads"),
+        ("[masking, gates]", "no gallery/gates.md", "There are: attention-heads, masking."),
+        ("masking", "outline.yml names m", "There are"),
+        ("{a: 1}", "outline.yml names a", "There are"),
+        ("[masking, attention-heads, masking]", "masking twice", "once"),
+    ):
+        path.write_text(f"{OUTLINE}- part: Widgets\n  gallery: {listed}\n", encoding="utf-8")
+        with pytest.raises(CourseError) as caught:
+            outline.read()
+        assert cause in caught.value.cause and remedy in caught.value.remedy
+    end = "- part: Widgets\n  gallery: [masking, attention-heads]\n"
+    path.write_text(OUTLINE + end, encoding="utf-8")
+    _, widgets = outline.read()
+    assert [page.slug for page in widgets.gallery] == ["masking", "attention-heads"]
 
 
 @pytest.mark.parametrize(

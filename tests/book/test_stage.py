@@ -12,7 +12,8 @@ from lmcourse.book.cache import Executed
 from lmcourse.book.stage import stage
 from lmcourse.errors import CourseError
 from lmcourse.notebooks.sources import read_notebook
-from tests.book.checkout import small  # noqa: F401 - a fixture
+from tests.book.checkout import OUTLINE, small  # noqa: F401 - a fixture
+from tests.doors.conftest import WIDGET
 
 SECRETS = ("2 * number", "The secret is", "the answer is")
 
@@ -114,6 +115,27 @@ def test_the_map(lay_out):
     )
     assert "[Lab 02](labs/02-lab-recurrent.ipynb): 90 minutes to do, 12 s and 457 MB to run" in text
     assert "**Needs** 01" in text
+
+
+def test_the_widgets_have_a_part_of_their_own(lay_out, small):  # noqa: F811
+    small.write("gallery/attention-heads.md", WIDGET)
+    end = "- part: Widgets\n  gallery: [attention-heads]\n"
+    (small.root / "outline.yml").write_text(OUTLINE + end, encoding="utf-8")
+    folder = lay_out()
+    configuration = yaml.safe_load((folder / "myst.yml").read_text(encoding="utf-8"))
+    *_, part = configuration["project"]["toc"]
+    assert part == {"title": "Widgets", "children": [{"file": "gallery/attention-heads.ipynb"}]}
+    matter = yaml.safe_load(
+        "".join(cells(folder / "gallery" / "attention-heads.ipynb")[0]["source"]).strip("-\n")
+    )
+    assert matter["description"] == "Where does it look?" and "short_title" not in matter
+    offered = {each["filename"] for each in matter["downloads"]}
+    assert offered == {"attention-heads.ipynb", "attention-heads.md"}
+    text = (folder / "index.md").read_text(encoding="utf-8")
+    card = (
+        ":::{card} Attention heads\n:link: gallery/attention-heads.ipynb\n\nWhere does it look?\n"
+    )
+    assert card in text[text.index("## Widgets") :] and text.count("### Part") == 1
 
 
 @pytest.mark.parametrize("text", ["# No map\n", "% course-map\n\n% course-map\n"])

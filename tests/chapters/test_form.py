@@ -1,4 +1,4 @@
-"""What every chapter and lab owes its reader, checked on the sources."""
+"""What every chapter, lab and widget page owes its reader, checked on the sources."""
 
 import ast
 import re
@@ -9,17 +9,18 @@ import sys
 import pytest
 import yaml
 
-from lmcourse import course
+from lmcourse import course, widgets
 from lmcourse.notebooks.sources import read_notebook
 
 SOURCES = course.sources()
 CHAPTERS = [source for source in SOURCES if source.kind == "chapter"]
+GALLERY = [source for source in SOURCES if source.kind == "widget"]
 COLUMNS = 100
 VISIBLE_LINES = 25  # of a cell that is not folded away
 
 
 def name(source):
-    return f"{source.kind}-{source.number}"
+    return f"{source.kind}-{source.number or source.slug}"
 
 
 def code_cells(source):
@@ -41,7 +42,8 @@ def calls(cell, *names):
 @pytest.mark.parametrize("source", SOURCES, ids=name)
 def test_the_front_matter_says_what_it_is(source):
     matter = yaml.safe_load(source.path.read_text(encoding="utf-8").split("---\n")[1])
-    assert matter["title"] and source.minutes and 30 <= source.minutes <= 120
+    assert matter["title"]
+    assert source.kind == "widget" or (source.minutes and 30 <= source.minutes <= 120)
     assert source.kind == "lab" or matter["question"].endswith("?")
 
 
@@ -82,6 +84,29 @@ def test_a_chapter_asks_answers_shows_and_promises(source):
     assert any(calls(cell, "show.source") for cell in cells)
     slides = [c for c in read_notebook(source.path).cells if "slideshow" in c.metadata]
     assert len(slides) >= 10
+
+
+SECTIONS = ["What it shows", "How to read it", "Keys", "In Python"]
+
+
+@pytest.mark.parametrize("source", GALLERY, ids=name)
+def test_a_widgets_page_shows_explains_and_says_its_keys(source):
+    text, cells = prose(source), code_cells(source)
+    assert source.title == re.search(r"^# (.+)$", text, re.MULTILINE)[1]
+    assert re.findall(r"^## (.+)$", text, re.MULTILINE) == SECTIONS
+    assert 2 <= len(cells) <= 5 and not any("slideshow" in cell.metadata for cell in cells)
+    assert 250 <= len(re.findall(r"\w+", text)) <= 900
+    keys = text[text.index("## Keys") : text.index("## In Python")]
+    assert len(re.findall(r"^\|.+\|.+\|$", keys, re.MULTILINE)) >= 5, "a table"
+
+
+def test_each_widget_has_a_page():
+    shown = {each for source in GALLERY for each in widgets.__all__ if each in text_of(source)}
+    assert shown == set(widgets.__all__) - {"Widget"}
+
+
+def text_of(source):
+    return "\n".join(cell.source for cell in code_cells(source))
 
 
 @pytest.mark.parametrize("source", SOURCES, ids=name)

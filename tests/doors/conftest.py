@@ -59,6 +59,19 @@ The secret is to add the number to itself.
 """
 
 
+WIDGET = """\
+question: Where does it look?
+title: Attention heads
+---
+
+# Attention heads
+
+```{code-cell} ipython3
+print("heads")
+```
+"""
+
+
 @dataclass
 class SmallCourse:
     """A checkout with chapter 02 and lab 02; ``root`` holds it, ``workbook`` need not exist."""

@@ -6,6 +6,7 @@ import pytest
 
 from lmcourse import course
 from lmcourse.errors import CourseError
+from tests.doors.conftest import WIDGET
 
 
 def test_sources_are_sorted_and_described(small):
@@ -44,6 +45,25 @@ def test_title_is_the_first_heading_outside_fences(small, body, title):
 @pytest.mark.parametrize("number", ["2", "02", " 2 "])
 def test_select_takes_short_and_long_numbers(small, number):
     assert [each.kind for each in course.select(number)] == ["chapter", "lab"]
+
+
+def test_the_widgets_pages_come_last_and_have_no_number(small):
+    for name in ("masking", "attention-heads"):
+        small.write(f"gallery/{name}.md", WIDGET)
+    small.write("gallery/README.md", "title: T\n---\n")
+    small.write("chapters/11-bert.md", "title: BERT\n---\n\n# BERT\n")
+    *numbered, heads, masking = course.sources()
+    assert [each.number for each in numbered] == ["02", "02", "11"]
+    assert (heads.kind, heads.number, heads.slug) == ("widget", "", "attention-heads")
+    assert heads.label == "Widget Attention heads" and heads.question == "Where does it look?"
+    assert [each.address for each in (numbered[0], heads)] == ["recurrent", "attention-heads"]
+    assert course.sources("widget") == [heads, masking]
+    assert course.select("attention-heads") == [heads] and course.select("2") == numbered[:2]
+    with pytest.raises(CourseError) as error:
+        course.select("heads")
+    assert error.value.remedy == "Choose one of these: 02, 11, attention-heads, masking."
+    with pytest.raises(CourseError):
+        course.chapter("attention-heads")
 
 
 @pytest.mark.parametrize("number", ["3", "", "two", "../02", "-1"])

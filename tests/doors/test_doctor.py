@@ -246,10 +246,12 @@ def test_sources(home: Path) -> None:
         (home / name).write_text("# X\n", encoding="utf-8")
 
     write("chapters/03-x.md")
-    assert one(files.sources, "course").found == f"1 chapter and 0 labs in {home}"
+    assert one(files.sources, "course").found == f"1 chapter, 0 labs and 0 widgets in {home}"
     write("labs/03-x.md")
     write("chapters/04-x.md")
-    assert one(files.sources, "course").found == f"2 chapters and 1 lab in {home}"
+    (home / "gallery").mkdir()
+    write("gallery/x.md")
+    assert one(files.sources, "course").found == f"2 chapters, 1 lab and 1 widget in {home}"
 
 
 def test_text(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -9,6 +9,7 @@ import pytest
 from lmcourse import labs
 from lmcourse.errors import CourseError
 from lmcourse.notebooks import files, startpage, workbook
+from tests.doors.conftest import WIDGET
 
 COUNT = len(labs.exercises("02"))
 
@@ -47,11 +48,23 @@ def test_a_lab_that_is_all_solved_is_marked(small):
     assert f"{COUNT} of {COUNT} exercises solved ✓" in startpage.page(workbook.lay_out())
 
 
+def test_the_widgets_stand_under_the_chapters_without_a_mark(small):
+    assert "Widgets" not in startpage.page(workbook.lay_out())
+    small.write("gallery/attention-heads.md", WIDGET)
+    page = startpage.page(workbook.lay_out())
+    line = "- **[Attention heads](gallery/attention-heads.ipynb)** · *Where does it look?*\n"
+    below = page[page.index("## Widgets") : page.index("## Good to know")]
+    assert (
+        line in below and "solved" not in below and page.index("## 02") < page.index("## Widgets")
+    )
+
+
 def test_every_link_leads_to_a_file(small):
     small.write("chapters/03-a b (é).md", "---\n\n# Odd name\n")
+    small.write("gallery/attention-heads.md", WIDGET)
     startpage.write(workbook.lay_out())
     links = re.findall(r"\]\(([^)]*)\)", read(small))
-    assert len(links) == 3
+    assert len(links) == 4
     assert all((small.workbook / unquote(link)).is_file() for link in links)
 
 

@@ -27,6 +27,8 @@ FILES = (
     "tests/labs/lab02/test_answers.py",
     "tests/labs/test_lab12_checks.py",
     "tests/models/test_rnn_2002.py",
+    "tests/widgets/test_gradient_flow.py",
+    "tests/widgets/test_gradient_flows.py",
 )
 
 
@@ -39,7 +41,8 @@ def notebook(source: str) -> str:
 def small_course(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Return a course with chapter 02, its lab, and test files; its collector is this one's."""
     root = tmp_path / "Kurs für Ñandú"
-    for name in ("chapters/02-small.md", "labs/02-small.md", *FILES):
+    sources = ("chapters/02-small.md", "labs/02-small.md", "gallery/gradient-flow.md")
+    for name in (*sources, *FILES):
         path = root / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(notebook("1 + 1") if path.suffix == ".md" else "", encoding="utf-8")
@@ -101,6 +104,14 @@ def test_only_runs_a_chapter_its_lab_and_what_carries_the_number(
     assert sorted(targets) == sorted(["chapters/02-small.md", "labs/02-small.md", *FILES[:3]])
     said = capfd.readouterr().out
     assert "Running chapters/02-small.md, labs/02-small.md and their 3 files of tests with" in said
+
+
+def test_only_runs_a_widgets_page_and_what_carries_its_name(
+    small_course: Path, started: dict[str, Any]
+) -> None:
+    testing.run("gradient-flow")
+    targets = [Path(part).as_posix() for part in started["command"][8:]]
+    assert targets == ["gallery/gradient-flow.md", "tests/widgets/test_gradient_flow.py"]
 
 
 @pytest.mark.parametrize("only", ["7", "x", "../02"])

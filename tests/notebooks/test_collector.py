@@ -46,8 +46,9 @@ def test_each_code_cell_is_an_item_and_cells_share_a_kernel(
 ) -> None:
     write("# Title", code("a = 6"), "Text.", code("assert a == 6"))
     write(code("b = 1"), name="labs/01-small.md")
+    write(code("c = 1"), name="gallery/small.md")
     result = run(pytester, "-v")
-    result.assert_outcomes(passed=3)
+    result.assert_outcomes(passed=4)
     result.stdout.fnmatch_lines(["*chapters/01-small.md::cell 2 PASSED*"])
     result.stdout.fnmatch_lines(["chapters/01-small.md: 2 cells run, 0 contracts, *"])
     assert not list(pytester.path.rglob("*.ipynb"))
