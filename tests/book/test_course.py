@@ -5,7 +5,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Locator, Page, expect
+from playwright.sync_api import Locator, Page, Position, expect
 
 from lmcourse import course
 from lmcourse.book import build, outline
@@ -19,7 +19,9 @@ from tests.widgets.hosts import axe, overflow
 Open = Callable[..., Opened]
 PAGES = ["index.html", *(f"{source.address}.html" for source in course.sources())]
 DECKS = [f"slides/{source.slug}.html" for source in course.sources("chapter")]
-WITH_WIDGET = ["recurrent-language-models.html", "slides/02-recurrent-language-models.html"]
+FLOW = ["recurrent-language-models.html", "slides/02-recurrent-language-models.html"]
+GALLERY = [f"{source.address}.html" for source in course.sources("widget")]
+WITH_WIDGET = [*FLOW, *GALLERY]
 
 NORM = re.compile(r"^‖G‖ \d")  # above each strip: the length of that cell's gradient
 
@@ -73,7 +75,7 @@ def test_under_a_sub_path(opened: Open, address: str, name: str) -> None:
     assert it.is_quiet(), it
 
 
-@pytest.mark.parametrize("name", WITH_WIDGET)
+@pytest.mark.parametrize("name", FLOW)
 @pytest.mark.parametrize("by", ["keyboard", "mouse", "touch"])
 def test_the_widget_answers(opened: Open, name: str, by: str) -> None:
     it = opened(has_touch=by == "touch")
@@ -95,6 +97,49 @@ def test_the_widget_answers(opened: Open, name: str, by: str) -> None:
         expect(value).to_have_text(re.compile(r"2\.\d+"))
     expect(norm).not_to_have_text(before)
     assert it.is_quiet(), it
+
+
+@pytest.mark.parametrize("name", GALLERY)
+def test_every_widget_of_the_gallery_answers_from_a_disk(opened: Open, name: str) -> None:
+    it = opened()
+    roots = it.open(name).locator(".lm")
+    expect(roots.first).to_be_visible()
+    for root in roots.all():
+        figure = root.locator(".lm-stage svg[role=img]")
+        before = figure.get_attribute("aria-label") or ""
+        for act in (by_control, by_click):
+            if act(root):
+                expect(figure).not_to_have_attribute("aria-label", before)
+                root.get_by_role("button", name="Reset").click()
+                expect(figure).to_have_attribute("aria-label", before)
+    assert it.is_quiet(), it
+
+
+def by_control(root: Locator) -> bool:
+    """Move each slider, choice and box with keys; return whether there are any."""
+    controls = root.locator(".lm-controls :is(input[type=range], input[type=checkbox], select)")
+    for control in controls.all():
+        control.focus()
+        before = control.input_value()
+        for key in (" ", "Home", "End"):
+            root.page.keyboard.press(key)
+            if control.input_value() != before or control.get_attribute("type") == "checkbox":
+                break
+    return controls.count() > 0
+
+
+def by_click(root: Locator) -> bool:
+    """Click in each grid, off its middle; return whether there are any."""
+    grids = root.get_by_role("grid")
+    for grid in grids.all():
+        grid.click(position=share(grid, 0.3, 0.7))
+    return grids.count() > 0
+
+
+def share(place: Locator, right: float, down: float) -> Position:
+    box = place.bounding_box()
+    assert box is not None
+    return {"x": right * box["width"], "y": down * box["height"]}
 
 
 def test_the_search_finds_truncation(opened: Open) -> None:

@@ -129,13 +129,22 @@ def host_page(host: Host, widget: Widget, folder: Path) -> Path:
     if host == "file":
         widget.save(path)
         return path
-    facts = {
-        "state": json.dumps(widget.state()).replace("<", "\\u003c"),
-        "module": json.dumps(str(widget._esm)).replace("<", "\\u003c"),
-        "model": MYST if host == "myst" else JUPYTER,
-    }
-    path.write_text(PAGE.format(**facts), encoding="utf-8")
+    model = MYST if host == "myst" else JUPYTER
+    path.write_text(_page(widget.state(), str(widget._esm), model), encoding="utf-8")
     return path
+
+
+def strict_page(state: dict[str, Any], module: str) -> str:
+    """The page of a strict host for what MyST's directive holds."""
+    return _page(state, module, MYST)
+
+
+def _page(state: dict[str, Any], module: str, model: str) -> str:
+    facts = {
+        "state": json.dumps(state).replace("<", "\\u003c"),
+        "module": json.dumps(module).replace("<", "\\u003c"),
+    }
+    return PAGE.format(**facts, model=model)
 
 
 def axe(page: Page, within: str = "html") -> list[str]:

@@ -1,103 +1,158 @@
-"""GradientFlow in a notebook: live in JupyterLab, and in what nbconvert makes of it."""
+"""Every widget in a notebook: live in JupyterLab, and in what nbconvert makes of it."""
 
-import re
-from collections.abc import Callable
+import json
 from pathlib import Path
+from typing import Any, cast
 
 import nbformat
 from nbconvert import HTMLExporter
 from playwright.sync_api import Browser, Locator, Page, expect
 
+from lmcourse.widgets import Widget
 from tests import browser as door_browser
 from tests.doors.conftest import make_small
+from tests.widgets.examples import EXAMPLES
 from tests.widgets.hosts import open_file
+from tests.widgets.test_every_widget import says
 
-CHAPTER = """\
-title: A widget
-question: Does it live?
+HEAD = """\
+title: Widgets
+question: Do they live?
 minutes: 75
 ---
 
-# A widget
+# Widgets
 
 ```{code-cell} ipython3
-from lmcourse.evaluation.gradient_flow import random_network
-from lmcourse.widgets import GradientFlow
-flow = GradientFlow(random_network(time=20, width=8))
-flow
-```
-
-```{code-cell} ipython3
-print("radius", flow.spectral_radius)
+from tests.widgets.examples import EXAMPLES
+made = {}
 ```
 """
+SHOWN = """
+```{{code-cell}} ipython3
+made["{name}"] = EXAMPLES["{name}"].make()
+made["{name}"]
+```
+"""
+# Run with the others it does nothing; the second time the kernel sets a setting of each widget, and
+# the third time it says all settings.
+LAST = """
+```{code-cell} ipython3
+import json
+turn = globals().get("turn", 0) + 1
+if turn == 2:
+    for name, widget in made.items():
+        setattr(widget, *EXAMPLES[name].trait[:2])
+if turn == 3:
+    states = {name: widget.state() for name, widget in made.items()}
+    for state in states.values():
+        del state["arrays"]
+    print(json.dumps(states))
+print("turn", turn)
+```
+"""
+HEIGHT = 1400  # pixels of a widget and its cell: JupyterLab keeps only what is in view
 
 
-def test_it_lives_in_jupyterlab(tmp_path: Path) -> None:
+def scoped(root: Locator) -> Page:
+    """The page, on which what is looked for is looked for in one widget alone."""
+
+    class Scoped:
+        def __getattr__(self, name: str) -> Any:
+            here = name == "locator" or name.startswith("get_by_")
+            return getattr(root if here else root.page, name)
+
+    return cast(Page, Scoped())
+
+
+def shown(panel: Locator, name: str) -> Locator:
+    """The widget in the output of the cell that made it."""
+    return panel.locator(".jp-CodeCell", has_text=f'EXAMPLES["{name}"]').locator(".lm")
+
+
+def test_all_live_in_jupyterlab(tmp_path: Path) -> None:
     course = make_small(tmp_path)
-    course.write("chapters/02-recurrent.md", CHAPTER)
+    cells = [SHOWN.format(name=name) for name in EXAMPLES]
+    course.write("chapters/02-recurrent.md", "".join([HEAD, *cells, LAST]))
+    variables = {"LMCOURSE_ROOT": str(course.root), "PYTHONPATH": str(Path(__file__).parents[2])}
     with (
         door_browser.chromium_page(touch=True) as (page, seen),
-        door_browser.open_door(tmp_path, LMCOURSE_ROOT=str(course.root)) as door,
+        door_browser.open_door(tmp_path, **variables) as door,
     ):
+        page.set_viewport_size({"width": 1300, "height": HEIGHT * (len(EXAMPLES) + 1)})
         panel = door_browser.open_notebook(page, door, "chapters/02-recurrent.ipynb")
-        cells = door_browser.run_all(page, door.workbook / "chapters/02-recurrent.ipynb")
-        assert door_browser.errors_in(cells) == []
-        moved_by_keyboard(page, panel)
-        panel.locator(".jp-CodeCell .jp-InputArea-editor").last.click()
-        page.keyboard.press("Control+Enter")
-        expect(panel.get_by_text("radius 0.95")).to_be_visible()
-        moved_by(page.mouse.click, panel, 0.9, "2\\.[5-9]")
-        moved_by(page.touchscreen.tap, panel, 0.2, "0\\.[4-8]")
-        door_browser.picture(page, "gradient-flow-jupyterlab")
+        ran = door_browser.run_all(page, door.workbook / "chapters/02-recurrent.ipynb")
+        assert door_browser.errors_in(ran) == []
+        for name, example in EXAMPLES.items():
+            says(shown(panel, name), example.first)
+        before = panel.locator(".jp-Cell").count()
+        run_the_last(page, panel, 2)
+        for name, example in EXAMPLES.items():
+            says(shown(panel, name), example.trait[2])  # what the kernel has set
+            lives(shown(panel, name), name)
+            keeps_its_keys(shown(panel, name))
+        assert panel.locator(".jp-Cell").count() == before
+        door_browser.picture(page, "widgets-jupyterlab")
+        copied = {name: copied_as_python(shown(panel, name)) for name in EXAMPLES}
+        states = json.loads(run_the_last(page, panel, 3).splitlines()[0])
+        for name, example in EXAMPLES.items():
+            rebuilt = eval(copied[name], {example.name: type(example.make()), **example.call})
+            settings = json.loads(json.dumps(rebuilt.state()))
+            assert {key: settings[key] for key in states[name]} == states[name], name
         assert seen.outside == []
+        assert [it for it in seen.errors if "Failed to load resource" not in it] == []
 
 
-def moved_by_keyboard(page: Page, panel: Locator) -> None:
-    """Press keys that JupyterLab takes for itself elsewhere: in a slider, and in a strip."""
-    before = panel.locator(".jp-Cell").count()
-    strip = panel.get_by_role("grid", name="RNN:").get_by_role("gridcell")
-    for place in (strip, panel.get_by_label("Spectral radius")):
-        place.focus()
-        for key in ("ArrowDown", "b", "ArrowDown", "ArrowUp"):
-            page.keyboard.press(key)
-            expect(place).to_be_focused()
-    expect(panel.locator(".lm output").first).to_have_text("0.95")
-    expect(panel.get_by_role("status")).to_have_text(re.compile("^RNN, loss at T = 19"))
-    assert panel.locator(".jp-Cell").count() == before
+def run_the_last(page: Page, panel: Locator, turn: int) -> str:
+    """Run the last cell, and return what it prints."""
+    panel.locator(".jp-CodeCell .jp-InputArea-editor").last.click()
+    page.keyboard.press("Control+Enter")
+    output = panel.locator(".jp-OutputArea-output", has_text=f"turn {turn}")
+    expect(output).to_be_visible()
+    return output.inner_text()
 
 
-def moved_by(
-    press: Callable[[float, float], None], panel: Locator, share: float, value: str
-) -> None:
-    """Press on the slider, at a share of its width; its value and the picture's numbers follow."""
-    slider = panel.get_by_label("Spectral radius")
-    norm = panel.get_by_text(re.compile(r"^‖G‖ \d")).first
-    before = norm.text_content() or ""
-    slider.scroll_into_view_if_needed()
-    box = slider.bounding_box()
-    assert box is not None
-    press(box["x"] + share * box["width"], box["y"] + box["height"] / 2)
-    expect(panel.locator(".lm output").first).to_have_text(re.compile(f"^{value}"))
-    expect(norm).not_to_have_text(before)
+def lives(root: Locator, name: str) -> None:
+    """Do with a widget what its example does; the picture follows."""
+    example = EXAMPLES[name]
+    example.by_keyboard(scoped(root))
+    says(root, example.after_keyboard)
+    example.by_pointer(scoped(root))
+    says(root, example.after_pointer)
 
 
-def test_exported_html_lives_from_disk(widget, browser: Browser, tmp_path: Path) -> None:
-    data, metadata = widget._repr_mimebundle_()
-    output = nbformat.v4.new_output("display_data", data=data, metadata=metadata)
-    cell = nbformat.v4.new_code_cell("flow", outputs=[output])
+def keeps_its_keys(root: Locator) -> None:
+    """Press keys that JupyterLab takes for itself elsewhere: `b` inserts a cell."""
+    button = root.get_by_role("button", name="Reset")
+    button.focus()
+    for key in ("b", "a", "ArrowDown", "ArrowUp"):
+        root.page.keyboard.press(key)
+        expect(button).to_be_focused()
+
+
+def copied_as_python(root: Locator) -> str:
+    root.get_by_role("button", name="Copy as Python").click()
+    return root.get_by_label("Copied text").input_value()
+
+
+def test_all_live_in_exported_html_from_disk(browser: Browser, tmp_path: Path) -> None:
+    notebook = nbformat.v4.new_notebook(cells=[_run(it.make()) for it in EXAMPLES.values()])
     offline = {"require_js_url": "", "mathjax_url": "", "jquery_url": "", "mermaid_js_url": ""}
-    html, _ = HTMLExporter(**offline).from_notebook_node(nbformat.v4.new_notebook(cells=[cell]))
+    html, _ = HTMLExporter(**offline).from_notebook_node(notebook)
     path = tmp_path / "exported.html"
     path.write_text(html, encoding="utf-8")
     with open_file(browser, path, touch=True) as it:
-        expect(it.page.locator(".lm svg image")).to_have_count(3)
-        it.page.get_by_label("Spectral radius").focus()
-        it.page.keyboard.press("End")
-        expect(it.page.locator(".lm output").first).to_have_text("3")
-        body = it.page.locator("body")
-        moved_by(it.page.mouse.click, body, 0.9, "2\\.[5-9]")
-        moved_by(it.page.touchscreen.tap, body, 0.2, "0\\.[4-8]")
-        figure = it.page.locator(".lm svg[role=img]")
-        expect(figure).to_have_attribute("aria-label", re.compile("loss at T = 20"))
+        roots = it.page.locator(".lm")
+        expect(roots).to_have_count(len(EXAMPLES))
+        for place, (name, example) in enumerate(EXAMPLES.items()):
+            says(roots.nth(place), example.first)
+            lives(roots.nth(place), name)
         assert [url for url in it.requests if url.startswith(("http", "file"))] == []
+        assert it.errors == []
+
+
+def _run(widget: Widget) -> Any:
+    """A cell that has run and shows the widget."""
+    data, metadata = widget._repr_mimebundle_()
+    output = nbformat.v4.new_output("display_data", data=data, metadata=metadata)
+    return nbformat.v4.new_code_cell(type(widget).__name__, outputs=[output])
