@@ -68,7 +68,7 @@ def workbook() -> None:
 def test(
     context: typer.Context,
     only: Annotated[
-        str | None, typer.Option(help="Test one chapter and its lab, for example --only 02.")
+        str | None, typer.Option(help="Test a chapter and its lab (--only 02), or a widget's page.")
     ] = None,
     device: DeviceOption = None,
 ) -> None:
