@@ -1,7 +1,7 @@
 """GradientFlow: how much of a loss reaches each step before it, for three kinds of cell."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, Protocol
 
 import numpy as np
@@ -14,9 +14,10 @@ from lmcourse.widgets.packing import Array, as_array
 
 GATES = {"RNN": 1, "LSTM": 4, "GRU": 3}  # stacked in PyTorch's order: i, f, g, o and r, z, n
 ACTIVATIONS = ("tanh", "relu", "linear")
-RADII = (0.1, 3.0)
-FORGET_BIASES = (-2.0, 6.0)
-CLIPS = (0.01, 1000.0)
+SETTINGS = ("spectral_radius", "activation", "forget_bias", "truncation", "clip", "step")
+RANGES = {"spectral_radius": (0.1, 3.0), "forget_bias": (-2.0, 6.0), "clip": (0.01, 1000.0)}
+WHOLE = ("truncation", "step")  # steps, from 1 to the last
+OPTIONAL = (*WHOLE, "clip")
 MOST_WORK = 1.5e8  # multiplications for one picture: a tenth of a second in a browser
 
 
@@ -54,6 +55,8 @@ class GradientFlow(Widget):
             1000, if it is longer;
             None: do not.
         step: T, the step of the loss whose gradient is drawn as curves; None: the last.
+        before: draw the curves of other settings, wide and pale, behind the present ones: the six
+            settings in the order above; None: do not.
 
     Raises:
         CourseError: an array does not fit or is not finite, a setting is out of range, or the
@@ -70,6 +73,7 @@ class GradientFlow(Widget):
     truncation = traitlets.Int(None, allow_none=True).tag(sync=True)
     clip = traitlets.Float(None, allow_none=True).tag(sync=True)
     step = traitlets.Int(None, allow_none=True).tag(sync=True)
+    before: Any = traitlets.List(None, allow_none=True).tag(sync=True)
 
     def __init__(
         self,
@@ -81,6 +85,7 @@ class GradientFlow(Widget):
         truncation: int | None = None,
         clip: float | None = None,
         step: int | None = None,
+        before: Sequence[Any] | None = None,
     ) -> None:
         arrays = _arrays(network)
         self._time, self._width = len(arrays["inputs"]), len(arrays["read_out"])
@@ -98,51 +103,65 @@ class GradientFlow(Widget):
             truncation=truncation,
             clip=clip,
             step=step,
+            before=None if before is None else list(before),
         )
 
     @property
     def alt(self) -> str:
         """What is to be seen, in words, at the present settings."""
-        settings = [
-            f"spectral radius {self.spectral_radius:g}",
-            f"activation {self.activation} in the RNN",
-            f"forget bias {self.forget_bias:g} in the LSTM",
-            f"truncated after {self.truncation} steps" if self.truncation else "not truncated",
-            f"clipped at {self.clip:g}" if self.clip else "not clipped",
-        ]
+        now = [getattr(self, name) for name in SETTINGS]
+        before = f" Behind them, pale: {self._words(self.before)}." if self.before else ""
         return (
             f"Gradient flow: the norm of the gradient of a loss at step {self.step or self._time} "
             "with respect to the state at each step before it, on a log scale, for an RNN, an LSTM "
             f"and a GRU with {self._width} units that read the same {self._time} inputs. Heat "
             "strips show it for every step of the loss and every distance back, curves for one "
-            f"loss. Settings: {', '.join(settings)}."
+            f"loss. Settings: {self._words(now)}.{before}"
         )
 
-    @traitlets.validate("spectral_radius")
-    def _radius_is_in_range(self, proposal: Any) -> float:
-        return within("spectral_radius", proposal["value"], *RADII)
+    def _words(self, settings: Sequence[Any]) -> str:
+        radius, activation, bias, truncation, clip, step = settings
+        words = [
+            f"spectral radius {radius:g}",
+            f"activation {activation} in the RNN",
+            f"forget bias {bias:g} in the LSTM",
+            f"truncated after {truncation} steps" if truncation else "not truncated",
+            f"clipped at {clip:g}" if clip else "not clipped",
+            f"the loss at step {step or self._time}",
+        ]
+        return ", ".join(words)
 
-    @traitlets.validate("forget_bias")
-    def _bias_is_in_range(self, proposal: Any) -> float:
-        return within("forget_bias", proposal["value"], *FORGET_BIASES)
+    @traitlets.validate(*SETTINGS)
+    def _setting_is_one(self, proposal: Any) -> Any:
+        return self._checked(proposal["trait"].name, proposal["value"])
 
-    @traitlets.validate("activation")
-    def _activation_is_known(self, proposal: Any) -> str:
-        return one_of("activation", proposal["value"], ACTIVATIONS)
-
-    @traitlets.validate("truncation", "step")
-    def _step_exists(self, proposal: Any) -> int | None:
-        value = proposal["value"]
-        if value is None:
+    @traitlets.validate("before")
+    def _settings_are_some(self, proposal: Any) -> list[Any] | None:
+        values = proposal["value"]
+        if values is None:
             return None
-        return int(within(proposal["trait"].name, value, 1, self._time))
+        if len(values) != len(SETTINGS):
+            raise CourseError(
+                f"before has {len(values)} settings, not {len(SETTINGS)}.",
+                f"Pass {', '.join(SETTINGS)}, in this order.",
+            )
+        return [self._checked(name, it) for name, it in zip(SETTINGS, values, strict=True)]
 
-    @traitlets.validate("clip")
-    def _clip_is_positive(self, proposal: Any) -> float | None:
-        value = proposal["value"]
-        if value is None or value == math.inf:
+    def _checked(self, name: str, value: Any) -> Any:
+        if name == "activation":
+            return one_of(name, value, ACTIVATIONS)
+        if (value is None and name in OPTIONAL) or (name == "clip" and value == math.inf):
             return None
-        return within("clip", value, *CLIPS)
+        try:
+            number = float(value)
+        except (TypeError, ValueError, OverflowError):
+            raise CourseError(f"{name} is {value!r}, not a number.", "Pass a number.") from None
+        number = within(name, number, *RANGES.get(name, (1, self._time)))
+        if name not in WHOLE:
+            return number
+        if number % 1:
+            raise CourseError(f"{name} is {number:g}, between two steps.", "Pass a whole number.")
+        return None if number == self._time else int(number)  # as none: nothing lies beyond
 
 
 def _arrays(network: Network) -> dict[str, Array]:

@@ -138,6 +138,7 @@ def test_state_is_ready_for_json(widget):
     state = widget.state()
     assert base64.b64decode(state["arrays"]) == widget.arrays
     names = {"spectral_radius", "activation", "forget_bias", "truncation", "clip", "step"}
+    names |= {"before"}
     assert set(state) == {"arrays", "index"} | names
     json.dumps(state, allow_nan=False)
 
@@ -244,6 +245,13 @@ def test_a_network_that_does_not_fit(change, says):
         ({"truncation": 0}, "truncation is 0, outside of 1 to 20"),
         ({"step": 21}, "step is 21, outside of 1 to 20"),
         ({"clip": 0.0}, "clip is 0, outside of 0.01 to 1000"),
+        ({"before": [1, "tanh", 1, None, None, 2.5]}, "step is 2.5, between two steps"),
+        (
+            {"before": [1.0, "tanh"]},
+            "before has 2 settings, not 6. Pass spectral_radius, activation",
+        ),
+        ({"before": [9, "tanh", 1, None, None, None]}, "spectral_radius is 9, outside of 0.1 to 3"),
+        ({"before": [1, "tanh", "x", None, None, None]}, "forget_bias is 'x', not a number"),
     ],
 )
 def test_a_setting_out_of_range(setting, says):
@@ -252,6 +260,14 @@ def test_a_setting_out_of_range(setting, says):
     made = GradientFlow(random_network(time=20, width=8))
     with pytest.raises(CourseError, match=says):
         made.set_trait(*next(iter(setting.items())))
+
+
+def test_the_settings_before_are_told_and_normalized(widget):
+    widget.before = [0.5, "relu", 2, 20, float("inf"), 7]
+    assert widget.before == [0.5, "relu", 2.0, None, None, 7]
+    assert "pale: spectral radius 0.5" in widget.alt and "the loss at step 7." in widget.alt
+    widget.before = None
+    assert "pale" not in widget.alt
 
 
 def test_infinity_is_no_clipping():

@@ -1,29 +1,26 @@
 // GradientFlow: how much of a loss at step T reaches the state at each step t before it.
 
-import { range, select } from "./shared/controls.js";
-import { times } from "./shared/dom.js";
+import { button, range, select } from "./shared/controls.js";
+import { h, times } from "./shared/dom.js";
 import { grid } from "./shared/grid.js";
+import { playing } from "./shared/player.js";
 import { widget } from "./shared/widget.js";
 import { LANE, layout } from "./gradient_flow/layout.js";
 import { backward, flow, forward, KINDS, prepare, strip } from "./gradient_flow/maths.js";
 import { crosshair, picture } from "./gradient_flow/picture.js";
-import { across, alternative, at, effect, what } from "./gradient_flow/words.js";
+import { across, alternative, at, caption, value } from "./gradient_flow/words.js";
 
 const ACTIVATIONS = { tanh: "tanh", relu: "ReLU", linear: "linear" };
 const CLIPS = [...[0.01, 0.1, 1, 10, 100].flatMap((x) => [x, 2 * x, 5 * x]), 1000, null];
 
-/** Which settings a cell's forward pass depends on. */
-const NEEDS = {
-  RNN: ["spectral_radius", "activation"],
-  LSTM: ["spectral_radius", "forget_bias"],
-  GRU: ["spectral_radius"],
-};
+/** Which settings a cell's forward pass depends on, beside the spectral radius. */
+const NEEDS = { RNN: "activation", LSTM: "forget_bias" };
 
 function fields({ time }) {
   const every = (first, last, step) =>
     times(Math.round((last - first) / step) + 1, (i) => Number((first + i * step).toFixed(2)));
   const early = [...every(1, time - 1, 1), null];
-  return {
+  const settings = {
     spectral_radius: range({ label: "Spectral radius ρ", start: 1, positions: every(0.1, 3, 0.05) }),
     activation: select({ label: "RNN’s activation", start: "tanh", choices: ACTIVATIONS }),
     forget_bias: range({ label: "LSTM’s forget bias", start: 1, positions: every(-2, 6, 0.5) }),
@@ -31,56 +28,73 @@ function fields({ time }) {
     clip: range({ label: "Clip ‖G‖ at θ", start: null, positions: CLIPS }),
     step: range({ label: "Loss at step T", start: null, positions: early, off: time }),
   };
+  const names = Object.keys(settings);
+  const before = { // the settings of the curves that were kept, in their order
+    start: null,
+    takes: (list) => list === null ||
+      (list?.length === names.length && names.every((name, i) => settings[name].takes(list[i]))),
+  };
+  return { ...settings, before };
 }
 
 /** Computes what the picture shows; passes through a network only where a setting asks for it. */
 function computer(network) {
   const tapes = {}, strips = {};
+  const { time } = network;
   return (now, changed) => {
-    const T = now.step ?? network.time;
+    const T = now.step ?? time;
+    const has = (...names) => changed.some((name) => names.includes(name));
     const flows = KINDS.map((kind) => {
-      const stale = !tapes[kind] || changed.some((name) => NEEDS[kind].includes(name));
+      const stale = !tapes[kind] || has("spectral_radius", NEEDS[kind]);
       if (stale) tapes[kind] = forward(network, kind, now);
-      if (stale || changed.includes("truncation") || changed.includes("clip")) {
-        strips[kind] = strip(tapes[kind], now);
-      }
-      const full = backward(tapes[kind], T).norms;
-      return { kind, strip: strips[kind], full, ...flow(tapes[kind], T, now) };
+      if (stale || has("truncation", "clip")) strips[kind] = strip(tapes[kind], now);
+      const tape = tapes[kind];
+      return { kind, strip: strips[kind], full: backward(tape, T).norms, ...flow(tape, T, now) };
     });
-    return { ...now, time: network.time, T, flows };
+    return { ...now, time, T, cut: now.truncation ?? Infinity, flows };
   };
 }
 
-const build = ({ data: network, view, moving, tip, say, id }) => {
+const build = ({ data: network, view, moving, tip, say, signal, id }) => {
   const { time } = network;
   const compute = computer(network);
-  let data = null, size = null;
+  let data = null, size = null, earlier = null;
 
   const cross = (t) =>
-    moving.replaceChildren(t >= 1 && t <= data.T ? crosshair(size.chart, data, t) : "");
-  function point(words, box, x, y) {
-    if (words) tip.show(words, box.x + x * box.width, box.y + y * box.height);
-    else {
+    moving.replaceChildren(t && t <= data.T ? crosshair(size.chart, data, t) : "");
+
+  /** What follows the pointer: words at a share of a box's height, and a line at a time step. */
+  const follow = (words, box, high, step) => (row, column) => {
+    if (row === undefined) {
       tip.hide();
-      cross(0);
+      return cross(0);
     }
-  }
+    const { x, y, width, height } = box();
+    tip.show(words(row, column).replace(/: |, (?=[A-Z])/g, "\n"), x + (column / time) * width, y + high(row) * height);
+    cross(step(row, column));
+  };
+  const go = (row) => view.set("step", row + 1 === time ? null : row + 1);
+  const play = playing({
+    view, now: () => (view.get().step ?? time) - 1, go, last: () => time - 1, signal, every: 250,
+    again: "Play from T = 1",
+  });
+  const keep = button("", () => {
+    const { before, ...now } = view.get();
+    view.assign({ before: before ? null : Object.values(now) });
+  });
   const grids = KINDS.map((kind, i) => {
     const about = (row, column) =>
-      data && at(kind, row + 1, column, data.flows[i].strip[row * time + column], data.truncation);
+      data && at(kind, row + 1, column, data.flows[i].strip[row * time + column], data.cut);
     return grid({
       label: `${kind}: rows are the step T of the loss, columns the steps back`,
       rows: time, columns: time,
       last: (row) => row,
       describe: about,
-      onPoint(row, column) {
-        if (row === undefined) return point();
-        point(about(row, column).replace(": ", ":\n"), size.panels[i], column / time, row / time);
-        cross(row + 1 === data.T ? data.T - column : 0);
-      },
+      onPoint: follow(about, () => size.panels[i], (row) => row / time,
+        (row, column) => (row + 1 === data.T ? data.T - column : 0)),
       onMove: (row, column) => say(about(row, column)),
       onPin(row, column) {
-        view.set("step", row + 1 === time ? null : row + 1);
+        go(row);
         view.settle();
         say(about(row, column));
       },
@@ -96,30 +110,35 @@ const build = ({ data: network, view, moving, tip, say, id }) => {
     rows: 1, columns: time,
     last: () => data.T - 1,
     describe: told,
-    onPoint(row, column) {
-      if (row === undefined) return point();
-      point(told(row, column).replace(/: |, (?=[A-Z])/g, "\n"), size.chart, column / time, 0.3);
-      cross(column + 1);
-    },
+    onPoint: follow(told, () => size.chart, () => 0.3, (_, column) => column + 1),
     onMove: tell,
     onPin: tell,
   });
   return {
+    above: [h("div", { class: "lm-buttons" }, play.node, keep)],
     over: [...grids, curves].map(({ node }) => node),
-    table: () => ({
-      caption: `‖∂L_T/∂h_t‖ for the loss at T = ${data.T}`,
-      head: ["t", ...KINDS],
-      rows: times(data.T, (i) => [i + 1, ...data.flows.map(({ norms }) =>
-        what(norms[data.T - 1 - i], data.T - 1 - i, data.truncation))]),
-    }),
-    draw(now, changed, width) {
+    table() {
+      const all = earlier ? [data, earlier] : [data];
+      return {
+        caption: `‖∂L_T/∂h_t‖ for the loss at T = ${all.map(({ T }) => T).join(", and before at T = ")}`,
+        head: ["t", ...KINDS, ...(earlier ? KINDS.map((kind) => `${kind} before`) : [])],
+        rows: times(Math.max(...all.map(({ T }) => T)), (i) =>
+          [i + 1, ...all.flatMap((it) => KINDS.map((_, kind) => value(it, kind, i + 1)))]),
+      };
+    },
+    draw({ before, ...now }, changed, width) {
       size = layout(width);
-      data = compute(now, changed);
+      if (changed.includes("before")) {
+        earlier = before && computer(network)(Object.fromEntries(Object.keys(now).map((it, i) => [it, before[i]])), []);
+        keep.textContent = before ? "Stop comparing" : "Keep curves to compare";
+      }
+      data = { ...compute(now, changed), earlier };
       const still = picture(size, data, id);
       cross(0);
       grids.forEach((it, i) => it.place(size.panels[i]));
       curves.place({ ...size.chart, height: size.chart.height + LANE });
-      return { height: size.height, alt: alternative(data), caption: effect(data), still };
+      play.update();
+      return { height: size.height, alt: alternative(data), caption: caption(data), still };
     },
   };
 };

@@ -42,7 +42,7 @@ def fuzz(random: Random) -> Callable[[], GradientFlow]:
         U={kind: draw(gates[kind] * width, width) for kind in gates},
         W={kind: draw(gates[kind] * width, width) for kind in gates},
     )
-    settings = {
+    settings: dict[str, Any] = {
         "spectral_radius": random.choice([0.1, 1.0, random.uniform(0, 3.2)]),
         "activation": random.choice(["tanh", "relu", "linear", "linear", "softmax"]),
         "forget_bias": random.uniform(-2, 6),
@@ -50,6 +50,10 @@ def fuzz(random: Random) -> Callable[[], GradientFlow]:
         "clip": random.choice([None, 10 ** random.uniform(-2, 3)]),
         "step": random.choice([None, random.randint(1, time + 1)]),
     }
+    if random.random() < 0.5:
+        settings["before"] = [random.choice([0.1, 2.5]), *list(settings.values())[1:]]
+    if random.random() < 0.03:
+        settings["before"] = random.choice([[], [1], "tanh", [None] * 6, [[]] * 6])
     return lambda: GradientFlow(network, **settings)
 
 

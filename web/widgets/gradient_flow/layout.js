@@ -16,7 +16,7 @@ export function layout(width) {
     y: HEADER + (wide ? 0 : i * (height + HEADER + 20)),
     width: panelWidth,
     height,
-    labels: wide ? i === 0 : true, // of the rows
+    labels: !wide || i === 0, // of the rows
     title: wide || i === KINDS.length - 1, // of the columns
   }));
   const below = panels.at(-1).y + height + 38;

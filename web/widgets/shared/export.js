@@ -17,11 +17,11 @@ export function svgOf(svg) {
     element.removeAttribute("class");
   });
   for (const it of svg.parentNode.children) if (it.inSvg) copy.prepend(it.inSvg());
-  const [x, y] = [-MARGIN, -MARGIN];
-  const width = svg.viewBox.baseVal.width + 2 * MARGIN;
-  const height = svg.viewBox.baseVal.height + 2 * MARGIN;
-  set(copy, { width, height, viewBox: `${x} ${y} ${width} ${height}` });
-  copy.prepend(s("rect", { x, y, width, height, fill: getComputedStyle(svg.closest(".lm")).backgroundColor }));
+  const box = svg.viewBox.baseVal;
+  const [width, height] = [box.width + 2 * MARGIN, box.height + 2 * MARGIN];
+  const paper = { x: -MARGIN, y: -MARGIN, width, height };
+  set(copy, { width, height, viewBox: Object.values(paper).join(" ") });
+  copy.prepend(s("rect", { ...paper, fill: getComputedStyle(svg.closest(".lm")).backgroundColor }));
   return new Blob([new XMLSerializer().serializeToString(copy)], { type: "image/svg+xml" });
 }
 

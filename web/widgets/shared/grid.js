@@ -33,8 +33,8 @@ export function grid({ label, rows, columns, last, describe, onPoint, onMove, on
   /** Calls back with the cell under the pointer, if there is one. */
   const under = (callback) => (event) => {
     const box = node.getBoundingClientRect();
-    const row = clamp(Math.floor(((event.clientY - box.top) / box.height) * rows), rows);
-    const column = clamp(Math.floor(((event.clientX - box.left) / box.width) * columns), columns);
+    const row = part((event.clientY - box.top) / box.height, rows);
+    const column = part((event.clientX - box.left) / box.width, columns);
     if (column <= last(row)) callback(row, column);
     else onPoint();
   };
@@ -65,7 +65,8 @@ export function grid({ label, rows, columns, last, describe, onPoint, onMove, on
   };
 }
 
-const KEYS = {
+const pin = (row, column) => [row, column, "pin"];
+export const KEYS = {
   ArrowLeft: (row, column) => [row, column - 1],
   ArrowRight: (row, column) => [row, column + 1],
   ArrowUp: (row, column) => [row - 1, column],
@@ -74,8 +75,9 @@ const KEYS = {
   PageDown: (row, column) => [row + 10, column],
   Home: (row, _, far) => [far ? 0 : row, 0],
   End: (row, _, far, rows) => [far ? rows - 1 : row, Infinity],
-  Enter: (row, column) => [row, column, "pin"],
-  " ": (row, column) => [row, column, "pin"],
+  Enter: pin,
+  " ": pin,
 };
 
-const clamp = (at, count) => Math.min(Math.max(at, 0), count - 1);
+export const clamp = (at, count) => Math.min(Math.max(at, 0), count - 1);
+const part = (share, count) => clamp(Math.floor(share * count), count);

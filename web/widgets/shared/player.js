@@ -4,18 +4,19 @@ import { button } from "./controls.js";
 import { h, set } from "./dom.js";
 
 /**
- * @param {{view, name: string, last: () => number, signal: AbortSignal, every?: number}} options
- *   `name` is the setting that counts from 0 to `last()`; playing takes `every` milliseconds a step,
- *   and is one step for undo. It ends at the last step, and when anything else moves the setting.
- * @returns {{node: HTMLElement, update: () => void, pause: () => void}} `update` after each drawing.
+ * The button that plays: a step each `every` milliseconds, all of them one step for undo. It ends at
+ * the last step, and when anything else moves the setting.
+ *
+ * @param {{view, now: () => number, go: (to: number) => void, last: () => number,
+ *   signal: AbortSignal, every?: number, again?: string}} options steps count from 0 to `last()`;
+ *   `again` is what stands on it at the last one.
  */
-export function player({ view, name, last, signal, every = 700 }) {
+export function playing({ view, now, go, last, signal, every = 700, again = "Play again" }) {
   let clock = null, at = null;
-  const now = () => view.get()[name];
 
-  function go(to) {
-    at = Math.min(Math.max(to, 0), last());
-    view.set(name, at);
+  function move(to) {
+    at = to;
+    go(to);
   }
 
   function pause() {
@@ -25,28 +26,44 @@ export function player({ view, name, last, signal, every = 700 }) {
     update();
   }
 
+  function toggle() {
+    if (clock) return pause();
+    view.settle();
+    move(now() >= last() ? 0 : now() + 1);
+    clock = setInterval(() => (at === now() && at < last() ? move(at + 1) : pause()), every);
+    update();
+  }
+
+  const node = button("Play", toggle);
+  function update() {
+    node.textContent = clock ? "Pause" : now() >= last() ? again : "Play";
+  }
+  signal.addEventListener("abort", () => clearInterval(clock));
+  return { node, update, pause };
+}
+
+/**
+ * @param {{view, name: string, last: () => number, signal: AbortSignal, every?: number}} options
+ *   `name` is the setting that counts from 0 to `last()`; the rest as for `playing`.
+ * @returns {{node: HTMLElement, update: () => void, pause: () => void}} `update` after each drawing.
+ */
+export function player({ view, name, last, ...options }) {
+  const now = () => view.get()[name];
+  const go = (to) => view.set(name, Math.min(Math.max(to, 0), last()));
+  const play = playing({ view, now, go, last, ...options });
+
   function step(by) {
-    pause();
+    play.pause();
     go(now() + by);
     view.settle();
   }
 
-  function toggle() {
-    if (clock) return pause();
-    view.settle();
-    go(now() >= last() ? 0 : now() + 1);
-    clock = setInterval(() => (at === now() && at < last() ? go(at + 1) : pause()), every);
-    update();
-  }
-
   const back = button("◀ Step back", () => step(-1));
-  const play = button("Play", toggle);
   const on = button("Step ▶", () => step(1));
   function update() {
-    play.textContent = clock ? "Pause" : now() >= last() ? "Play again" : "Play";
+    play.update();
     set(back, { "aria-disabled": now() <= 0 });
     set(on, { "aria-disabled": now() >= last() });
   }
-  signal.addEventListener("abort", () => clearInterval(clock));
-  return { node: h("div", { class: "lm-buttons" }, back, play, on), update, pause };
+  return { node: h("div", { class: "lm-buttons" }, back, play.node, on), update, pause: play.pause };
 }

@@ -84,4 +84,4 @@ const LITERALS = { null: "None", true: "True", false: "False" };
 
 /** A value as Python writes it. */
 const literal = (value) => (Array.isArray(value) ? `[${value.map(literal).join(", ")}]`
-  : LITERALS[value] && typeof value !== "string" ? LITERALS[value] : JSON.stringify(value));
+  : LITERALS[JSON.stringify(value)] ?? JSON.stringify(value));

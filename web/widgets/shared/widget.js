@@ -13,10 +13,11 @@ import { tip } from "./tip.js";
  *   name: string, label: string, title: string, intro: string, call: string,
  *   read: (arrays: Object, model) => data, fields: (data) => Object,
  *   build: (it: {data, view, model, signal, root: HTMLElement, svg: SVGElement, moving: SVGElement,
- *     tip, say: (text: string) => void, id: string}) => Parts}} options
+ *     tip, say: (text: string) => void, id: string, refresh: () => void}) => Parts}} options
  *   `name` is the stem of files and links, `label` what a screen reader calls the whole, `call` the
  *   Python call up to its settings (`GradientFlow(network, `), `read` what is made of the arrays
- *   once, `fields` the settings in order, with or without a control (shared/controls.js).
+ *   once, `fields` the settings in order, with or without a control (shared/controls.js); `refresh`
+ *   draws anew, with nothing changed, what comes from elsewhere.
  * @typedef {{
  *   under?: HTMLElement[], over?: HTMLElement[], above?: HTMLElement[], below?: HTMLElement[],
  *   table: () => {caption: string, head: string[], rows: string[][]},
@@ -38,6 +39,7 @@ export function widget({ name, label, title, intro, call, read, fields, build })
         onInput: (value) => view.set(field, value),
         onSettle: () => view.settle(),
       })]);
+      const reflect = () => { for (const [field, it] of controls) it.show(view.get()[field]); };
       let width = 0;
       let wanted = Object.keys(all); // settings that changed since the last picture
       let waiting = false;
@@ -49,7 +51,7 @@ export function widget({ name, label, title, intro, call, read, fields, build })
       const hint = tip();
       const id = Math.random().toString(36).slice(2);
       const { under, over, above, below, table, draw } =
-        build({ data, view, model, signal, root, svg, moving, tip: hint, say, id });
+        build({ data, view, model, signal, root, svg, moving, tip: hint, say, id, refresh: () => update([]) });
       const values = valuesTable(table);
       const actions = buttons({ model, view, name, call, svg, say, signal, root });
       const stage = h("div", { class: "lm-stage" }, under ?? [], svg, over ?? [], hint.node);
@@ -66,7 +68,7 @@ export function widget({ name, label, title, intro, call, read, fields, build })
         wanted = [];
         const { height, alt, caption: words, still: marks } = draw(view.get(), changed, width);
         set(svg, { viewBox: `0 0 ${width} ${height}`, "aria-label": alt });
-        still.replaceChildren(...marks.flat(3).filter(Boolean));
+        still.replaceChildren(...marks.flat(9).filter(Boolean));
         caption.textContent = words ?? "";
         values.update();
         actions.update();
@@ -76,10 +78,10 @@ export function widget({ name, label, title, intro, call, read, fields, build })
         wanted = [...new Set([...wanted, ...changed])];
         if (!waiting) requestAnimationFrame(show);
         waiting = true;
-        for (const [field, it] of controls) it.show(view.get()[field]);
+        reflect();
       }
 
-      for (const [field, it] of controls) it.show(view.get()[field]);
+      reflect();
       onWidth(stage, signal, (now) => {
         look();
         if (now === width) return;

@@ -1,4 +1,4 @@
-"""GradientFlow in a browser: on a strict MyST page, in a Jupyter-like one, and from disk."""
+"""GradientFlow's own in a browser; what every widget does is in test_every_widget.py."""
 
 import re
 from pathlib import Path
@@ -8,8 +8,7 @@ from playwright.sync_api import Browser, Page, expect
 
 from lmcourse.evaluation.gradient_flow import random_network
 from lmcourse.widgets import GradientFlow
-from tests.browser import picture
-from tests.widgets.hosts import HOSTS, axe, host_page, open_file, overflow
+from tests.widgets.hosts import HOSTS, axe, host_page, open_file
 
 
 def figure(page: Page):
@@ -183,3 +182,68 @@ def test_what_overflows_is_marked_and_cannot_be_clipped(browser: Browser, tmp_pa
         expect(it.page.locator(".lm svg path[fill^='url(#over']")).to_have_count(1)
         says(it.page, "RNN: overflow at t = 300, overflow at t = 1;")
         assert it.errors == []
+
+
+def test_the_loss_step_plays_from_the_first_to_the_last(browser: Browser, tmp_path: Path):
+    widget = GradientFlow(random_network(time=6, width=3))
+    with open_file(browser, host_page("file", widget, tmp_path)) as it:
+        page = it.page
+        says(page, "loss at T = 6 ")
+        page.get_by_role("button", name="Play from T = 1").click()
+        says(page, "loss at T = 1 ")
+        expect(page.get_by_role("button", name="Pause")).to_be_visible()
+        says(page, "loss at T = 3 ")
+        page.get_by_role("button", name="Pause").click()
+        held = figure(page).get_attribute("aria-label")
+        page.wait_for_timeout(400)
+        expect(figure(page)).to_have_attribute("aria-label", held)
+        page.get_by_role("button", name="Play", exact=True).click()
+        says(page, "loss at T = 6 ")
+        expect(page.get_by_role("button", name="Play from T = 1")).to_be_visible()
+        page.get_by_role("button", name="Undo").click()  # each playing is one step
+        expect(figure(page)).to_have_attribute("aria-label", held)
+        assert it.errors == []
+
+
+def test_curves_are_kept_and_compared(widget, browser: Browser, tmp_path: Path):
+    with open_file(browser, host_page("file", widget, tmp_path)) as it:
+        page = it.page
+        wide = page.locator(".lm svg path[stroke-width='9']")
+        page.get_by_role("button", name="Keep curves to compare").click()
+        expect(wide).to_have_count(3)
+        before = wide.first.get_attribute("d")
+        slider(page, "Spectral radius").focus()
+        page.keyboard.press("End")
+        says(
+            page,
+            "the curves before, with ρ = 1, tanh, forget bias 1, not cut, not clipped, T = 20.",
+        )
+        assert wide.first.get_attribute("d") != page.locator(
+            ".lm svg path[stroke-width='3'][stroke='#0072B2']"
+        ).first.get_attribute("d")
+        expect(page.get_by_text("Wide and pale: the curves before, with ρ = 1,")).to_be_visible()
+        says(page, "They were: RNN: ")
+        box = page.get_by_role("grid", name="Curves").bounding_box()
+        page.mouse.move(box["x"] + box["width"] / 2, box["y"] + 40)
+        expect(page.locator(".lm-tip")).to_have_text(re.compile(r"RNN [^\n]+ \(before .+\)\n"))
+        page.get_by_text("Show values").click()
+        expect(page.get_by_role("columnheader")).to_have_text(
+            ["t", *(f"{kind}{when}" for when in ("", " before") for kind in ("RNN", "LSTM", "GRU"))]
+        )
+        page.get_by_role("button", name="Stop comparing").click()
+        expect(wide).to_have_count(0)
+        page.get_by_role("button", name="Undo").click()
+        expect(wide).to_have_count(3)
+        assert len(before) > 40 and it.errors == []
+
+
+def test_curves_of_other_settings_come_from_python(browser: Browser, tmp_path: Path):
+    network = random_network(time=20, width=8)
+    widget = GradientFlow(network, before=[0.5, "relu", 0, 4, 1.0, 12])
+    with open_file(browser, host_page("file", widget, tmp_path)) as it:
+        says(it.page, "ρ = 0.5, relu, forget bias 0, cut after 4, θ = 1, T = 12.")
+        it.page.get_by_text("Show values").click()
+        rows = it.page.locator(".lm-table tbody tr")
+        expect(rows).to_have_count(20)
+        assert rows.nth(0).inner_text().split()[4:] == ["cut"] * 3
+        assert rows.nth(19).inner_text().split()[4:] == ["–"] * 3
