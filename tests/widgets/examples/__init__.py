@@ -48,15 +48,15 @@ def press(page: Page, label: str, *keys: str) -> None:
 
 
 def walk(page: Page, grid: str, *keys: str) -> None:
-    """Put the focus on the one cell of the grid of that name that takes it, and press keys."""
-    page.get_by_role("grid", name=grid).get_by_role("gridcell").focus()
+    """Put the focus on the cell that takes it of the first grid of that name, and press keys."""
+    page.get_by_role("grid", name=grid).first.get_by_role("gridcell").focus()
     for key in keys:
         page.keyboard.press(key)
 
 
 def tap(page: Page, grid: str, right: float, down: float) -> None:
     """Click, or with a touch screen tap, in a grid: at a share of its width and of its height."""
-    place = page.get_by_role("grid", name=grid)
+    place = page.get_by_role("grid", name=grid).first
     place.scroll_into_view_if_needed()
     box = place.bounding_box()
     assert box is not None

@@ -9,3 +9,9 @@ export function cividis(place) {
   const [low, high] = [STOPS[Math.floor(at)], STOPS[Math.ceil(at)]];
   return low.map((c, i) => Math.round(c + (high[i] - c) * (at - Math.floor(at))));
 }
+
+/** The diverging one: blue at 0, nearly white at 0.5, orange at 1. */
+export function diverging(place) {
+  const off = Math.min(Math.abs(2 * place - 1), 1);
+  return (place < 0.5 ? [0, 94, 160] : [202, 78, 0]).map((c) => Math.round(247 + (c - 247) * off));
+}

@@ -1,0 +1,157 @@
+"""The arrays that Gates takes: their names, and the equations that they must obey."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from lmcourse.errors import CourseError
+from lmcourse.widgets.packing import Array, as_array
+
+TOLERANCE = 2e-3  # of 1 + the number's modulus: what half precision loses in a step
+
+
+@dataclass(frozen=True)
+class Kind:
+    """What the arrays of one kind of cell are called."""
+
+    name: str
+    gates: str  # between 0 and 1
+    candidate: str  # between −1 and 1
+    keep: str  # the gate that the state passes through
+    state: str
+    arrays: str
+
+
+LSTM = Kind("LSTM", gates="fio", candidate="g", keep="f", state="c", arrays="fiogch")
+GRU = Kind("GRU", gates="zr", candidate="n", keep="z", state="h", arrays="zrnh")
+KINDS = (LSTM, GRU)
+OTHER = ("before", "cell_clip")
+
+
+def checked(
+    given: Mapping[str, Any], where: str, shape: tuple[int | None, int | None] = (None, None)
+) -> tuple[Kind, dict[str, Array]]:
+    """The arrays of one direction, in single precision, with ``before``.
+
+    Args:
+        given: arrays by name, ``before`` and ``cell_clip`` among them or not.
+        where: the direction, for messages.
+        shape: (time, unit), where it is known.
+
+    Raises:
+        CourseError: names, shapes or numbers do not fit.
+    """
+    kind = _kind(given, where)
+    arrays: dict[str, Array] = {}
+    for name in kind.arrays:
+        array = as_array(f"{where}{name}", given[name], shape)
+        shape = (array.shape[0], array.shape[1])
+        if name in kind.gates + kind.candidate:
+            _bounded(where + name, array, 0 if name in kind.gates else -1)
+        arrays[name] = _single(where + name, array)
+    units, before, clip = shape[1], given.get("before"), given.get("cell_clip")
+    before = np.zeros(units or 0) if before is None else before
+    arrays["before"] = _single(f"{where}before", as_array(f"{where}before", before, (units,)))
+    clip = np.inf if clip is None else clip
+    if not isinstance(clip, int | float) or not clip > 0:
+        raise CourseError(f"{where}cell_clip is {clip!r}.", "Pass a positive number, or None.")
+    _obeys(kind, arrays, where, clip)
+    return kind, arrays
+
+
+def left(keep: Array, pin: int, by: int = 1) -> Array:
+    """The share of each unit's state at ``pin`` that is left at each step; NaN before it.
+
+    Args:
+        keep: the forget gate, (time, unit).
+        by: 1, or −1 where the layer reads from the end.
+    """
+    shares = np.full(keep.shape, np.nan)
+    after = keep[pin::by].astype(np.float64)
+    after[0] = 1
+    shares[pin::by] = after.cumprod(0)
+    return shares
+
+
+def correlation(states: Array, series: Array) -> Array:
+    """Pearson's, of each unit's states, (time, unit), with a series, (time).
+
+    0 where one of the two stands still.
+    """
+    a = states - states.mean(0, dtype=np.float64)
+    b = series - series.mean(dtype=np.float64)
+    size = np.sqrt((a**2).sum(0) * (b**2).sum())
+    return np.divide(b @ a, size, out=np.zeros(len(size)), where=size > 0)
+
+
+def _kind(given: Mapping[str, Any], where: str) -> Kind:
+    if not isinstance(given, Mapping):
+        raise CourseError(
+            f"{where}it is of type {type(given).__name__}, not a dict of arrays.",
+            "Pass the arrays by name, such as gates(layer, inputs) gives them.",
+        )
+    kind = GRU if "z" in given else LSTM
+    missing = [name for name in kind.arrays if name not in given]
+    strange = [name for name in given if name not in (*kind.arrays, *OTHER)]
+    if missing or strange:
+        said = [f"{it} is missing" for it in missing] + [f"{it!r} is not known" for it in strange]
+        raise CourseError(
+            f"{where}{', '.join(said)}.",
+            "Pass f, i, o, g, c, h of an LSTM, or r, z, n, h of a GRU.",
+        )
+    return kind
+
+
+def _single(name: str, array: Array) -> Array:
+    """As a browser gets it."""
+    with np.errstate(over="ignore"):
+        array = array.astype(np.float32)
+    if not np.isfinite(array).all():
+        raise CourseError(
+            f"{name} holds numbers too large for float32.",
+            "Look for a training that diverged before this cell.",
+        )
+    return array
+
+
+def _bounded(name: str, array: Array, low: int) -> None:
+    far = (array < low - 1e-6) | (array > 1 + 1e-6)
+    if far.any():
+        squashed = "sigmoid" if low == 0 else "tanh"
+        raise CourseError(
+            f"{name} holds {array[far][0]:.3g}, outside of {low} to 1.",
+            f"Pass what the {squashed} gave, not what it was given.",
+        )
+
+
+def _obeys(kind: Kind, a: dict[str, Array], where: str, clip: float) -> None:
+    """See that each step follows from the one before it, in the direction of reading."""
+    state = a[kind.state]
+    backward = where != ""
+    start = a["before"][None]
+    before = (
+        np.concatenate([state[1:], start]) if backward else np.concatenate([start, state[:-1]])
+    ).astype(np.float64)
+    if kind is GRU:
+        _equal(
+            f"{where}h", state, (1 - a["z"]) * a["n"] + a["z"] * before, "(1 − z)·n + z·h_before"
+        )
+        return
+    wanted = (a["f"] * before + a["i"] * a["g"]).clip(-clip, clip)
+    _equal(f"{where}c", state, wanted, "f·c_before + i·g")
+    _equal(f"{where}h", a["h"], a["o"] * np.tanh(state), "o·tanh(c)")
+
+
+def _equal(name: str, found: Array, wanted: Array, equation: str) -> None:
+    off = np.abs(found - wanted) / (1 + np.abs(wanted))
+    if off.max() > TOLERANCE:
+        t, unit = np.unravel_index(off.argmax(), off.shape)
+        raise CourseError(
+            f"{name}[{t}, {unit}] is {found[t, unit]:.4g}, where {equation} is "
+            f"{wanted[t, unit]:.4g}.",
+            "Pass the arrays of one run, (time, unit) each, and the gates by their own names: "
+            "PyTorch stacks an LSTM's as i, f, g, o and a GRU's as r, z, n. A state that does not "
+            "start at 0 goes into before, a clipped cell's limit into cell_clip.",
+        )
