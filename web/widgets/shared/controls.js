@@ -51,7 +51,7 @@ export const checkbox = ({ label, start }) => ({
   make({ onInput, onSettle }) {
     const input = h("input", { type: "checkbox", style: CHECK, onchange: () => { onInput(input.checked); onSettle(); } });
     return {
-      node: h("div", { class: "lm-field" }, h("label", null, input, label)),
+      node: h("div", { class: "lm-field" }, h("label", { style: ROW }, input, label)),
       show(value) { input.checked = value; },
     };
   },
@@ -75,7 +75,8 @@ export const line = ({ label, start, most }) => ({
 
 export const button = (label, onclick) => h("button", { type: "button", onclick }, label);
 
-const CHECK = "display:inline-block;width:24px;margin:0 8px 0 0;vertical-align:middle";
+const CHECK = "flex:none;width:24px;margin:0 8px 0 0";
+const ROW = "display:flex;align-items:center"; // all of it can be hit, and words wrap beside the box
 const TEXT = "margin:0;padding:0 10px;border:1px solid var(--line);border-radius:8px;" +
   "background:var(--field);color:var(--ink)";
 
