@@ -49,6 +49,29 @@ def as_array(name: str, value: Any, shape: tuple[int | None, ...]) -> Array:
     return array
 
 
+def as_booleans(name: str, value: Any, shape: tuple[int | None, ...]) -> Array:
+    """The value as an array of 0 and 1, uint8.
+
+    Raises:
+        CourseError: it holds something else, or has another shape.
+    """
+    if hasattr(value, "detach"):
+        value = value.detach().cpu()
+    try:
+        array = np.asarray(value)
+        plain = array.astype(np.uint8) if array.dtype == bool else array
+        fits = bool(((plain == 0) | (plain == 1)).all())
+    except (TypeError, ValueError, RuntimeError):
+        plain, fits = value, True  # as_array says what is wrong
+    if not fits:
+        raise CourseError(
+            f"{name} holds something other than 0 and 1.",
+            "Give booleans. Of a mask that is added to the scores (0 and -inf), mask == 0 gives "
+            "them.",
+        )
+    return as_array(name, plain, shape).astype(np.uint8)
+
+
 def pack(arrays: Mapping[str, Array]) -> tuple[bytes, Index]:
     """All arrays as bytes, little-endian and row by row, and where each of them lies.
 

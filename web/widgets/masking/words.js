@@ -1,0 +1,79 @@
+// What the picture says, in sentences.
+
+import { short } from "../shared/numbers.js";
+import { quoted, shortened } from "../shared/tokens.js";
+
+export const percent = (part, whole = 1) => `${Number(((100 * part) / (whole || 1)).toPrecision(3))} %`;
+const lost = (p) => (p > 0 ? short(-Math.log(p)) : "∞");
+
+/** What stands at a place. */
+const stands = ({ data, fates, standing }, i) => [data.special[i] ? "special, never selected: no loss" : "not selected: no loss here",
+  `selected, ${shortened(data.mask)} stands there`, `selected, the random word ${quoted(standing(i), 12)} stands there`,
+  "selected and kept as it is"][fates[i]];
+
+/** A token with its place, and what stands there. */
+export const about = (it, i) => `${quoted(it.data.tokens[i])} at ${i}, ${stands(it, i)}`;
+
+/** Where the predictions of a position lie; −1: there are none. */
+export function rowOf({ data, given, epoch }, i) {
+  if (!data.known || (data.joint[0] && !given)) return -1;
+  const at = (data.joint[0] ? epoch : 0) * data.n + i;
+  return data.known[at] ? at : -1;
+}
+
+/** The losses of a position; nothing where there is no prediction. */
+export function nats(it, i) {
+  const at = rowOf(it, i);
+  const { readers, truth } = it.data;
+  return at < 0 ? "" : `: ${it.fates[i] ? "" : "hidden, it would cost "}−log p ` +
+    `${readers.map((name, k) => `${name} ${lost(truth[at * readers.length + k])}`).join(", ")} nats`;
+}
+
+/** What is known about the chosen position: likeliest words, losses, divergence. */
+export function answer(it) {
+  const { data, position: i, given } = it;
+  if (!data.known) return null;
+  const at = rowOf(it, i), joint = data.joint[0];
+  const head = { head: `Position ${i}: ${quoted(data.tokens[i], 16)}`, stands: stands(it, i) };
+  if (at < 0) return { ...head, why: joint && !given ? "Predictions are for the given draws." : "No prediction was given for it." };
+  const { shown, readers, truth, count, divergence } = data;
+  const places = [...shown.subarray(at * count, (at + 1) * count).keys()].map((k) => at * count + k).filter((k) => shown[k] < 65535);
+  const would = it.fates[i] ? "" : "would be ";
+  return {
+    ...head,
+    why: joint ? "Answers given this draw, with all its selected tokens hidden." : "Answers given all other tokens: it alone is hidden.",
+    true: data.tokens[i],
+    words: [...places.map((k) => data.words[shown[k]]), "all others"],
+    ...Object.fromEntries(readers.map((name) => {
+      const shares = places.map((k) => data[name][k]);
+      return [name, [...shares, Math.max(1 - shares.reduce((a, b) => a + b), 0)]];
+    })),
+    tiles: [
+      ...readers.map((name, k) => {
+        const p = truth[at * readers.length + k];
+        return [`${name === "exact" ? "Exact" : "Model’s"} loss ${would}${lost(p)} nats`, `−log ${short(p)} of the true token`];
+      }),
+      ...(divergence ? [[`KL(exact ‖ model) ${divergence[at] < 0 ? "∞" : short(divergence[at])} nats`, "above the floor, on average"]] : [])],
+  };
+}
+
+/** What has been asked for so far. */
+export function effect({ data, counts, eligible, draws, epoch, now, given }) {
+  const first = `Epoch ${epoch}: ${counts[0]} of ${eligible} tokens are selected. Only they make a loss.`;
+  if (!now.dynamic) return `${first} Static masking asks for the same ones in every epoch.`;
+  const seen = data.tokens.filter((_, i) => draws.slice(0, epoch + 1).some(({ fates }) => fates[i])).length;
+  const wanted = given ? "" : ` (${percent(1 - (1 - now.rate) ** (epoch + 1))} expected)`;
+  return `${first} After ${epoch + 1} epoch${epoch ? "s" : ""}, ${percent(seen, eligible)} of the tokens have been asked for${wanted}.`;
+}
+
+/** The picture for those who do not see it. */
+export function alternative(it) {
+  const { data, counts, eligible, epoch, draws, now, given } = it;
+  const told = answer(it);
+  const how = { given: "as given", token: "by tokens", word: "by whole words", span: "by spans" }[now.kind];
+  return `Draw ${how}${given ? "" : ` at ${percent(now.rate)}`}, epoch ${epoch} of 0 to ${draws.length - 1}: ` +
+    `${counts[0]} of ${eligible} tokens selected, ${counts[1]} ${shortened(data.mask)}, ${counts[2]} random, ${counts[3]} kept. ` +
+    `Chosen: ${about(it, it.position)}. ${told?.why ?? ""} ` + (told?.words ? [
+    ...told.words.map((word, k) => `${quoted(word)} ${data.readers.map((name) => `${name} ${short(told[name][k])}`).join(", ")}`),
+    ...told.tiles.map(([strong]) => strong)].join("; ") : "");
+}

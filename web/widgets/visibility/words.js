@@ -1,0 +1,45 @@
+// What the picture says, in sentences.
+
+import { short } from "../shared/numbers.js";
+import { quoted } from "../shared/tokens.js";
+import { ADDED, hider, MASKS } from "./masks.js";
+
+/** A number, or what is none. */
+export const number = (x) => (Number.isNaN(x) ? "not a number" : short(x));
+
+/** One pair of the matrix. */
+export function pair({ data: { n, tokens }, codes }, i, j) {
+  const code = codes[i * n + j];
+  return `Query ${i} ${quoted(tokens[i])}, key ${j} ${quoted(tokens[j])}: ${code ? `hidden, ${MASKS[hider(code)].toLowerCase()}` : "visible"}`;
+}
+
+const UNSEEN = {
+  "-inf": "Every score is −∞, and the softmax is 0/0: NaN, which spreads through every later layer. (Our models give zeros there.)",
+  lowest: "The lowest number swallows every score: all hidden keys get the same weight.",
+  "-10000": "−10,000 on every score cancels in the softmax: hidden keys are attended to as if there were no mask.",
+};
+
+/** What the masks do to the chosen query. */
+export function effect({ data, now, hidden, weighed: { before, sum }, row, pairs }) {
+  const { n, tokens, tree } = data;
+  const count = hidden.filter((code) => !code).length;
+  const names = now.masks.map((name) => MASKS[name].toLowerCase()).join(" and ");
+  const seen = before.reduce((sum, p, j) => sum + (hidden[j] ? 0 : p), 0);
+  return [
+    names ? `With ${names}, ${pairs} of ${n * n} pairs are visible.` : "No mask: every token sees every other.",
+    tree && !now.masks.includes("tree") && "What is known about one entity reaches every token: knowledge noise.",
+    `Query ${row}, ${quoted(tokens[row])}, sees ${count} of ${n} keys.`,
+    count === n ? "" : now.after ? `Its weights sum to ${short(sum)}: the rest went to hidden keys, and the divisor knows their scores. ` +
+      `Raise those by 1, and the sum is ${short(seen / (seen + Math.E * (1 - seen)))}: what is hidden leaks.`
+      : count ? "The weights of what it sees sum to 1." : UNSEEN[now.added],
+  ].filter(Boolean).join(" ");
+}
+
+/** The picture for those who do not see it. */
+export function alternative(it) {
+  const { data: { n, tokens, tree, soft }, now, hidden, weighed: { weights, sum } } = it;
+  const likely = weights.map((p, j) => [p, j]).filter(([p]) => p > 0).sort((a, b) => b[0] - a[0]).slice(0, 6);
+  return `Matrix of ${n} queries and ${n} keys${tree ? `, beside a sentence tree of ${Math.max(...soft) + 1} soft positions` : ""}. ${effect(it).replace("NaN", "not a number")} ` +
+    `${now.after ? "Hidden weights are set to 0 after the softmax" : `${ADDED[now.added]} is added to hidden scores`}. Weights: ` +
+    `${likely.map(([p, j]) => `${quoted(tokens[j])} ${short(p)}${hidden[j] ? " (hidden)" : ""}`).join(", ") || "none"}; sum ${number(sum)}.`;
+}
