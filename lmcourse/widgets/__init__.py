@@ -5,6 +5,9 @@ is JavaScript: the sources are in ``web/widgets/``, what browsers load is in ``s
 """
 
 from lmcourse.widgets.base import Widget
+from lmcourse.widgets.gates import Gates
 from lmcourse.widgets.gradient_flow import GradientFlow
+from lmcourse.widgets.masking import Masking
+from lmcourse.widgets.visibility import Visibility
 
-__all__ = ["GradientFlow", "Widget"]
+__all__ = ["Gates", "GradientFlow", "Masking", "Visibility", "Widget"]
