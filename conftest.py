@@ -1,6 +1,6 @@
-"""Pytest for the whole checkout: notebooks are collected from their sources.
+"""Pytest for the whole checkout: notebooks are collected from their sources, and work is shared.
 
 `pytester` is pytest's own plugin for tests of plugins; ``tests/notebooks`` uses it.
 """
 
-pytest_plugins = ["pytester", "tests.notebook_items"]
+pytest_plugins = ["pytester", "tests.notebook_items", "tests.spread"]
