@@ -25,6 +25,14 @@ const OWNED = ["lmcourse/widgets/static", "theme/public/katex"];
  * packs. Quoted names stay. A wrong one breaks the widget's tests in every host.
  */
 const RENAMED = {
+  attention_heads: `
+    above alt among anew bars below build call canUndo caption cell channels choices columns cut
+    deep describe difference dot draw entropy fan fields go heads heat here hide high inSvg
+    inside intro label labels last layers legend look make many mine moving name names node now
+    onInput onMove onPin onPoint onSettle other over overview own paint part partial partner
+    parts pitch place positions power products python quotes read refresh reset restore right
+    root row rows say says score second settle show side small source start still sum svg table
+    takes tall tip title under undo update view weights`,
   gradient_flow: `
     above again alt backs below beside build canUndo caption cells chart choices columns cut
     describe draw drive earlier factor fields flows full go hide high inputProducts intro kind label

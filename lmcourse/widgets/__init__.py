@@ -4,10 +4,11 @@ A widget takes arrays (NumPy's, or anything with ``.detach()``) and knows no mod
 is JavaScript: the sources are in ``web/widgets/``, what browsers load is in ``static/``.
 """
 
+from lmcourse.widgets.attention_heads import AttentionHeads
 from lmcourse.widgets.base import Widget
 from lmcourse.widgets.gates import Gates
 from lmcourse.widgets.gradient_flow import GradientFlow
 from lmcourse.widgets.masking import Masking
 from lmcourse.widgets.visibility import Visibility
 
-__all__ = ["Gates", "GradientFlow", "Masking", "Visibility", "Widget"]
+__all__ = ["AttentionHeads", "Gates", "GradientFlow", "Masking", "Visibility", "Widget"]

@@ -1,0 +1,99 @@
+"""What a head does, in a few numbers: how sharp it is, and where its weight goes."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from lmcourse.widgets.packing import Array
+
+MEASURES = ("entropy", "itself", "previous", "next", "first", "separators", "distance")
+SEPARATORS = frozenset({"[SEP]", "</s>", "<sep>", "<|endoftext|>", "[EOS]", "<end>"})
+_WORDS = {
+    "itself": "on the token itself",
+    "previous": "on the one before",
+    "next": "on the one behind",
+    "first": "on the first",
+    "separators": "on separators",
+}
+NOT_THERE = -1.0  # a measure that makes no sense here: queries and keys are not the same tokens
+
+
+def measures(weights: Array, key_tokens: Sequence[str], same: bool) -> Array:
+    """The means over all queries that look somewhere, float32 (layer, head, measure).
+
+    Args:
+        weights: (layer, head, query, key).
+        key_tokens: the keys, among which separators are looked for.
+        same: whether queries and keys are the same tokens, so that there are distances.
+
+    Returns:
+        In the order of ``MEASURES``: the entropy in bits; the shares of the weight on the token
+        itself, the one before, the one behind, the first, and on separators (Clark et al. 2019,
+        "What does BERT look at?", section 3); the distance |query − key| that the weight goes.
+    """
+    out = np.full((*weights.shape[:2], len(MEASURES)), NOT_THERE, np.float32)
+    separators = [i for i, token in enumerate(key_tokens) if token in SEPARATORS]
+    far = np.abs(np.subtract.outer(*map(np.arange, weights.shape[2:]))) if same else None
+    for at in np.ndindex(*weights.shape[:2]):
+        p = weights[at].astype(np.float64)
+        looking = max(int((p.max(-1) > 0).sum()), 1)
+        out[at][0] = -(p * np.log2(np.where(p > 0, p, 1))).sum() / looking
+        if far is not None:
+            shares = [p.trace(offset) for offset in (0, -1, 1)]
+            out[at][1:4] = np.divide(shares, looking)
+            out[at][4] = p[:, 0].sum() / looking
+            out[at][6] = (p * far).sum() / looking
+        if separators:
+            out[at][5] = p[:, separators].sum() / looking
+    return out
+
+
+def said(found: Array) -> str:
+    """One head's measures in words; where its weight goes, the largest share first."""
+    values = dict(zip(MEASURES, found.tolist(), strict=True))
+    shares = sorted(_WORDS, key=lambda name: -values[name])
+    parts = [f"{values[name]:.2f} {_WORDS[name]}" for name in shares if values[name] >= 0.005]
+    if values["distance"] != NOT_THERE:
+        parts.append(f"mean distance {values['distance']:.1f}")
+    return ", ".join([f"mean entropy {abs(values['entropy']):.2f} bits", *parts])
+
+
+def most_telling(
+    weights: Array, same: bool, given: Sequence[int | None] = (None,) * 4
+) -> tuple[int, ...]:
+    """What to show first: the head whose keys depend most on the query, and a pair that shows it.
+
+    It is the head with the largest mutual information of query and key, H(mean of the rows) − mean
+    of their H: 0 where all queries look at the same, such as [SEP] or everything. The pair adds
+    most to it.
+
+    Args:
+        weights: (layer, head, query, key).
+        same: whether queries and keys are the same tokens: then no token is paired with itself if
+            there is another.
+        given: layer, head, query and key, as far as they are settled; out of range they stay so.
+
+    Returns:
+        Layer, head, query, key.
+    """
+    inside = [
+        it if isinstance(it, int) and 0 <= it < n else None
+        for it, n in zip(given, weights.shape, strict=True)
+    ]
+    best, found = -1.0, (0, 0, 0, 0)
+    for i, j in np.ndindex(*weights.shape[:2]):
+        if inside[0] not in (None, i) or inside[1] not in (None, j):
+            continue
+        p = weights[i, j].astype(np.float64)
+        told = p * np.log2(np.where(p > 0, p, 1) / np.maximum(p.mean(0), 1e-30))
+        if told.sum() <= best:
+            continue
+        best = told.sum()
+        if same and len(p) > 1:
+            told = told - 1e3 * np.eye(len(p))
+        rows = slice(None) if inside[2] is None else slice(inside[2], inside[2] + 1)
+        columns = slice(None) if inside[3] is None else slice(inside[3], inside[3] + 1)
+        part = told[rows, columns]
+        at = np.unravel_index(np.argmax(part), part.shape)
+        found = (i, j, int(at[0]) + (rows.start or 0), int(at[1]) + (columns.start or 0))
+    return tuple(a if b is None else b for a, b in zip(found, given, strict=True))

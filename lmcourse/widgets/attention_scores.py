@@ -1,0 +1,117 @@
+"""How a weight comes about: softmax(q · k · scale + bias + mask), checked against the weights."""
+
+import math
+from typing import Any
+
+import numpy as np
+
+from lmcourse.errors import CourseError
+from lmcourse.widgets.attentions import as_layers
+from lmcourse.widgets.packing import Array, as_array
+
+HIDDEN = -3e38  # what stands for -inf on the way to a browser: a page's numbers are finite
+MASKED = -1e9  # from here on, what is added hides a key
+TOLERANCE = 0.02
+
+
+def scores(
+    weights: Array,
+    queries: Any,
+    keys: Any,
+    mask: Any = None,
+    bias: Any = None,
+    scale: float | None = None,
+) -> dict[str, Array]:
+    """The arrays q, k, mask, bias and scale that lead to these weights, as far as they are given.
+
+    Args:
+        weights: (layer, head, query, key).
+        queries, keys: (layer, head, query, width) and (layer, head, key, width), or a list of one
+            array a layer.
+        mask: added to the scores, or booleans, True where a query may look; any shape that
+            broadcasts to that of the weights.
+        bias: added to the scores, too.
+        scale: what q · k is multiplied by; None: 1/√width.
+
+    Raises:
+        CourseError: one does not fit, or they lead to other weights.
+    """
+    if queries is None and keys is None:
+        if mask is not None or bias is not None or scale is not None:
+            raise CourseError(
+                "A mask, a bias or a scale was given without queries and keys.",
+                "Pass queries= and keys=, too, or nothing of them.",
+            )
+        return {}
+    if queries is None or keys is None:
+        missing = "queries" if queries is None else "keys"
+        raise CourseError(f"{missing} is None.", "Pass queries and keys, or none of them.")
+    q, k = as_layers("queries", queries), as_layers("keys", keys)
+    layers, heads, query, key = weights.shape
+    width = q.shape[-1]
+    q = as_array("queries", q, (layers, heads, query, None))
+    k = as_array("keys", k, (layers, heads, key, width))
+    out = {"q": q, "k": k, "scale": np.array([_scale(scale, width)], np.float32)}
+    if mask is not None:
+        out["mask"] = _added("mask", mask, weights.shape)
+    if bias is not None:
+        out["bias"] = _added("bias", bias, weights.shape)
+    _agree(weights, out)
+    return out
+
+
+def _scale(scale: float | None, width: int) -> float:
+    if scale is None:
+        return 1 / math.sqrt(width)
+    try:
+        number = float(scale)
+    except (TypeError, ValueError):
+        number = math.nan
+    if not 0 < number < 1e6:
+        raise CourseError(f"scale is {scale!r}.", "Pass a number above 0, such as 1/√width.")
+    return number
+
+
+def _added(name: str, value: Any, shape: tuple[int, ...]) -> Array:
+    """What is added to the scores, with four axes; what hides is ``HIDDEN``."""
+    if hasattr(value, "detach"):
+        value = value.detach().cpu()
+        value = value.float() if value.is_floating_point() else value
+    array = np.asarray(value)
+    if array.dtype == bool:
+        array = np.where(array, 0.0, HIDDEN)
+    elif array.dtype.kind in "fiu":
+        array = np.where(array <= MASKED, HIDDEN, array)
+    else:
+        raise CourseError(f"{name} holds no numbers.", "Pass numbers, or booleans: True is seen.")
+    array = array.reshape((1,) * (4 - array.ndim) + array.shape) if array.ndim < 4 else array
+    if array.ndim > 4 or any(
+        size not in (1, whole) for size, whole in zip(array.shape, shape, strict=True)
+    ):
+        raise CourseError(
+            f"{name} has the shape {array.shape}, the weights {shape}.",
+            "Pass one that broadcasts: (query, key), or (layer, head, query, key) with some of 1.",
+        )
+    return as_array(name, array, (None,) * 4).astype(np.float32)
+
+
+def _agree(weights: Array, parts: dict[str, Array]) -> None:
+    """See that the arithmetic gives the weights, layer by layer."""
+    for layer in range(len(weights)):
+        found = parts["q"][layer] @ parts["k"][layer].swapaxes(-1, -2) * parts["scale"]
+        for name in ("bias", "mask"):
+            if name in parts:
+                found = found + parts[name][min(layer, len(parts[name]) - 1)]
+        highest = found.max(-1, keepdims=True)
+        p = np.exp(found - highest)
+        p = p / p.sum(-1, keepdims=True) * (highest > MASKED)
+        away = np.abs(p - weights[layer])
+        if away.max() > TOLERANCE:
+            head, query, key = np.unravel_index(np.argmax(away), away.shape)
+            raise CourseError(
+                f"In layer {layer}, head {head}, softmax(q · k · scale + mask) gives query {query} "
+                f"a weight of {p[head, query, key]:.3g} on key {key}; "
+                f"the attentions say {weights[layer, head, query, key]:.3g}.",
+                f"The scale is {parts['scale'][0]:.4g}: pass scale= if it is another, mask= and "
+                "bias= if something is added to the scores, and queries and keys of the same call.",
+            )

@@ -1,0 +1,57 @@
+// What Python sent, head by head.
+
+import { bytes } from "../shared/arrays.js";
+import { times } from "../shared/dom.js";
+import { quoted, shortened } from "../shared/tokens.js";
+import { decode, scatter } from "./maths.js";
+
+export function read(arrays, model) {
+  const tokens = model.get("tokens");
+  const others = model.get("key_tokens");
+  const keys = others.length ? others : tokens;
+  const segments = model.get("segments");
+  const partial = !arrays.weights0; // there are thumbnails, and each query's largest weights
+  const channels = model.get("channels").map((name, i) => {
+    const [layers, heads] = arrays[`entropy${i}`].shape;
+    /** One head's part of an array. */
+    const part = (it, layer, head) => {
+      const { data } = arrays[it + i];
+      const size = data.length / layers / heads;
+      const at = (layer * heads + head) * size;
+      return data.subarray(at, at + size);
+    };
+    const here = (layer) => `${model.get("full_of")}` === `${i},${layer}`;
+    return {
+      name, layers, heads, part,
+      /** Whether of a layer only the largest weights are there. */
+      partial: (layer) => partial && !here(layer),
+      /** A head's weights, query by query. */
+      weights(layer, head) {
+        if (!partial) return decode(part("weights", layer, head));
+        const size = tokens.length * keys.length;
+        return here(layer) ? decode(bytes(model.get("full")).subarray(head * size, (head + 1) * size))
+          : scatter(part("at", layer, head), part("top", layer, head), tokens.length, keys.length);
+      },
+      /** What its thumbnail shows. */
+      small: partial && ((layer, head) => decode(part("thumbs", layer, head))),
+      says: (layer, head) => model.get("says")[i][layer * heads + head],
+      /** Whom it is compared with in the other channel. */
+      partner: (layer, head) => (arrays[`partner${i}`] ? part("partner", layer, head) : [layer, head]),
+    };
+  });
+  const places = ({ length }, of) => times(length, (i) => i).filter((i) => of === "all" || segments[i] === +(of === "B"));
+  return {
+    channels,
+    /** Queries and keys, as labels and in sentences. */
+    labels: [tokens, keys].map((it) => it.map((token) => shortened(token))),
+    quotes: [tokens, keys].map((it) => it.map((token) => quoted(token))),
+    choices: model.get("choices"),
+    small: partial && arrays.thumbs0.shape.slice(2),
+    parts: arrays.q && arrays,
+    /** The queries and keys of a choice of segments, such as "all" or "A-B". */
+    among(it) {
+      const [from, to] = it.split("-");
+      return [places(tokens, from), places(keys, to ?? from)];
+    },
+  };
+}

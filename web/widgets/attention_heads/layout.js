@@ -1,0 +1,37 @@
+// Where things lie, in CSS pixels: heads, heat map and lines beside each other where there is room,
+// else one under the other.
+
+const { ceil, floor, max, min } = Math;
+
+/**
+ * @param {{many: boolean, layers, heads, rows, columns, left, top, two: boolean, lines: number}} size how many there
+ *   are; room for the queries' and the keys' labels; whether two heads stand side by side; lines of
+ *   arithmetic.
+ */
+export function layout(width, { many, layers, heads, rows, columns, left, top, two, lines }) {
+  const wide = width >= 820, beside = width >= 540;
+  const pitch = min(max(floor((wide ? 280 : min(width, 460) - 34) / heads), 4), 60);
+  const overview = many && { x: 34, y: 44, pitch, side: pitch - ceil(pitch / 8), tall: pitch + 4,
+    width: heads * pitch, height: layers * (pitch + 4) };
+  const over = overview && overview.y + overview.height;
+  const x = left + (over && wide ? max(heads * pitch, 100) + 66 : 0);
+  const y = top + 34 + (wide ? 0 : over && over + 30);
+  const right = top + 46;
+  const space = width - x - 2;
+  const cell = min((two ? (beside ? (space - 20) / 2 : space) : beside ? space - 90 - right : space) / columns, 34);
+  // Rows that can be read, if all of them can; else a map that is not flat.
+  const deep = rows < 31 ? max(cell, 15) : max(min(cell, 460 / rows), 260 / rows);
+  const heat = { x, y, width: columns * cell, height: rows * deep, left, top };
+  const second = two && (beside ? { ...heat, x: x + heat.width + 20, left: 0 }
+    : { ...heat, y: y + heat.height + top + 58 });
+  const legend = { x, y: (second || heat).y + heat.height + 26 };
+  const high = beside ? max(heat.height, min(columns * 15, 300)) : min(max(rows, columns, 4) * 15, 420);
+  const fan = !two && (beside
+    ? { x: x + heat.width, width: min(130, space - heat.width - right), from: y, deep, high, right }
+    : { x: left, width: space - right, from: legend.y + 50, deep: high / rows, high, right, own: left });
+  const bottom = max(legend.y + 28, fan && fan.from + high, wide && over) + 12;
+  const sum = lines && { y: bottom + 24, x: beside ? 330 : 0, width: width - (beside ? 330 : 0),
+    bars: bottom + 34 + (beside ? 0 : 22 * lines) };
+  return { overview, heat, second, legend, fan, sum,
+    height: ceil(sum ? max(bottom + 48 + 22 * lines, sum.bars + 98) : bottom) };
+}
