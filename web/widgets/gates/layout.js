@@ -29,10 +29,10 @@ export function layout(width, { names, gates, tokens, series, units, rank, shown
   let y = panels.at(-1).y + height + (maps ? wide ? 32 : 44 : 66);
   const lanes = shown.map(() => {
     const top = y;
-    y += 268;
+    y += 282;
     return [56, 170].map((down, i) => ({ x: LEFT, y: top + down, width: room, height: 88, title: top + 8 }));
   });
-  y -= 4;
+  y -= 18;
   const words = times(t1 - t0, (k) => shortened(tokens[t0 + k], 11));
   const longest = Math.max(...words.map((it) => it.length)) * 6.6;
   const flat = longest < pace;

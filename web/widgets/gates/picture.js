@@ -15,8 +15,9 @@ const end = (x, y, words, anchor = "end") => text(x, y, words, "soft", anchor);
 const path = (d, more) => s("path", { d, fill: "none", class: "rule", ...more });
 const axis = (d) => path(d, { class: "axis" });
 const all = (...parts) => s("g", null, parts);
-const outlined = (x, y, width, height) => all(["halo", "pin"].map((name, i) =>
-  s("rect", { class: name, x: x - 1, y: y - 1, width: width + 2, height: height + 2, style: i ? null : "stroke-width:4.5" })));
+/** Maps are as light on a dark page: what lies on them is dark on both. */
+const outlined = (x, y, width, height) =>
+  s("rect", { x: x - 1, y: y - 1, width: width + 2, height: height + 2, fill: "none", stroke: "#111", "stroke-width": 2 });
 const called = (x, y, name) => text(x, y, [s("tspan", { class: "strong" }, name), ` ${NAMES[name]}`]);
 const letter = (x, y, i) => all(s("circle", { class: "paper", cx: x, cy: y, r: 9, stroke: "currentColor" }), text(x, y + 4, "AB"[i], "letter"));
 
@@ -47,7 +48,7 @@ function map({ x, y, width, height, name }, { t0, t1, u0, u1, wide }, { gates, o
     outlined(x + (now.step - t0) * across, y, across, height),
     shown.map((unit, i) => {
       const row = order.indexOf(unit), down = y + (row - u0) * tall;
-      return row >= u0 && row < u1 && all(outlined(x, down, width, tall), text(x - 11, down + tall / 2 + 4, "AB"[i], "letter"));
+      return row >= u0 && row < u1 && all(outlined(x, down, width, tall), text(x - 10 - 9 * i, down + tall / 2 + 4, "AB"[i], "letter"));
     })];
 }
 
@@ -60,8 +61,8 @@ function square({ x, y, height, name }, _, { order, run, shown, pick }) {
   };
   return [
     axis(`M${x} ${y}v${height}h${height}`), path(`M${x} ${y}l${height} ${height}`),
-    [0, 1].map((v) => [end(x - 5, y + (1 - v) * height + 4, v), end(x + v * height, y + height + 15, v, "middle")]),
-    end(x + height / 2, y + height + 31, "→ above 0.9, ↑ below 0.1", "middle"),
+    [0, 1].flatMap((v) => [end(x - 5, y + (1 - v) * height + 4, v), end(x + v * height, y + height + 15, v, "middle")]),
+    x === LEFT && text(x, y + height + 33, "→ share of tokens above 0.9, ↑ below 0.1"),
     order.map((unit, i) => {
       const [cx, cy] = spot(unit), same = order.filter((_, k) => said[k] === said[i]);
       return s("circle", { cx, cy, r: 5, fill: "#0072B2", opacity: 0.5, onclick: () => pick(unit) },
@@ -90,7 +91,7 @@ function curves({ lanes, t0, t1, x, pace, wide }, data, i) {
         area && [path(`M${area}V${y + height}H${area.split(" ")[0]}`, { fill: "#777", opacity: 0.3 }), axis(`M${area}`)],
         names.map((name, k) => {
           const from = at, look = { class: null, stroke: COLORS[lane][k], "stroke-dasharray": DASHES[lane][k], "stroke-width": 2.5 };
-          at += (wide ? 54 : 41) + NAMES[name].length * 6.3;
+          at += (wide ? 54 : 44) + NAMES[name].length * 6.6;
           return [path(`M${line((t) => run.at(name, t, unit))}`, look), path(`M${from} ${y - 13}h18`, look),
             called(from + 23, y - 9, name)];
         }));
@@ -116,7 +117,7 @@ function arithmetic(x, y, { kind, run, shown, state, now: { step } }, k) {
   return all(letter(x + 8, y + 12, k), [
     `${state}ₜ = ${lstm ? `f · ${before} + i · g` : `z · ${before} + (1 − z) · n`}`,
     `= ${product(it.f, it.was)} + ${product(it.i, it.g)}`,
-    `= ${fixed(kept)} kept + ${number(written)} written = ${fixed(sum)}${it.clipped ? `, clipped to ${fixed(it.now)}` : ""}`,
+    `= ${fixed(kept)} + ${number(written)} = ${fixed(sum)}${it.clipped ? `, clipped to ${fixed(it.now)}` : ""}`,
     lstm && `hₜ = o · tanh cₜ = ${product(run.at("o", step, unit), Math.tanh(it.now))} = ${fixed(run.at("h", step, unit))}`,
   ].map((words, i) => words && s("text", { x: x + (i % 3 ? 42 : 24), y: y + 16 + i * 21, style: "font-size:14px" }, words)));
 }

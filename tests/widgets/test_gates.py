@@ -1,0 +1,248 @@
+"""Gates: what it refuses, its orders, and what a reader does with it."""
+
+import base64
+import json
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from playwright.sync_api import Browser, Page, expect
+
+from lmcourse.errors import CourseError
+from lmcourse.evaluation.gates import gates
+from lmcourse.models.lstm import LSTM
+from lmcourse.widgets import Gates
+from tests.widgets import golden_gates
+from tests.widgets.examples import walk
+from tests.widgets.examples.gates import ARRAYS, EXAMPLE, TOKENS, gru, lstm
+from tests.widgets.hosts import host_page, open_file
+from tests.widgets.test_every_widget import says
+
+
+def without(*names: str) -> dict:
+    return {name: it for name, it in ARRAYS.items() if name not in names}
+
+
+@pytest.mark.parametrize(
+    ("change", "says"),
+    [
+        ({"f": ARRAYS["f"][:5]}, r"i has the shape \(8, 6\), where \(5, 6\) is needed"),
+        ({"f": ARRAYS["f"] * 3}, r"f holds .*, outside of 0 to 1\. Pass what the sigmoid gave"),
+        ({"g": ARRAYS["g"] * 3}, r"g holds .*, outside of -1 to 1\. Pass what the tanh gave"),
+        ({"f": ARRAYS["f"] * np.nan}, "f holds numbers that are not finite"),
+        ({"f": ARRAYS["i"], "i": ARRAYS["f"]}, r"c\[\d, \d\] is .*, where f·c_before \+ i·g is .*"),
+        ({"h": ARRAYS["c"]}, r"h\[\d, \d\] is .*, where o·tanh\(c\) is .*"),
+        ({"before": None}, r"c\[0, \d\] is .* goes into before"),
+        ({"before": np.zeros(5)}, r"before has the shape \(5,\), where \(6,\) is needed"),
+        ({"before": np.full(6, 1e300)}, "before holds numbers too large for float32"),
+        ({"cell_clip": 0.1}, "c.* a clipped cell's limit into cell_clip"),
+        ({"cell_clip": -1}, r"cell_clip is -1\. Pass a positive number"),
+        ({"x": 1}, r"'x' is not known\. Pass f, i, o, g, c, h of an LSTM"),
+        ({"backward": 3}, "backward: it is of type int, not a dict"),
+        ({"backward": without("series", "scores", "backward")}, r"backward: c\[\d, \d\] is"),
+        ({"backward": gru(np.random.default_rng(0), 8, 6, True)}, "one LSTM, backward one GRU"),
+        ({"series": {"a": [0, 1]}}, r"series\['a'\] has the shape \(2,\), where \(8,\)"),
+        ({"series": {"keep": [0] * 8}}, "series has the name 'keep', which means another order"),
+        ({"series": [0] * 8}, "series is of type list, not a dict"),
+        ({"series": {1: [0] * 8}}, r"the names of series\[0\] is of type int"),
+        ({"series": {str(i): [0] * 8 for i in range(7)}}, "series has 7 entries, and 6 can be"),
+        ({"series": {"gradient": [0] * 8}}, "'gradient' stands among the series and among"),
+        ({"scores": {"a": [0] * 8}}, r"scores\['a'\] has the shape \(8,\), where \(6,\)"),
+        ({"sort": "size"}, "The sort 'size' is not known. Choose one of number, memory, keep"),
+        ({"show": "all"}, "The show 'all' is not known"),
+        ({"step": 8}, "step is 8, outside of 0 to 7"),
+        ({"pin": -1}, "pin is -1, outside of 0 to 7"),
+        ({"unit": 6}, "unit is 6, outside of 0 to 5"),
+        ({"compare": 6}, "compare is 6, outside of 0 to 5"),
+    ],
+)
+def test_what_it_refuses(change, says):
+    with pytest.raises(CourseError, match=says) as caught:
+        Gates(TOKENS, **{**ARRAYS, **change})
+    assert caught.value.remedy
+
+
+def test_arrays_that_are_missing_and_tokens_that_do_not_fit():
+    with pytest.raises(CourseError, match=r"i is missing\. Pass f, i, o, g, c, h"):
+        Gates(TOKENS, **without("i"))
+    with pytest.raises(CourseError, match="tokens has 7 tokens, where the arrays have 8"):
+        Gates(TOKENS[:-1], **ARRAYS)
+    with pytest.raises(CourseError, match="The direction 'backward' is not known"):
+        Gates(TOKENS, **without("backward"), direction="backward")
+    many = lstm(np.random.default_rng(0), 1000, 200)
+    with pytest.raises(CourseError, match=r"take 4\.\d MB.*Pass a part of the text, or fewer"):
+        Gates(["a"] * 1000, **many)
+
+
+def test_a_models_gates_are_taken_as_they_are():
+    layer = LSTM(3, 5, cell_clip=0.05)
+    found = gates(layer, torch.randn(4, 3))
+    widget = Gates(list("abcd"), **found)
+    flat = np.frombuffer(widget.arrays, "<f4")[: 6 * 4 * 5].reshape(6, 4, 5)
+    for name, row in zip("fiogch", flat, strict=True):
+        assert (row == found[name].numpy()).all()
+    half = {name: it.half() for name, it in gates(LSTM(3, 5), torch.randn(30, 3)).items()}
+    Gates(["a"] * 30, **half)  # what half precision loses is no other run
+
+
+def test_truth_is_a_series_too():
+    widget = Gates(TOKENS, **{**ARRAYS, "series": {"noun": [it == "dreams" for it in TOKENS]}})
+    assert widget.series == ["noun"] and widget.orders[-2:] == ["noun", "gradient"]
+
+
+def test_the_order_follows_the_settings():
+    widget = Gates(TOKENS, **ARRAYS)
+    assert widget.order == [0, 1, 2, 3, 4, 5]
+    widget.sort = "gradient"
+    assert widget.order == [5, 4, 2, 0, 1, 3]
+    widget.sort = "keep"
+    assert widget.order == np.argsort(-ARRAYS["f"].mean(0)).tolist()
+    assert f"sorted by the mean of f: first {widget.order[0]}," in widget.alt
+    widget.direction = "backward"
+    assert widget.order == np.argsort(-ARRAYS["backward"]["f"].mean(0)).tolist()
+
+
+def test_the_words_for_paper_follow_the_settings():
+    widget = Gates(TOKENS, **ARRAYS, pin=2)
+    assert "Unit 0 at “.” (token 8 of 8): f " in widget.alt and "Heat maps" in widget.alt
+    share = ARRAYS["f"][3:, 0].prod()
+    assert f"Of c at “with” {share:.1%} is left." in widget.alt
+    widget.step, widget.unit, widget.compare, widget.show = 1, 4, 2, "saturation"
+    assert "Unit 4 at “dreams” (token 2 of 8)" in widget.alt and "Beside it, unit 2" in widget.alt
+    assert "is measured from there on" in widget.alt and "above 0.9" in widget.alt
+
+
+def test_the_reference_is_what_torch_says_today():
+    kept, found = json.loads(golden_gates.PATH.read_text(encoding="utf-8")), golden_gates.golden()
+    remedy = "run `python -m tests.widgets.golden_gates` and commit what it writes"
+
+    def same(old, new):
+        if isinstance(old, dict):
+            assert old.keys() == new.keys(), remedy
+            for name in old:
+                same(old[name], new[name])
+        elif isinstance(old, list):
+            assert len(old) == len(new), remedy
+            for pair in zip(old, new, strict=True):
+                same(*pair)
+        else:
+            wanted = pytest.approx(old, abs=1e-6) if isinstance(old, float) else old
+            assert new == wanted, remedy
+
+    for old, new in zip(kept["cases"], found["cases"], strict=True):
+        parts = [np.frombuffer(base64.b64decode(it.pop("arrays")), "<f4") for it in (old, new)]
+        assert parts[0] == pytest.approx(parts[1], abs=1e-6), remedy
+        same(old, new)
+
+
+def figure(page: Page) -> str:
+    return page.locator(".lm-stage svg[role=img]").get_attribute("aria-label") or ""
+
+
+def number(words: str, name: str) -> float:
+    return float(re.search(rf"{name} (−?[\d.]+)", words)[1].replace("−", "-"))
+
+
+def test_a_reader_finds_a_unit_and_takes_its_step_apart(browser: Browser, tmp_path: Path):
+    widget = EXAMPLE.make()
+    with open_file(browser, host_page("file", widget, tmp_path)) as it:
+        page = it.page
+        page.get_by_label("Sort units by").select_option("the subject is plural")
+        widget.sort = "the subject is plural"
+        says(page, f"first {', '.join(map(str, widget.order[:3]))}. Unit {widget.order[0]} at")
+        page.get_by_role("button", name="Next unit").click()
+        unit = widget.order[1]
+        says(page, f"Unit {unit} at “\u2068.\u2069” (8 of 8)")
+        text = page.locator(".lm-stage svg[role=img]").text_content() or ""
+        c, f, was = (ARRAYS[name][at, unit] for name, at in (("c", 7), ("f", 7), ("c", 6)))
+        assert number(figure(page), "c") == pytest.approx(c, abs=6e-4)
+        kept, written, whole = (
+            round(1000 * float(part.replace("−", "-")))
+            for part in re.search(r"= (−?[\d.]+) \+ \(?(−?[\d.]+)\)? = (−?[\d.]+)h", text).groups()
+        )
+        assert kept + written == whole and kept == round(1000 * f * was)
+        share = ARRAYS["f"][2:, unit].prod()  # the example pins the second token
+        assert float(re.search(r"([\d.]+) % left of c", figure(page))[1]) == pytest.approx(
+            100 * share, rel=6e-3
+        )
+        assert it.errors == []
+
+
+def test_pins_compares_and_plays(browser: Browser, tmp_path: Path):
+    with open_file(browser, host_page("file", EXAMPLE.make(), tmp_path)) as it:
+        page = it.page
+        walk(page, "forget f", "Home", "ArrowRight", "ArrowRight", "Enter")
+        page.get_by_role("button", name="Pin “").click()
+        says(page, "100 % left of c at “\u2068with\u2069”")
+        page.get_by_role("button", name="Unpin").click()
+        expect(page.get_by_role("button", name="Pin “")).to_be_visible()
+        assert "left of c" not in figure(page)
+        page.get_by_role("button", name="Hold as B").click()
+        page.get_by_role("button", name="Next unit").click()
+        says(page, "Unit 1 at “\u2068with\u2069”")
+        assert "Unit 0 at “\u2068with\u2069”" in figure(page)
+        page.get_by_role("button", name="Let go of B").click()
+        expect(page.get_by_role("button", name="Hold as B")).to_be_visible()
+        assert "Unit 0 at" not in figure(page)
+        page.get_by_role("button", name="Step ▶").click()
+        says(page, "(4 of 8)")
+        page.get_by_label("Reads").select_option("backward")
+        page.get_by_role("button", name="Step ▶").click()  # it reads from the end
+        says(page, "(3 of 8)")
+        assert "cₜ₊₁" in (page.locator(".lm-stage svg").text_content() or "")
+        page.get_by_role("button", name="Play").click()
+        says(page, "(1 of 8)")
+        assert it.errors == []
+
+
+def test_the_pointer_reads_maps_and_curves(browser: Browser, tmp_path: Path):
+    with open_file(browser, host_page("file", EXAMPLE.make(), tmp_path)) as it:
+        page = it.page
+        page.get_by_role("grid", name="output o").hover(position={"x": 2, "y": 2})
+        expect(page.locator(".lm-tip")).to_have_text(
+            f"unit 0 at “\u2068the\u2069” (1 of 8)\no {ARRAYS['o'][0, 0]:.3f}"
+        )
+        page.get_by_role("grid", name="Curves").hover(position={"x": 2, "y": 30})
+        expect(page.locator(".lm-tip")).to_contain_text(f"unit 0:\nf {ARRAYS['f'][0, 0]:.3f}, i ")
+        page.mouse.move(1, 1)
+        expect(page.locator(".lm-tip")).to_be_hidden()
+        walk(page, "Curves", "Home")
+        expect(page.get_by_role("status")).to_contain_text("“\u2068the\u2069” (1 of 8), unit 0")
+        assert it.errors == []
+
+
+def test_how_often_gates_saturate(browser: Browser, tmp_path: Path):
+    with open_file(browser, host_page("file", EXAMPLE.make(), tmp_path)) as it:
+        page = it.page
+        page.get_by_label("Show").select_option("saturation")
+        says(page, "How often each unit’s gates saturate")
+        expect(page.get_by_role("grid", name="forget f")).to_be_hidden()
+        spots = page.locator(".lm-stage circle:has(title)")
+        expect(spots).to_have_count(18)
+        high = (ARRAYS["f"] > 0.9).mean(0)
+        for unit in range(6):
+            said = page.locator("title", has_text=re.compile(rf"Unit .*\b{unit}\b.*: f is above"))
+            percent = f"{100 * high[unit]:.3g} %"
+            expect(said.first).to_contain_text(f"f is above 0.9 at {percent}, below")
+        spots.nth(4).click(force=True)
+        says(page, "Unit 4 at")
+        with page.expect_download() as download:
+            page.get_by_role("button", name="Save SVG").click()
+        svg = Path(download.value.path()).read_text(encoding="utf-8")
+        assert svg.count("<image") == 6 and it.errors == []
+
+
+def test_a_long_text_and_many_units_come_page_by_page(browser: Browser, tmp_path: Path):
+    arrays = lstm(np.random.default_rng(0), 300, 70)
+    widget = Gates([f"w{t}" for t in range(300)], **arrays, step=170, unit=60)
+    with open_file(browser, host_page("file", widget, tmp_path), width=390) as it:
+        says(it.page, "Unit 60 at “\u2068w170\u2069” (171 of 300)")
+        note = it.page.locator(".lm-stage svg text").first
+        expect(note).to_have_text(re.compile(r"^\d+–\d+ of 300 tokens, 49–70 of 70 units$"))
+        first, last = map(int, re.match(r"(\d+)–(\d+)", note.text_content() or "").groups())
+        assert first <= 171 <= last and last - first < 30
+        walk(it.page, "cell c", "Home", "Enter")
+        says(it.page, f"({first} of 300)")
+        assert it.errors == []
