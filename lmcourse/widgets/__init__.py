@@ -9,6 +9,15 @@ from lmcourse.widgets.base import Widget
 from lmcourse.widgets.gates import Gates
 from lmcourse.widgets.gradient_flow import GradientFlow
 from lmcourse.widgets.masking import Masking
+from lmcourse.widgets.temperature import Temperature
 from lmcourse.widgets.visibility import Visibility
 
-__all__ = ["AttentionHeads", "Gates", "GradientFlow", "Masking", "Visibility", "Widget"]
+__all__ = [
+    "AttentionHeads",
+    "Gates",
+    "GradientFlow",
+    "Masking",
+    "Temperature",
+    "Visibility",
+    "Widget",
+]

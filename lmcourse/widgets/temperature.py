@@ -1,0 +1,261 @@
+"""Temperature: what a teacher says besides the right answer, and how that pulls at a student."""
+
+from collections.abc import Sequence
+from operator import index
+from typing import Any, ClassVar
+
+import numpy as np
+import traitlets
+
+from lmcourse.errors import CourseError
+from lmcourse.widgets.base import Widget, module
+from lmcourse.widgets.checks import within
+from lmcourse.widgets.packing import Array, as_array
+from lmcourse.widgets.tokens import as_tokens, visible
+
+TEMPERATURES = (0.1, 1000.0)
+LEARNING_RATES = (0.01, 20.0)
+STEPS = 50  # of gradient descent
+MOST_MOVED = 20.0  # what a hand adds to a logit, or takes from it
+MOST_CLASSES = 5_000  # what a browser computes while a slider moves
+
+
+class Temperature(Widget):
+    """The soft targets of a teacher and a student, softmax(z / T), and the gradient between them.
+
+    The loss is L = α L_d + (1 − α) L_s with L_d = T² KL(t ‖ s), or without T², and
+    L_s = −log softmax(z_student)[label] (`lmcourse.models.distillation`; Hinton, Vinyals and Dean
+    2015, section 2.1). The browser computes everything in float64, and takes steps of gradient
+    descent on the student's logits. Settings are traits that a kernel can read and set.
+
+    Args:
+        teacher: logits, (classes) of one example or (examples, classes) of several.
+        student: logits of the same shape.
+        classes: the classes' names.
+        labels: the right class of each example, by number; None: what the teacher thinks.
+        examples: a name or text for each example; None or an empty list: they are numbered.
+        example: the one that is shown, from 0.
+        temperature: T, from 0.1 to 1000.
+        alpha: α, the weight of L_d, from 0 to 1.
+        learning_rate: of the gradient steps, from 0.01 to 20.
+        scaled: whether L_d is multiplied by T².
+        pinned: the class whose logit a hand moves; None: the teacher's most probable.
+        moves: what hands have added, as [example, class, amount], each amount from −20 to 20.
+        step: how many gradient steps were taken, from 0 to 50.
+
+    Raises:
+        CourseError: shapes differ, a logit is not finite, a name is no text, or a setting is out
+            of range.
+    """
+
+    _esm = module("temperature")
+    title: ClassVar[str] = "Temperature"
+    lighter: ClassVar[str] = "Pass fewer examples, or only the classes that matter."
+
+    classes = traitlets.List(traitlets.Unicode()).tag(sync=True)
+    examples = traitlets.List(traitlets.Unicode()).tag(sync=True)
+    labels = traitlets.List(traitlets.Int()).tag(sync=True)
+    example = traitlets.Int(0).tag(sync=True)
+    temperature = traitlets.Float(2.0).tag(sync=True)
+    alpha = traitlets.Float(1.0).tag(sync=True)
+    learning_rate = traitlets.Float(1.0).tag(sync=True)
+    scaled = traitlets.Bool(True).tag(sync=True)
+    pinned = traitlets.Int(None, allow_none=True).tag(sync=True)
+    moves = traitlets.List(traitlets.List()).tag(sync=True)
+    step = traitlets.Int(0).tag(sync=True)
+
+    def __init__(
+        self,
+        teacher: Any,
+        student: Any,
+        classes: Sequence[str],
+        *,
+        labels: Sequence[int] | None = None,
+        examples: Sequence[str] | None = None,
+        example: int = 0,
+        temperature: float = 2.0,
+        alpha: float = 1.0,
+        learning_rate: float = 1.0,
+        scaled: bool = True,
+        pinned: int | None = None,
+        moves: Sequence[Sequence[float]] = (),
+        step: int = 0,
+    ) -> None:
+        self._teacher = _logits("teacher", teacher, None)
+        self._student = _logits("student", student, self._teacher.shape)
+        unnamed = examples is None or (isinstance(examples, Sequence) and not examples)
+        self._names = [] if unnamed else _named("examples", examples, self._teacher, 0)
+        best = self._teacher.argmax(1).tolist()
+        super().__init__(
+            **self.hold({"teacher": self._teacher, "student": self._student}),
+            classes=_named("classes", classes, self._teacher, 1),
+            examples=self._names,
+            labels=best if labels is None else [_whole(it) for it in labels],
+            example=example,
+            temperature=temperature,
+            alpha=alpha,
+            learning_rate=learning_rate,
+            scaled=scaled,
+            pinned=pinned,
+            moves=[list(it) if isinstance(it, Sequence) else [it] for it in moves],
+            step=step,
+        )
+
+    @property
+    def alt(self) -> str:
+        """What is to be seen, in words, at the present settings."""
+        t = _softmax(self._teacher[self.example], self.temperature)
+        s = _softmax(self._moved(), self.temperature)
+        each = [
+            f"“{visible(self.classes[i])}” {t[i]:.3g} and {s[i]:.3g}" for i in np.argsort(-t)[:4]
+        ]
+        text = visible(self._names[self.example]).replace("␣", " ") if self._names else ""
+        of = f" of “{text}”" if text else ""
+        picked = "" if self.pinned is None else f", “{visible(self.classes[self.pinned])}” picked"
+        return (
+            f"Soft targets of a teacher and a student at T = {self.temperature:g}{of}: "
+            f"{', '.join(each)}, of {len(t)} classes in all; KL {_divergence(t, s):.3g} nats. "
+            "Beside them the gradient of the loss by the student's logits with its limit for "
+            "T → ∞, and below it the gradient's length at each temperature, with and without the "
+            f"factor T², and the way of {STEPS} steps of gradient descent. Settings: step "
+            f"{self.step}, {'with' if self.scaled else 'without'} T², α = {self.alpha:g}, learning "
+            f"rate {self.learning_rate:g}, label “{visible(self.classes[self._label])}”{picked}."
+        )
+
+    @property
+    def _label(self) -> int:
+        return int(self.labels[self.example])
+
+    def _moved(self) -> Array:
+        """The student's logits after what hands and gradient steps have done."""
+        z = self._student[self.example].copy()
+        for example, place, amount in self.moves:
+            if example == self.example:
+                z[place] += amount
+        t, factor = _softmax(self._teacher[self.example], self.temperature), self.alpha
+        factor *= self.temperature if self.scaled else 1 / self.temperature
+        for _ in range(self.step):
+            hard = _softmax(z, 1)
+            hard[self._label] -= 1
+            soft = _softmax(z, self.temperature) - t
+            z = z - self.learning_rate * (factor * soft + (1 - self.alpha) * hard)
+        return z
+
+    @traitlets.validate("temperature", "alpha", "learning_rate")
+    def _setting_is_in_range(self, proposal: Any) -> float:
+        ends = {"temperature": TEMPERATURES, "alpha": (0, 1), "learning_rate": LEARNING_RATES}
+        name = proposal["trait"].name
+        return within(name, proposal["value"], *ends[name])
+
+    @traitlets.validate("example", "pinned", "step")
+    def _number_exists(self, proposal: Any) -> int | None:
+        name, value = proposal["trait"].name, proposal["value"]
+        if value is None:
+            return None
+        examples, classes = self._teacher.shape
+        last = {"example": examples - 1, "pinned": classes - 1, "step": STEPS}[name]
+        return int(within(name, value, 0, last))
+
+    @traitlets.validate("labels")
+    def _labels_exist(self, proposal: Any) -> list[int]:
+        examples, classes = self._teacher.shape
+        if len(proposal["value"]) != examples:
+            raise CourseError(
+                f"labels has {len(proposal['value'])} classes, and there are {examples} examples.",
+                "Pass the number of one right class for each example.",
+            )
+        return [int(within("a class in labels", it, 0, classes - 1)) for it in proposal["value"]]
+
+    @traitlets.validate("examples", "classes")
+    def _names_stay(self, proposal: Any) -> Any:
+        name, value = proposal["trait"].name, proposal["value"]
+        known = self._names if name == "examples" else self.classes or value
+        if value != known:
+            raise CourseError(
+                f"{name} cannot change in a widget that is there.",
+                "Make another one: Temperature(teacher, student, classes, ...).",
+            )
+        return value
+
+    @traitlets.validate("moves")
+    def _moves_fit(self, proposal: Any) -> list[list[float]]:
+        examples, classes = self._teacher.shape
+        for move in proposal["value"]:
+            if len(move) != 3 or not all(isinstance(it, int | float) for it in move):
+                raise CourseError(
+                    f"{move!r:.80} in moves is not of the form [example, class, amount].",
+                    "Pass three numbers for each logit that moved.",
+                )
+            for name, number, count in (
+                ("example", move[0], examples),
+                ("class", move[1], classes),
+            ):
+                if within(f"{name} in moves", number, 0, count - 1) != int(number):
+                    raise CourseError(
+                        f"{name} in moves is {number:g}, not a whole number.", "Count from 0."
+                    )
+            within("amount in moves", move[2], -MOST_MOVED, MOST_MOVED)
+        return [[int(move[0]), int(move[1]), move[2]] for move in proposal["value"]]
+
+
+def _logits(name: str, value: Any, shape: tuple[int, ...] | None) -> Array:
+    """Logits as (examples, classes), float32 as the browser gets them, held in float64."""
+    try:
+        rank = value.ndim if hasattr(value, "ndim") else np.ndim(value)
+    except ValueError:  # rows of unequal lengths
+        rank = 2
+    wanted = (None,) if rank < 2 else shape or (None, None)
+    if rank < 2 and shape:
+        wanted = shape[1:] if shape[0] == 1 else shape
+    try:
+        array = np.atleast_2d(as_array(name, value, wanted))
+    except CourseError as error:
+        if "not finite" not in error.cause:
+            raise
+        raise CourseError(
+            error.cause,
+            "A logit is a finite number. Of probabilities among which there are zeros, pass "
+            "np.log(p + 1e-6).",
+        ) from None
+    if array.shape[1] > MOST_CLASSES:
+        raise CourseError(
+            f"{name} has {array.shape[1]:,} classes, and a slider can follow {MOST_CLASSES:,}.",
+            "Pass the logits of the classes that matter, such as the teacher's 1,000 best.",
+        )
+    with np.errstate(over="ignore"):
+        rounded = array.astype(np.float32).astype(np.float64)
+    if not np.isfinite(rounded).all():
+        raise CourseError(
+            f"{name} holds logits too large for float32.", "Scale them down, or clip at ±1e38."
+        )
+    return np.asarray(rounded)
+
+
+def _whole(value: Any) -> int:
+    try:
+        return index(value)
+    except TypeError:
+        raise CourseError(
+            f"{value!r:.80} in labels is no whole number.", "Pass the number of a class, from 0."
+        ) from None
+
+
+def _named(name: str, value: Any, logits: Array, axis: int) -> list[str]:
+    names = as_tokens(name, value)
+    if len(names) != logits.shape[axis]:
+        raise CourseError(
+            f"{name} has {len(names)} names, where teacher has {logits.shape[axis]} {name}.",
+            f"Pass one string for each of the {name}, in the order of the logits.",
+        )
+    return names
+
+
+def _softmax(z: Array, temperature: float) -> Array:
+    odds: Array = np.exp((z - z.max()) / temperature)
+    return odds / odds.sum()
+
+
+def _divergence(p: Array, q: Array) -> float:
+    with np.errstate(divide="ignore", invalid="ignore"):
+        each = np.where(p > 0, p * (np.log(p) - np.log(q)), 0.0)
+    return max(0.0, float(each.sum()))

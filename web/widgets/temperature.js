@@ -1,0 +1,121 @@
+// Temperature: what a teacher says besides the right answer, and how that pulls at a student.
+
+import { button, checkbox, range, select } from "./shared/controls.js";
+import { h, times } from "./shared/dom.js";
+import { grid } from "./shared/grid.js";
+import { playing } from "./shared/player.js";
+import { quoted, shortened } from "./shared/tokens.js";
+import { widget } from "./shared/widget.js";
+import { layout } from "./temperature/layout.js";
+import { LAST, measure, prepare, TEMPERATURES } from "./temperature/maths.js";
+import { picture } from "./temperature/picture.js";
+import { about, alternative, effect, lengthsAt, plain, progressAt, signed } from "./temperature/words.js";
+
+const MOST = 20; // what a hand adds to a logit, or takes from it
+const RATES = [0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 20];
+
+const isIndex = (value, count) => Number.isInteger(value) && value >= 0 && value < count;
+const isList = (value, length, test) => Array.isArray(value) && value.length === length && value.every(test);
+
+function fields({ count, n, names, best }) {
+  const options = times(count, (i) => plain(names[i] ?? `${i + 1}`));
+  const { make } = select({ label: "Example", choices: options });
+  const isMove = (it) => isList(it, 3, Number.isFinite) &&
+    isIndex(it[0], count) && isIndex(it[1], n) && Math.abs(it[2]) <= MOST;
+  return {
+    labels: { start: best, takes: (value) => isList(value, count, (it) => isIndex(it, n)) },
+    examples: { start: names, takes: (value) => JSON.stringify(value) === JSON.stringify(names) },
+    example: {
+      start: 0,
+      takes: (value) => isIndex(value, count),
+      make: count > 1 && (({ onInput, ...rest }) => make({ onInput: (value) => onInput(+value), ...rest })),
+    },
+    temperature: range({ label: "Temperature T", start: 2, positions: TEMPERATURES }),
+    scaled: checkbox({ label: "L_d times T²", start: true }),
+    alpha: range({ label: "Weight α of L_d", start: 1, positions: times(21, (i) => i / 20) }),
+    learning_rate: range({ label: "Learning rate", start: 1, positions: RATES }),
+    pinned: { start: null, takes: (value) => value === null || isIndex(value, n) },
+    moves: { start: [], takes: (value) => isList(value, value?.length, isMove) },
+    step: range({ label: "Gradient steps", start: 0, positions: times(LAST + 1, (i) => i) }),
+  };
+}
+
+const build = ({ data: held, view, tip, say, signal }) => {
+  let data, size;
+  /** Of the moves, those of the picked class, or the others. */
+  const moves = (own) => data.moves.filter(([example, index]) => own === (example === data.example && index === data.pinned));
+  const hand = range({ label: " ", positions: times(4 * MOST + 1, (i) => i / 2 - MOST) }).make({
+    onInput: (amount) => view.set("moves", [...moves(false), ...(amount ? [[data.example, data.pinned, amount]] : [])]),
+    onSettle: view.settle,
+  });
+  hand.node.style.flex = "1 1 260px";
+  const now = () => view.get().step, go = (to) => view.set("step", to);
+  const play = playing({ view, now, go, last: () => LAST, signal, every: 250 });
+  const step = button("Step", () => {
+    play.pause();
+    if (now() < LAST) go(now() + 1);
+    view.settle();
+  });
+  const text = h("p", { dir: "auto" });
+
+  /** A grid whose cells say what is at their place. `words` are for a row and a column, `at` is where a tip stands. */
+  const places = (label, columns, words, at, onPin) => grid({
+    label, rows: 1, columns,
+    last: () => columns - 1,
+    describe: (...cell) => words(...cell).join(", "),
+    onPoint(...cell) {
+      tip.hide();
+      if (cell.length) tip.show(words(...cell).join("\n"), ...at(...cell));
+    },
+    onMove: (...cell) => say(words(...cell).join(", ")),
+    onPin(...cell) {
+      onPin(...cell);
+      view.settle();
+    },
+  });
+  const chart = (k, label, columns, words, onPin) => places(label, columns, (_, i) => words(data, i),
+    (_, i) => [size.charts[k].x + (i / (columns - 1)) * size.charts[k].width, size.charts[k].y + 76],
+    (_, i) => onPin(i));
+  const grids = [
+    places("Classes", 1, (row) => about(data, data.rows[row]), (row) => [size.left, size.top + row * size.tall],
+      (row) => view.set("pinned", data.rows[row].index ?? null)),
+    chart(0, "Gradient by T", TEMPERATURES.length, lengthsAt, (i) => view.set("temperature", TEMPERATURES[i])),
+    chart(1, "KL by step", LAST + 1, progressAt, (i) => view.set("step", i)),
+  ];
+  return {
+    above: [h("div", { class: "lm-buttons" }, hand.node, step, play.node), text],
+    over: grids.map(({ node }) => node),
+    table: () => ({
+      caption: `Logits, soft targets, gradient at T = ${data.at}`,
+      head: ["class", "z teacher", "z student", "t", "s", "gradient", "T → ∞"],
+      rows: data.rows.map(({ index, name, zT, zS, t, s, g, limit }) => [
+        ...(index === undefined ? [name, "", ""] : [shortened(name, 40), signed(zT), signed(zS)]),
+        ...[t, s, g, limit].map(signed)]),
+    }),
+    draw(now, _, width) {
+      data = measure(held, now);
+      size = layout(width, data.rows.length);
+      text.textContent = plain(data.name);
+      hand.node.firstChild.firstChild.data = `Move the logit of ${quoted(held.classes[data.pinned], 14)}`;
+      hand.show(moves(true)[0]?.[2] ?? 0);
+      play.update();
+      grids[0].place({ x: 0, y: size.top, width, height: size.bottom - size.top }, { rows: data.rows.length, columns: 1 });
+      size.charts.forEach(({ x, y, width, height }, i) => {
+        const half = width / (i ? LAST : 40) / 2; // a column lies around its place
+        grids[i + 1].place({ x: x - half, y, width: width + 2 * half, height });
+      });
+      return { height: size.height, alt: alternative(data), caption: effect(data), still: picture(size, data) };
+    },
+  };
+};
+
+export default widget({
+  name: "temperature",
+  label: "Teacher and student",
+  title: "What does the teacher know besides the right answer?",
+  intro: "Raise T: the wrong classes come into view. Click a class to move its logit, or step down the gradient.",
+  call: "Temperature(teacher, student, classes, ",
+  read: prepare,
+  fields,
+  build,
+});

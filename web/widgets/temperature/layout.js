@@ -1,0 +1,23 @@
+// Where things lie, in CSS pixels. Where there is room, a class is one row; else its name stands
+// over its bars, and one chart under the other.
+
+export function layout(width, count) {
+  const wide = width >= 600;
+  const head = wide ? 92 : 144;
+  const free = width - (wide ? 362 : 92);
+  const left = wide ? 136 : 16; // of the bars
+  const long = free * (wide ? 0.58 : 0.52); // the longest
+  const end = left + long + 54; // of the numbers behind them
+  const top = head + 34, tall = wide ? 42 : 62; // of the rows
+  const bottom = top + count * tall;
+  const each = wide ? width / 2 - 20 : width;
+  const charts = [0, 1].map((i) => ({
+    x: 44 + (wide ? i * (each + 40) : 0),
+    y: bottom + 144 + (wide ? 0 : i * 312),
+    width: each - 58,
+    height: 190,
+  }));
+  const half = (free - long) / 2; // of the gradients, to each side
+  return { width, wide, head, left, long, end, half, zero: end + (wide ? 34 : 22) + half,
+    top, tall, bottom, charts, height: charts[1].y + 236 };
+}
