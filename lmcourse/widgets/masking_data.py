@@ -156,14 +156,23 @@ def predictions_of(
         name: _rows(name, it, len(tokens), len(words.vocabulary), draws)
         for name, it in given.items()
     }
-    shapes = {it.rows.shape for it in both.values()}
-    if len(shapes) > 1:
+    joint = {_axes(it) == 3 for it in given.values()}
+    if len(joint) > 1:
         raise CourseError(
             "model and exact are not for the same draws.",
             "Give both with the shape (token, word), or both with (draw, token, word).",
         )
+    out = _likeliest(both, tokens, words)
+    out["joint"] = np.array([*joint], np.uint8)
+    if len(both) == 2:
+        out["divergence"] = divergence(both["exact"].rows, both["model"].rows)
+    return out
+
+
+def _likeliest(both: dict[str, _Rows], tokens: Sequence[str], words: Words) -> dict[str, Array]:
+    """The words that are shown at each position, and the true token, with their probabilities."""
     known = np.logical_and.reduce([it.known for it in both.values()])
-    count = len(given) * MOST_SHOWN + 1
+    count = len(both) * MOST_SHOWN + 1
     shown = np.full((*known.shape, count), NOBODY, np.uint16)
     parts = {name: np.zeros(shown.shape, np.float32) for name in both}
     truth = np.zeros((*known.shape, len(both)), np.float32)
@@ -182,11 +191,7 @@ def predictions_of(
         for k, (name, it) in enumerate(both.items()):
             parts[name][r, i, : len(columns)] = it.rows[r, i, columns]
             truth[r, i, k] = it.rows[r, i, true]
-    joint = np.array([getattr(next(iter(given.values())), "ndim", 2) == 3], np.uint8)
-    out = {"shown": shown, "truth": truth, "known": known.astype(np.uint8), "joint": joint, **parts}
-    if len(both) == 2:
-        out["divergence"] = divergence(both["exact"].rows, both["model"].rows)
-    return out
+    return {"shown": shown, "truth": truth, "known": known.astype(np.uint8), **parts}
 
 
 def divergence(exact: Array, model: Array) -> Array:
@@ -199,7 +204,7 @@ def divergence(exact: Array, model: Array) -> Array:
 
 
 def _rows(name: str, value: Any, n: int, width: int, draws: int) -> _Rows:
-    deep = getattr(value, "ndim", 2) == 3
+    deep = _axes(value) == 3
     if deep and not draws:
         raise CourseError(
             f"{name} is for several draws, and none were given.",
@@ -219,3 +224,11 @@ def _rows(name: str, value: Any, n: int, width: int, draws: int) -> _Rows:
             "Give probabilities (logits.softmax(-1)); zeros for a token that is not predicted.",
         )
     return _Rows(rows / np.where(known, sums, 1)[..., None], known)
+
+
+def _axes(value: Any) -> int:
+    """How many axes an array has, or a list that would be one."""
+    try:
+        return int(getattr(value, "ndim", None) or np.ndim(value))
+    except (TypeError, ValueError, RuntimeError):  # as_array says what is wrong
+        return 2

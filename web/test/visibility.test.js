@@ -33,9 +33,11 @@ test("the first mask that hides is named", () => {
   assert.deepEqual(Object.keys(MASKS).length, 6);
 });
 
-test("branches that would lie on each other get lanes of their own", () => {
+test("no branch lies on another, or on the line to one", () => {
   const { lanes, count, last } = lanesOf(data.soft, data.branch);
-  assert.deepEqual([lanes, count, last], [[0, 1, 2, 3], 4, 7]);
-  // The second branch begins two places behind the first one's end: they share a lane.
-  assert.deepEqual(lanesOf([0, 1, 2, 3, 4, 1, 2, 4, 5], [0, 0, 0, 0, 0, 1, 1, 2, 2]).lanes, [0, 1, 1]);
+  assert.deepEqual([lanes, count, last], [[0, 3, 1, 2], 4, 7]);
+  // The second branch hangs two places behind the first one's end: they share a lane.
+  assert.deepEqual(lanesOf([0, 1, 2, 3, 4, 1, 2, 5, 6], [0, 0, 0, 0, 0, 1, 1, 2, 2]).lanes, [0, 1, 1]);
+  assert.deepEqual(lanesOf([0, 1, 2, 3, 4, 1, 2, 3, 5], [0, 0, 0, 0, 0, 1, 1, 1, 2]).lanes, [0, 1, 1]);
+  assert.deepEqual(lanesOf([0, 1, 2, 3, 4, 1, 2, 3, 4, 5], [0, 0, 0, 0, 0, 1, 1, 1, 1, 2]).lanes, [0, 2, 1]);
 });

@@ -23,7 +23,7 @@ export function picture(it, at, width) {
   const { counts, now, given, data } = it;
   const left = 1 - now.masked;
   const expected = [now.masked, Math.min(now.random, left), Math.max(left - now.random, 0)];
-  const drawnAt = (share) => (given ? "" : ` (drawn at ${percent(share)})`);
+  const drawnAt = (share) => (given ? "" : `; rate ${percent(share)}`);
   const [summary] = tiles([
     [`Selected: ${counts[0]} of ${it.eligible}`, percent(counts[0], it.eligible) + drawnAt(now.rate)],
     ...[shortened(data.mask), "Random word", "Kept"].map((name, k) => [`${name}: ${counts[k + 1]}`,

@@ -57,15 +57,16 @@ function softmax(scores) {
   return parts.map((it) => it / sum);
 }
 
-/** Of each branch of a tree, 0 the trunk, the lane it is drawn in: two share one if there is room between. */
+/**
+ * Of each branch of a tree, 0 the trunk, the lane it is drawn in. From right to left, each goes below
+ * those that hang where it lies: so no line to a branch crosses another.
+ */
 export function lanesOf(soft, branch) {
-  const ends = [], lanes = [0];
-  for (let b = 1; b <= Math.max(...branch); b++) {
-    const places = soft.filter((_, i) => branch[i] === b);
-    const free = ends.findIndex((end) => end < places[0] - 1);
-    const lane = free < 0 ? ends.length : free;
-    ends[lane] = places.at(-1);
-    lanes.push(lane + 1);
+  const lanes = times(Math.max(...branch) + 1, () => 0), placed = [];
+  const spans = lanes.map((_, b) => [b, soft.filter((_, i) => branch[i] === b)]).filter(([b, { length }]) => b && length);
+  for (const [b, places] of spans.sort((p, q) => q[1][0] - p[1][0] || p[0] - q[0])) {
+    lanes[b] = 1 + Math.max(0, ...placed.filter(({ first }) => first <= places.at(-1) + 1).map(({ lane }) => lane));
+    placed.push({ first: places[0], lane: lanes[b] });
   }
-  return { lanes, count: ends.length + 1, last: Math.max(...times(soft.length, (i) => soft[i])) + 1 };
+  return { lanes, count: Math.max(...lanes) + 1, last: Math.max(...soft) + 1 };
 }

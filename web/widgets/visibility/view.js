@@ -23,10 +23,10 @@ export function place(n, width, top) {
 export function treePlace({ soft, branch }, width) {
   const { lanes, count, last } = lanesOf(soft, branch);
   const flat = width / last >= 58;
-  const [long, deep] = flat ? [Math.min(100, width / last), 50] : [36, Math.min(140, (width - 28) / count)];
+  const [long, deep] = flat ? [Math.min(110, width / last), 62] : [54, Math.min(140, (width - 28) / count)];
   const boxes = soft.map((at, i) => {
     const [a, b] = [at * long, lanes[branch[i]] * deep];
-    return flat ? { x: a + 4, y: 46 + b, width: long - 8, height: 28 } : { x: 30 + b, y: 26 + a, width: deep - 10, height: 28 };
+    return flat ? { x: a + 4, y: 46 + b, width: long - 8, height: 42 } : { x: 30 + b, y: 26 + a, width: deep - 10, height: 42 };
   });
   return { flat, boxes, height: (flat ? 46 + count * deep : 26 + last * long) + 18 };
 }
@@ -50,8 +50,8 @@ export function treeView({ data: { tokens, soft, branch, anchor }, hidden, row }
       hidden[i] ? rect(x, y, width, height, { rx: 6, style: "fill:none", class: "rule", "stroke-dasharray": "3 3" })
         : tinted(x, y, width, height, "#0072B2"),
       i === row && rect(x - 3, y - 3, width + 6, height + 6, { rx: 8, class: "pin" }),
-      note(x + 6, y + 18, i),
-      text(x + width / 2 + 8, y + 18, fitted(tokens[i], width - 34), { "text-anchor": "middle", class: hidden[i] ? "soft" : null })))];
+      note(x + 7, y + 16, i),
+      text(x + width / 2, y + 33, fitted(tokens[i], width - 8), { "text-anchor": "middle", class: hidden[i] ? "soft" : null })))];
 }
 
 /** Visible is filled; hidden is pale, with the first letter of the mask that hides it. */
@@ -99,6 +99,6 @@ export function rowView({ data: { n, tokens }, scores, hidden, weighed, row, now
         weight(2, before[j], at, "#777777"), weight(3, weights[j], at, hidden[j] ? "#D55E00" : "#0072B2"));
     }),
     s("path", { d: `M${x} ${end - 6}h${width}`, class: "axis" }),
-    text(x, end + 12, rest ? `sum, ${rest} more keys included` : "sum", { class: "strong" }),
+    text(x, end + 12, rest ? `sum, with ${rest} more` : "sum", { class: "strong" }),
     cell(2, "1.000", end + 12, "strong"), cell(3, written(sum), end + 12, "strong")], end + 22];
 }

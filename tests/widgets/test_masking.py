@@ -1,0 +1,195 @@
+"""Masking: what it draws, compares and refuses, in Python and in a browser."""
+
+import json
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from playwright.sync_api import Browser, expect
+
+from lmcourse.errors import CourseError
+from lmcourse.widgets import Masking
+from lmcourse.widgets.masking_data import divergence
+from lmcourse.widgets.masking_draw import Rules, draw, numbers, units_of
+from tests.widgets import golden_masking
+from tests.widgets.examples import press, tap, walk
+from tests.widgets.examples.masking import GIVEN, TOKENS, WORDS
+from tests.widgets.hosts import host_page, open_file
+from tests.widgets.test_every_widget import figure, says
+
+BERT = Rules("token", 0.15, 0.8, 0.1)
+
+
+@pytest.mark.parametrize("name", golden_masking.GOLDENS)
+def test_the_reference_is_what_python_says_today(name):
+    kept = json.loads(golden_masking.path(name).read_text(encoding="utf-8"))
+    found = json.loads(json.dumps(golden_masking.GOLDENS[name]()))
+    remedy = "run `python -m tests.widgets.golden_masking` and commit what it writes"
+    assert golden_masking.near(kept, found), remedy
+
+
+def test_the_generator_is_mulberry32():
+    stream = numbers(0, 0)  # published for the seed 0
+    assert [next(stream) for _ in range(2)] == [0.26642920868471265, 0.0003297457005828619]
+    many = numbers(5, 0)
+    assert np.mean([next(many) for _ in range(20_000)]) == pytest.approx(0.5, abs=0.01)
+
+
+@pytest.mark.parametrize("kind", ["token", "word", "span"])
+def test_shares_are_kept_on_average(kind):
+    words = [i // 2 for i in range(200)]
+    fates = np.array(
+        [draw(BERT._replace(kind=kind), words, [0] * 200, 7, seed, 3).fates for seed in range(200)]
+    )
+    assert (fates > 0).mean() == pytest.approx(0.15, abs=0.01)
+    shares = [(fates == fate).sum() / (fates > 0).sum() for fate in (1, 2, 3)]
+    assert shares == pytest.approx([0.8, 0.1, 0.1], abs=0.03)
+    together = (fates.reshape(200, 100, 2) > 0).all(-1) == (fates.reshape(200, 100, 2) > 0).any(-1)
+    assert (together.mean() == 1) == (kind != "token")
+
+
+def test_spans_are_as_long_as_spanberts_and_stop_at_special_tokens():
+    special = [int(i % 50 == 0) for i in range(400)]
+    lengths = []
+    for seed in range(300):
+        fates = draw(BERT._replace(kind="span"), range(400), special, 1, seed, 0).fates
+        lengths += [len(run) for run in re.findall(r"[123]+", "".join(map(str, fates)))]
+        assert not any(fate for fate, never in zip(fates, special, strict=True) if never)
+    assert 3.2 < np.mean(lengths) < 5  # 3.8; some are cut at an edge, some run into each other
+    assert units_of([1, 1, 2], [0, 0, 0]) == [(0, 2), (2, 3)]
+
+
+def test_special_tokens_stay_and_python_reads_what_the_page_shows(browser: Browser, tmp_path: Path):
+    widget = Masking(TOKENS, kind="word", rate=1, seed=5)
+    drawn = widget.drawn
+    assert drawn.fates[0] == drawn.fates[-1] == 0 and all(drawn.fates[1:-1])
+    with open_file(browser, host_page("file", widget, tmp_path)) as it:
+        it.page.get_by_text("Show values").click()
+        column = it.page.locator(".lm-table tbody td:nth-child(3)")
+        expect(column).to_have_text(widget.read)
+
+
+def test_given_draws_are_told_apart():
+    selected = [[0] * 14, [0] * 14]
+    selected[1][2] = selected[1][3] = selected[1][4] = 1
+    read = [TOKENS, [*TOKENS[:2], "[MASK]", "dull", *TOKENS[4:]]]
+    widget = Masking(TOKENS, selected=selected, read=read)
+    assert widget.kind == "given" and not any(widget.drawn.fates)
+    widget.epoch = 1
+    assert widget.drawn.fates[:6] == [0, 0, 1, 2, 3, 0] and widget.read == read[1]
+    widget.dynamic = False
+    assert widget.read == TOKENS
+    assert Masking(TOKENS, selected=torch.tensor(selected), epoch=1).read[2:5] == ["[MASK]"] * 3
+
+
+def test_divergence_is_kl_in_nats():
+    exact, model = np.array([0.5, 0.5, 0]), np.array([0.25, 0.25, 0.5])
+    assert divergence(exact, model) == pytest.approx(np.log(2))
+    assert divergence(exact, exact) == 0
+    assert divergence(np.array([0.5, 0.5]), np.array([1.0, 0.0])) == -1  # infinite
+
+
+@pytest.mark.parametrize(
+    ("tokens", "options", "says"),
+    [
+        ([], {}, r"tokens is empty.*at least one"),
+        (["a"] * 513, {}, r"513 tokens; Masking shows 512.*tokens\[:512\]"),
+        (TOKENS, {"special": [1]}, r"special has the shape \(1,\), where \(14,\)"),
+        (TOKENS, {"special": [0.5] * 14}, r"special holds something other than 0 and 1"),
+        (TOKENS, {"word_ids": [1, 2]}, r"word_ids has 2 numbers for 14.*encoding\.word_ids"),
+        (TOKENS, {"word_ids": [-1] * 14}, r"word_ids\[0\] is -1.*None for special"),
+        (TOKENS, {"read": [TOKENS]}, r"read was given without selected"),
+        (TOKENS, {"selected": [[0, 1]]}, r"selected has the shape \(1, 2\)"),
+        (TOKENS, {"selected": [[0] * 14], "read": []}, r"no list of 1 texts"),
+        (TOKENS, {"selected": [[0] * 14], "read": [["x"] * 14]}, r"read\[0\]\[0\] is 'x'.*Select"),
+        (TOKENS, {"model": GIVEN["model"]}, r"without a vocabulary"),
+        (TOKENS, GIVEN | {"vocabulary": [*WORDS[1:], WORDS[1]]}, r"twice.*once"),
+        (TOKENS, GIVEN | {"model": GIVEN["model"][1:]}, r"model has the shape \(13, 1\d\)"),
+        (TOKENS, GIVEN | {"model": 2 * GIVEN["model"]}, r"model\[0\] is no distr.*sums to 2.*soft"),
+        (TOKENS, GIVEN | {"exact": GIVEN["exact"][None]}, r"several draws, and none.*selected"),
+        (
+            TOKENS,
+            GIVEN | {"exact": GIVEN["exact"][None], "selected": [[0] * 14]},
+            r"not for the same draws",
+        ),
+        (["unknown", *TOKENS[1:]], GIVEN, r"'unknown' at position 0.*rows of zeros"),
+        (TOKENS, {"rate": 1.5}, r"rate is 1\.5, outside of 0 to 1"),
+        (TOKENS, {"kind": "given"}, r"kind 'given' is not known.*token, word, span"),
+        (TOKENS, {"epoch": 10}, r"epoch is 10, outside of 0 to 9"),
+        (TOKENS, {"position": 14}, r"position is 14"),
+        (TOKENS, {"seed": -1}, r"seed is -1"),
+    ],
+)
+def test_what_does_not_fit_is_refused(tokens, options, says):
+    with pytest.raises(CourseError, match=says):
+        Masking(tokens, **options)
+
+
+def test_a_large_vocabulary_does_not_travel():
+    words = [f"w{i}" for i in range(30_000)]
+    rows = np.zeros((3, 30_000))
+    rows[:, [5, 29_999]] = 0.5
+    widget = Masking(words[:3], vocabulary=words, model=rows)
+    assert widget.pool <= 2000 and "w29999" in widget.words
+    assert len(json.dumps(widget.state())) < 60_000
+
+
+def test_losses_divergence_and_words_are_those_of_the_arrays(browser: Browser, tmp_path: Path):
+    at = 3
+    true = WORDS.index(TOKENS[at])
+    model, exact = GIVEN["model"][at], GIVEN["exact"][at]
+    with open_file(browser, host_page("file", Masking(TOKENS, **GIVEN), tmp_path)) as it:
+        page = it.page
+        tap(page, "Tokens", (at + 0.5) / 10, 0.2)
+        says(page, f"“\u2068{TOKENS[at]}\u2069” at {at}")
+        said = figure(page).get_attribute("aria-label")
+        for wanted, name in (
+            (-np.log(model[true]), r"Model’s loss (?:would be )?([\d.]+)"),
+            (-np.log(exact[true]), r"Exact loss (?:would be )?([\d.]+)"),
+            ((exact * np.log(exact / model)).sum(), r"KL\(exact ‖ model\) ([\d.]+)"),
+        ):
+            assert float(re.search(name, said)[1]) == pytest.approx(wanted, rel=0.006)
+        assert WORDS[int(np.argmax(exact))] in said and WORDS[int(np.argmax(model))] in said
+        expect(page.get_by_text("it alone is hidden")).to_be_visible()
+        expect(page.get_by_text("← true")).to_have_count(1)
+
+
+def test_hover_keyboard_and_play(browser: Browser, tmp_path: Path):
+    widget = Masking(TOKENS, **GIVEN, rate=0.0)
+    with open_file(browser, host_page("file", widget, tmp_path)) as it:
+        page = it.page
+        box = page.get_by_role("grid", name="Tokens").bounding_box()
+        page.mouse.move(box["x"] + 0.25 * box["width"], box["y"] + 10)
+        expect(page.locator(".lm-tip")).to_contain_text("“\u2068prose\u2069” at 2")
+        expect(page.locator(".lm-tip")).to_contain_text("no loss here")
+        expect(page.locator(".lm-tip")).to_contain_text("it would cost −log p model")
+        walk(page, "Tokens", "Home", "ArrowRight", "Enter")
+        says(page, "Chosen: “\u2068the\u2069” at 1, not selected")
+        press(page, "Select", "End")
+        says(page, "at 100 %, epoch 0 of 0 to 9: 12 of 12 tokens selected")
+        page.get_by_role("button", name="Draw again").click()
+        page.get_by_label("Dynamic masking").uncheck()
+        page.get_by_role("button", name="Step ▶").click()
+        says(page, "epoch 1")
+        expect(page.get_by_text("Static masking asks for the same ones")).to_be_visible()
+        page.get_by_role("button", name="Play").click()
+        says(page, "epoch 3")
+        page.get_by_role("button", name="Pause").click()
+        assert it.errors == []
+
+
+def test_answers_for_a_whole_draw_say_so(browser: Browser, tmp_path: Path):
+    selected = np.zeros((2, 14), int)
+    selected[:, 2:4] = 1
+    given = {name: np.stack([GIVEN[name]] * 2) for name in ("model", "exact")}
+    for rows in given.values():
+        rows[selected == 0] = 0
+    widget = Masking(TOKENS, vocabulary=WORDS, selected=selected, **given)
+    with open_file(browser, host_page("file", widget, tmp_path)) as it:
+        expect(it.page.get_by_text("with all its selected tokens hidden")).to_be_visible()
+        tap(it.page, "Tokens", 0.05, 0.2)
+        expect(it.page.get_by_text("No prediction was given for it.")).to_be_visible()
+        it.page.get_by_label("Draw").first.select_option("span")
+        expect(it.page.get_by_text("Predictions are for the given draws.")).to_be_visible()
