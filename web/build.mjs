@@ -2,6 +2,7 @@
 // nor its book needs npm; `--check` builds in memory and says which committed file is out of date.
 //
 //   widgets/<name>.js  ->  ../lmcourse/widgets/static/<name>.js   one ES module a widget
+//   vendor/bertviz.js  ->  ../lmcourse/widgets/vendor/bertviz.js  what bertviz's pages load
 //   book/book.js       ->  ../theme/public/book.js                the pages' script
 //   book/search.js     ->  ../theme/public/search.js              loaded when a reader searches
 //   book/deck.js       ->  ../theme/slides/deck.js                reveal.js and the deck's own script
@@ -17,7 +18,7 @@ const root = dirname(here);
 const modules = join(here, "node_modules");
 
 /** The files that a folder of the checkout must hold, by path: nothing else may lie there. */
-const OWNED = ["lmcourse/widgets/static", "theme/public/katex"];
+const OWNED = ["lmcourse/widgets/static", "lmcourse/widgets/vendor", "theme/public/katex"];
 
 /**
  * Properties that a bundle renames to one letter, to stay within its 25 kB: names of objects of ours
@@ -39,6 +40,12 @@ const RENAMED = {
     labels last legend look make moving network node norms onInput onMove onPin onPoint onSettle
     over panels parameters place positions python read readOut restore root rows say settle show
     start stateProducts still strip table takes time title under update view whole`,
+  graph: `
+    above agrees alt args back before below build canUndo caption choices columns describe
+    difference done draw edges far fields gradient grad go hide intro known last list look make
+    middle moving needs node now onInput onMove onPin onPoint onSettle open out over pass pushes
+    python read reset restore rows say settle show shown slopes slot start still table takes tip
+    under undo update users view ways`,
 };
 
 const renamed = (name) =>
@@ -56,6 +63,21 @@ async function bundle(entry, options) {
     ...options,
   });
   return result.outputFiles[0].contents;
+}
+
+/** Others' libraries as one script, under the licenses of all whose code is in it. */
+async function vendored(entry) {
+  const options = { absWorkingDir: here, bundle: true, write: false, metafile: true };
+  const { metafile } = await build({ entryPoints: [join(here, entry)], ...options });
+  const [{ inputs }] = Object.values(metafile.outputs);
+  const packages = Object.keys(inputs).filter((path) => inputs[path].bytesInOutput > 0)
+    .map((path) => path.match(/node_modules\/([^/]+)/)?.[1]).filter(Boolean);
+  const licenses = [...new Set(packages)].sort().map((name) => {
+    const file = readdirSync(join(modules, name)).find((it) => /^LICENSE/i.test(it));
+    return `${name}\n\n${readFileSync(join(modules, name, file), "utf8").trim()}`;
+  });
+  const banner = { js: `/*!\n${licenses.join("\n\n").replaceAll("*/", "* /")}\n*/` };
+  return bundle(entry, { format: "iife", minify: true, legalComments: "none", banner });
 }
 
 /** A style sheet that a module imports: its text, minified. */
@@ -78,6 +100,7 @@ async function outputs() {
     const module = await bundle(`widgets/${name}`, options);
     out.push([`lmcourse/widgets/static/${name}`, module]);
   }
+  out.push(["lmcourse/widgets/vendor/bertviz.js", await vendored("vendor/bertviz.js")]);
   for (const [entry, target] of [
     ["book/book.js", "theme/public/book.js"],
     ["book/search.js", "theme/public/search.js"],

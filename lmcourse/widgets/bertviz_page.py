@@ -1,0 +1,123 @@
+"""The page that bertviz makes, as a frame that needs no network and runs nothing else."""
+
+import html
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+from lmcourse.errors import CourseError
+from lmcourse.widgets import page
+
+LIBRARIES = Path(__file__).parent / "vendor" / "bertviz.js"
+FRAME = 70  # pixels: margins, a hint of two lines, room for a scroll bar
+
+_PARAMS = "const params = "
+_STYLE = """
+html { background: #fff; color: #000; color-scheme: light }
+body { margin: 0; padding: 8px }
+select { height: 28px; font: 14px sans-serif; margin: 0 10px 6px 0 }
+span { white-space: nowrap }
+svg { display: block }
+p { margin: 0 0 6px; color: #59636e; font: 14px/20px sans-serif }
+"""
+# bertviz gives each token a fixed width and clips what is longer: here that is drawn narrower.
+# The model view is 970 pixels wide, and shrinks a little where a page has less.
+_FITTING = """
+const vis = document.querySelector("[id=vis]");
+for (const it of document.querySelectorAll("select")) {
+  it.setAttribute("aria-label", {layer: "Layer", filter: "Attention"}[it.id]);
+}
+function fit() {
+  const svg = vis.querySelector("svg");
+  if (!svg) return;
+  document.getElementById("words").textContent = HINT;
+  for (const text of svg.querySelectorAll("text[dx], text.token")) {
+    const room = text.matches(".token") ? 76 : 100;
+    if (text.getComputedTextLength() <= room || text.hasAttribute("textLength")) continue;
+    text.setAttribute("textLength", room);
+    text.setAttribute("lengthAdjust", "spacingAndGlyphs");
+  }
+  if (svg.getAttribute("width") === "970") {
+    svg.setAttribute("viewBox", `0 0 970 ${svg.getAttribute("height")}`);
+    svg.style.cssText = "width:100%;min-width:900px;max-width:970px;height:auto";
+  }
+}
+new MutationObserver(fit).observe(vis, {childList: true, subtree: true});
+fit();
+"""
+
+
+class BertViz:
+    """A view of bertviz: in a notebook, on a page, in a file, and in words.
+
+    Attributes:
+        title: which view of what, as the frame is called.
+        alt: what is to be seen, in words.
+        height: of the frame, in CSS pixels.
+    """
+
+    def __init__(self, document: str, title: str, alt: str, height: int) -> None:
+        self.document, self.title, self.alt, self.height = document, title, alt, height
+
+    def to_html(self) -> str:
+        """The view as one frame that runs its own scripts and reaches nothing else."""
+        inside = self.document.replace("&", "&amp;").replace('"', "&quot;")
+        return (
+            f'<iframe class="lmcourse-bertviz" title="{html.escape(self.title)}" '
+            f'sandbox="allow-scripts" style="display:block;box-sizing:border-box;width:100%;'
+            f"height:{self.height}px;border:1px solid #d5dbe1;border-radius:12px;background:#fff;"
+            f'color-scheme:light" srcdoc="{inside}"></iframe>'
+        )
+
+    def save(self, path: str | Path) -> None:
+        """Write the view as a page of its own, which opens from disk with no network.
+
+        Raises:
+            CourseError: the folder is not there, or the file cannot be written.
+        """
+        page.save(Path(path), self.title, self.to_html())
+
+    def _repr_mimebundle_(self, **_options: Any) -> dict[str, str]:
+        return {"text/html": self.to_html(), "text/plain": self.alt}
+
+    def __repr__(self) -> str:
+        return f"<BertViz: {self.alt}>"
+
+
+def framed(made: str, title: str, alt: str, hint: str, height: float, **changes: Any) -> BertViz:
+    """bertviz's page with its libraries inside, its data once, and nothing that ends a script.
+
+    Args:
+        made: bertviz's own page.
+        hint: what to do with it.
+        height: of what is drawn, with what is above it.
+        changes: of its parameters.
+    """
+    parts = re.fullmatch(
+        r'<script src="[^"]+"></script>(.*)<script type="text/javascript">(.*)</script>\s*',
+        made,
+        re.DOTALL,
+    )
+    body, script = parts.groups() if parts else ("", "")
+    start = script.find(_PARAMS)
+    if start < 0:
+        raise CourseError(
+            "This version of bertviz writes another page than the course knows.",
+            "Install the version in requirements.lock: "
+            "`python -m pip install -c requirements.lock bertviz`.",
+        )
+    params, end = json.JSONDecoder().raw_decode(script, start + len(_PARAMS))
+    name = params["root_div_id"]  # drawn at random: equal views give equal bytes
+    params |= {"root_div_id": "bertviz"} | changes
+    data = json.dumps(params, separators=(",", ":")).replace("<", "\\u003c")
+    script = f"{script[: start + len(_PARAMS)]}{data};{script[script.index(chr(10), end) :]}"
+    fitting = _FITTING.replace("HINT", json.dumps(hint))
+    document = (
+        f'<!doctype html><html lang="en"><head><meta charset="utf-8">'
+        f"<title>{html.escape(title)}</title><style>{_STYLE}</style></head><body>"
+        f'<p id="words">{html.escape(alt)}</p>{body.replace(name, "bertviz")}'
+        f"<script>{LIBRARIES.read_text(encoding='utf-8')}</script>"
+        f"<script>{script}</script><script>{fitting}</script></body></html>"
+    )
+    return BertViz(document, title, alt, round(height) + FRAME)

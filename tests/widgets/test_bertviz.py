@@ -1,0 +1,303 @@
+"""bertviz as the course ships it: offline, framed, with tokens that stay text."""
+
+import builtins
+import importlib.util
+import re
+import subprocess
+import sys
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import nbformat
+import numpy as np
+import pytest
+import torch
+from nbconvert import HTMLExporter
+from playwright.sync_api import Browser, Frame, Page, expect
+
+from lmcourse.errors import CourseError
+from lmcourse.widgets.bertviz import head_view, model_view
+from lmcourse.widgets.bertviz_page import LIBRARIES, BertViz, framed
+from tests.browser import picture
+from tests.widgets.hosts import axe, open_file, overflow
+from tests.widgets.strings import HOSTILE
+
+TOKENS = ["[CLS]", "the", "soup", "was", "cold", "[SEP]"]
+VIEWS = (head_view, model_view)
+
+
+def weights(queries: int = 6, keys: int = 6, layers: int = 2, heads: int = 3) -> list[torch.Tensor]:
+    random = torch.Generator().manual_seed(0)
+    return [
+        torch.randn(1, heads, queries, keys, generator=random).mul(3).softmax(-1)
+        for _ in range(layers)
+    ]
+
+
+def inside(page: Page) -> Frame:
+    """The frame, once it has drawn."""
+    page.locator("iframe").wait_for()
+    frame = page.frames[-1]
+    frame.wait_for_selector("#vis svg line", state="attached")
+    return frame
+
+
+@pytest.mark.parametrize("view", VIEWS)
+def test_it_is_a_page_that_asks_nobody(view, browser: Browser, tmp_path: Path):
+    made = view(weights(), TOKENS)
+    path = tmp_path / "view.html"
+    made.save(path)
+    for width, dark in ((1000, False), (390, True), (360, False)):
+        with open_file(browser, path, dark=dark, width=width) as it:
+            frame = inside(it.page)
+            assert not [url for url in it.requests if not url.startswith("about:srcdoc")]
+            assert it.errors == [] and overflow(it.page) == 0
+            assert frame.evaluate("getComputedStyle(document.documentElement).backgroundColor") == (
+                "rgb(255, 255, 255)"
+            )
+            assert uncut(frame) == []
+            picture(it.page, f"bertviz-{view.__name__}-{width}")
+            if width == 1000:
+                assert axe(it.page) == []  # slow: it waits for a frame that is mute
+            expect(it.page.locator("iframe")).to_have_attribute(
+                "title", re.compile("2 layers, 3 h")
+            )
+
+
+def uncut(frame: Frame) -> list[Any]:
+    """What is higher than the frame, or drawn beyond its own figure."""
+    found: list[Any] = frame.evaluate(
+        """() => {
+            const root = document.documentElement, box = document.querySelector("#vis svg");
+            const edge = box.getBoundingClientRect();
+            const cut = [...box.querySelectorAll("text, line")].filter((it) => {
+                const {left, right, top, bottom} = it.getBoundingClientRect();
+                return left < edge.left - 1 || right > edge.right + 1 || top < edge.top - 1
+                    || bottom > edge.bottom + 1;
+            }).map((it) => it.textContent || it.outerHTML);
+            return root.scrollHeight > root.clientHeight ? [...cut, "the frame"] : cut;
+        }"""
+    )
+    return found
+
+
+def test_pointing_at_a_token_shows_what_it_attends_to(browser: Browser, tmp_path: Path):
+    path = tmp_path / "view.html"
+    head_view(weights(), TOKENS, sentence_b_start=3, layer=1, heads=[0, 2]).save(path)
+    with open_file(browser, path) as it:
+        frame = inside(it.page)
+        lines = frame.locator("#attention")
+        assert frame.locator("#layer").input_value() == "1"
+        assert frame.locator("#attention line").count() == 3 * 6 * 6
+        frame.locator("#left text", has_text="soup").hover()
+        expect(lines).to_have_attribute("visibility", "hidden")
+        expect(frame.locator("#attention line[visibility=visible]")).to_have_count(3 * 6)
+        frame.locator("#filter").select_option(label="Sentence A -> Sentence B")
+        expect(frame.locator("#left text")).to_have_text(["[CLS]", "the", "soup"])
+        expect(frame.locator("#right text")).to_have_text(["was", "cold", "[SEP]"])
+        frame.locator("#layer").select_option("0")
+        expect(frame.locator("#attention line")).to_have_count(3 * 3 * 3)
+        wanted = weights()[0][0, 0, 0, 3:].double().numpy().round(4)
+        drawn = frame.locator("#attention g[head-index='0'] g").first.locator("line")
+        shown = [float(line.get_attribute("stroke-opacity") or 0) * 2 for line in drawn.all()]
+        assert shown == pytest.approx(wanted, abs=1e-9)  # two heads are on
+        assert it.errors == []
+
+
+def test_a_click_on_a_head_shows_its_tokens(browser: Browser, tmp_path: Path):
+    path = tmp_path / "view.html"
+    model_view(weights(), TOKENS, include_layers=[1], include_heads=[0, 2]).save(path)
+    with open_file(browser, path) as it:
+        frame = inside(it.page)
+        assert frame.locator("#vis line").count() == 2 * 6 * 6
+        x, y = frame.evaluate(
+            """() => {
+                const {x, y, width, height} =
+                    document.querySelectorAll(".attn_background")[1].getBoundingClientRect();
+                return [x + width / 2, y + height / 2];
+            }"""
+        )
+        box = it.page.locator("iframe").bounding_box()
+        it.page.mouse.click(box["x"] + 1 + x, box["y"] + 1 + y)
+        expect(frame.get_by_text("Layer 1, Head 2")).to_be_visible()
+        expect(frame.locator("text.token")).to_have_text([*TOKENS, *TOKENS])
+        assert uncut(frame) == [] and it.errors == []
+
+
+def test_an_encoder_and_a_decoder(browser: Browser, tmp_path: Path):
+    target = ["<s>", "die", "Suppe"]
+    parts = {
+        "encoder_attentions": weights(),
+        "decoder_attentions": weights(3, 3),
+        "cross_attentions": weights(3, 6),
+    }
+    given = {"encoder_tokens": TOKENS, "decoder_tokens": target}
+    made = head_view(SimpleNamespace(**parts), **given)
+    alone = {key.removesuffix("s"): value for key, value in parts.items()}
+    assert made.to_html() == head_view(**alone, **given).to_html()
+    path = tmp_path / "view.html"
+    made.save(path)
+    with open_file(browser, path) as it:
+        frame = inside(it.page)
+        assert frame.locator("#filter option").all_inner_texts() == ["Encoder", "Decoder", "Cross"]
+        frame.locator("#filter").select_option("2")
+        expect(frame.locator("#left text")).to_have_text(target)
+        expect(frame.locator("#right text")).to_have_text(TOKENS)
+    cross = model_view(cross_attention=weights(3, 6), **given)
+    assert "2 layers" in cross.title and cross.alt != made.alt
+
+
+@pytest.mark.parametrize("view", VIEWS)
+def test_hostile_tokens_stay_text(view, browser: Browser, tmp_path: Path):
+    count = len(HOSTILE)
+    path = tmp_path / "view.html"
+    view(weights(count, count, 2, 2), HOSTILE).save(path)
+    with open_file(browser, path) as it:
+        frame = inside(it.page)
+        assert frame.evaluate("typeof executed") == "undefined"
+        assert it.page.evaluate("typeof executed") == "undefined"
+        assert frame.locator("img").count() == 0 and it.errors == []
+        if view is head_view:
+            shown = frame.locator("#left text").all_text_contents()
+            assert shown[0] == "</script><img␣s…" and shown[7] == "∅" and "⟨200B⟩" in shown
+            for layer in ("0", "1"):  # each is drawn anew
+                frame.locator("#layer").select_option(layer)
+                frame.wait_for_timeout(50)
+                assert uncut(frame) == []
+
+
+@pytest.mark.parametrize("view", VIEWS)
+def test_exported_html_lives_from_disk(view, browser: Browser, tmp_path: Path):
+    data = view(weights(), TOKENS)._repr_mimebundle_()
+    assert set(data) == {"text/html", "text/plain"}
+    output = nbformat.v4.new_output("execute_result", data=data, execution_count=1)
+    cell = nbformat.v4.new_code_cell("view", outputs=[output])
+    offline = {"require_js_url": "", "mathjax_url": "", "jquery_url": "", "mermaid_js_url": ""}
+    notebook = nbformat.v4.new_notebook(cells=[cell])
+    path = tmp_path / "exported.html"
+    path.write_text(HTMLExporter(**offline).from_notebook_node(notebook)[0], encoding="utf-8")
+    with open_file(browser, path) as it:
+        assert uncut(inside(it.page)) == []
+        assert [url for url in it.requests if url.startswith(("http", "file"))] == []
+
+
+def test_where_no_script_runs_words_stay(browser: Browser, tmp_path: Path):
+    made = head_view(weights(), TOKENS)
+    path = tmp_path / "view.html"
+    made.save(path)
+    context = browser.new_context(java_script_enabled=False)
+    page = context.new_page()
+    page.goto(path.as_uri())
+    expect(page.frame_locator("iframe").get_by_text(made.alt)).to_be_visible()
+    context.close()
+
+
+@pytest.mark.parametrize("view", VIEWS)
+def test_equal_views_give_equal_bytes_and_small_ones(view):
+    made = view(weights(), TOKENS)
+    assert made.to_html() == view([it.numpy() for it in weights()], TOKENS).to_html()
+    assert made.to_html() == view(torch.stack(weights())[:, 0], TOKENS).to_html()
+    assert len(made.to_html()) < 160_000
+    assert made.to_html().count("srcdoc=") == 1 and "cdnjs" not in visible_part(made)
+    assert repr(made).startswith("<BertViz: bertviz's ") and "The largest weight, " in made.alt
+    other = view(weights(), TOKENS, include_layers=[1])
+    assert other.alt != made.alt or other.title != made.title
+
+
+def visible_part(made: BertViz) -> str:
+    """What runs, without bertviz's call of a configuration that does nothing here."""
+    return re.sub(r"require\.config\(\{.*?\}\);", "", made.document, flags=re.DOTALL)
+
+
+def test_the_libraries_have_all_that_bertviz_asks_for():
+    folder = Path(importlib.util.find_spec("bertviz").origin).parent
+    text = "".join((folder / f"{name}.js").read_text() for name in ("head_view", "model_view"))
+    text = re.sub(r"'https?://[^']*'", "", text)
+    source = Path(__file__).parents[2] / "web" / "vendor" / "bertviz.js"
+    (has,) = re.findall(r"d3: \{([^}]*)\}", source.read_text(encoding="utf-8"))
+    asked = set(re.findall(r"\bd3\.(\w+)", text)) - {"version", "scale"}  # logged; of d3 3
+    assert asked == set(has.replace(" ", "").split(","))
+    assert set(re.findall(r"require(?:js)?\(\[([^\]]*)\]", text)) == {"'jquery', 'd3'"}
+    kept = LIBRARIES.read_text(encoding="utf-8")
+    assert "Copyright 2010-2016 Mike Bostock" in kept and "OpenJS Foundation" in kept
+    assert "</script" not in kept
+
+
+@pytest.mark.parametrize(
+    ("call", "says"),
+    [
+        (lambda: head_view(), "take attentions, or those of an encoder"),
+        (lambda: head_view(weights()), "tokens is None, not a list of tokens"),
+        (lambda: head_view(weights(), TOKENS[:5]), "tokens has 5 tokens, where the arrays have 6"),
+        (lambda: head_view(weights(), TOKENS, cross_attention=weights()), "take attentions, or"),
+        (lambda: head_view(weights(3, 6), TOKENS), "3 queries and 6 keys. Pass it as cross_att"),
+        (lambda: head_view(weights(), TOKENS, sentence_b_start=6), "is 6, where 6 tokens stand"),
+        (lambda: head_view(weights(), TOKENS, sentence_b_start=0), "is 0, where 6 tokens stand"),
+        (lambda: head_view(weights(), TOKENS, layer=2), "layer is 2, which is not shown"),
+        (lambda: head_view(weights(), TOKENS, heads=[3]), r"heads is \[3\], where there are 3"),
+        (lambda: model_view(weights(), TOKENS, include_heads=[]), r"include_heads is \[\]"),
+        (lambda: model_view(weights(), TOKENS, include_layers="ab"), "include_layers is 'ab'"),
+        (lambda: model_view([None, None], TOKENS), r'attentions\[0\] is None.*"eager"'),
+        (lambda: model_view(np.ones((2, 3, 6, 6)), TOKENS), "sum to 6, not to 1"),
+        (lambda: model_view(cross_attention=weights(3, 6)), "decoder_tokens is None"),
+        (
+            lambda: model_view(
+                encoder_attention=weights(heads=2),
+                cross_attention=weights(),
+                encoder_tokens=TOKENS,
+                decoder_tokens=TOKENS,
+            ),
+            "cross_attention has 2 layers of 3 heads, encoder_attention has 2 of 2",
+        ),
+        (
+            lambda: head_view(
+                cross_attention=weights(),
+                encoder_tokens=TOKENS,
+                decoder_tokens=TOKENS,
+                sentence_b_start=2,
+            ),
+            "sentence_b_start is for a pair in one sequence",
+        ),
+    ],
+)
+def test_what_does_not_fit_is_refused(call, says):
+    with pytest.raises(CourseError, match=says) as caught:
+        call()
+    assert caught.value.remedy
+
+
+def test_what_is_too_much_for_bertviz_is_refused():
+    tokens = [str(i) for i in range(64)]
+    head_view(weights(64, 64, 2, 8), tokens)
+    for view in VIEWS:
+        with pytest.raises(CourseError, match=r"lines at once.*or use AttentionHeads"):
+            view(weights(64, 64, 12, 12), tokens)
+
+
+def test_without_bertviz_the_remedy_is_told(monkeypatch):
+    found = builtins.__import__
+
+    def missing(name: str, *rest: Any, **named: Any) -> Any:
+        if name == "bertviz":
+            raise ModuleNotFoundError("No module named 'bertviz'")
+        return found(name, *rest, **named)
+
+    monkeypatch.setattr(builtins, "__import__", missing)
+    with pytest.raises(CourseError, match=r"could not be imported.*pip install -c requirements"):
+        head_view(weights(), TOKENS)
+
+
+def test_another_version_of_bertviz_is_noticed():
+    for made in (
+        "",
+        '<script src="x"></script><div></div><script type="text/javascript">1</script>',
+    ):
+        with pytest.raises(CourseError, match="another page than the course knows"):
+            framed(made, "title", "alt", "hint", 100)
+
+
+def test_importing_the_views_imports_neither_bertviz_nor_torch():
+    code = "import sys, lmcourse.widgets.bertviz; print({'torch', 'bertviz'} & {*sys.modules})"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "set()"
