@@ -10,7 +10,15 @@ from lmcourse.errors import CourseError
 from lmcourse.widgets.attention_channels import as_channels, partners
 from lmcourse.widgets.attention_measures import measures, most_telling, said
 from lmcourse.widgets.attention_scores import scores
-from lmcourse.widgets.attentions import largest, pooled, quantized
+from lmcourse.widgets.attentions import (
+    LARGEST,
+    LIGHTER,
+    THUMBNAIL,
+    WHOLE,
+    largest,
+    pooled,
+    quantized,
+)
 from lmcourse.widgets.base import Widget, module
 from lmcourse.widgets.checks import one_of, within
 from lmcourse.widgets.packing import Array, as_array
@@ -35,9 +43,6 @@ BETWEEN = {
 MASKING = {"given": "the model’s", "none": "none", "causal": "causal"}
 SCALING = {"given": "the model’s", "none": "none"}
 TEMPERATURES = (0.1, 10.0)
-WHOLE = 3_600_000  # weights that are sent as they are; of more, thumbnails and the largest
-THUMBNAIL = 32  # pixels
-LARGEST = 8  # keys a query
 _LESS = f"; on this page are each query’s {LARGEST} largest weights, a running kernel has all"
 
 
@@ -80,10 +85,7 @@ class AttentionHeads(Widget):
 
     _esm = module("attention_heads")
     title: ClassVar[str] = "Attention heads"
-    lighter: ClassVar[str] = (
-        "Pass fewer tokens, or some of the layers and heads, such as attentions[:4]; leave out "
-        "queries and keys if they are given: 12 × 12 heads of 512 tokens fit without."
-    )
+    lighter: ClassVar[str] = LIGHTER
 
     tokens = traitlets.List(traitlets.Unicode()).tag(sync=True)
     key_tokens = traitlets.List(traitlets.Unicode()).tag(sync=True)  # none: the same
@@ -160,7 +162,8 @@ class AttentionHeads(Widget):
         name = one_of("channel", channel, weights) if channel is not None else next(iter(weights))
         arrays = _arrays(self._codes, found)
         less = "" if "weights0" in arrays else _LESS
-        pinned = most_telling(weights[name], same, (layer, head, query, key))
+        entropies = found[list(weights).index(name)][..., 0]
+        pinned = most_telling(weights[name], entropies, same, (layer, head, query, key))
         super().__init__(
             **self.hold(arrays | partners(weights, layer_map) | parts),
             tokens=rows,

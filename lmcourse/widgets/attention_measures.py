@@ -15,6 +15,7 @@ _WORDS = {
     "first": "on the first",
     "separators": "on separators",
 }
+TINY = 1e-30  # whose logarithm exists; times 0 it is 0
 NOT_THERE = -1.0  # a measure that makes no sense here: queries and keys are not the same tokens
 
 
@@ -33,16 +34,17 @@ def measures(weights: Array, key_tokens: Sequence[str], same: bool) -> Array:
     """
     out = np.full((*weights.shape[:2], len(MEASURES)), NOT_THERE, np.float32)
     separators = [i for i, token in enumerate(key_tokens) if token in SEPARATORS]
-    far = np.abs(np.subtract.outer(*map(np.arange, weights.shape[2:]))) if same else None
+    places = [np.arange(size, dtype=np.float32) for size in weights.shape[2:]]
+    far = np.abs(np.subtract.outer(*places)) if same else None
     for at in np.ndindex(*weights.shape[:2]):
-        p = weights[at].astype(np.float64)
+        p = weights[at]
         looking = max(int((p.max(-1) > 0).sum()), 1)
-        out[at][0] = -(p * np.log2(np.where(p > 0, p, 1))).sum() / looking
+        out[at][0] = float(np.vdot(p, np.log2(np.maximum(p, TINY)))) / -looking
         if far is not None:
             shares = [p.trace(offset) for offset in (0, -1, 1)]
             out[at][1:4] = np.divide(shares, looking)
             out[at][4] = p[:, 0].sum() / looking
-            out[at][6] = (p * far).sum() / looking
+            out[at][6] = np.vdot(p, far) / looking
         if separators:
             out[at][5] = p[:, separators].sum() / looking
     return out
@@ -59,7 +61,7 @@ def said(found: Array) -> str:
 
 
 def most_telling(
-    weights: Array, same: bool, given: Sequence[int | None] = (None,) * 4
+    weights: Array, entropies: Array, same: bool, given: Sequence[int | None] = (None,) * 4
 ) -> tuple[int, ...]:
     """What to show first: the head whose keys depend most on the query, and a pair that shows it.
 
@@ -69,6 +71,7 @@ def most_telling(
 
     Args:
         weights: (layer, head, query, key).
+        entropies: mean H of the rows, (layer, head).
         same: whether queries and keys are the same tokens: then no token is paired with itself if
             there is another.
         given: layer, head, query and key, as far as they are settled; out of range they stay so.
@@ -76,24 +79,23 @@ def most_telling(
     Returns:
         Layer, head, query, key.
     """
-    inside = [
-        it if isinstance(it, int) and 0 <= it < n else None
-        for it, n in zip(given, weights.shape, strict=True)
-    ]
-    best, found = -1.0, (0, 0, 0, 0)
-    for i, j in np.ndindex(*weights.shape[:2]):
-        if inside[0] not in (None, i) or inside[1] not in (None, j):
-            continue
-        p = weights[i, j].astype(np.float64)
-        told = p * np.log2(np.where(p > 0, p, 1) / np.maximum(p.mean(0), 1e-30))
-        if told.sum() <= best:
-            continue
-        best = told.sum()
-        if same and len(p) > 1:
-            told = told - 1e3 * np.eye(len(p))
-        rows = slice(None) if inside[2] is None else slice(inside[2], inside[2] + 1)
-        columns = slice(None) if inside[3] is None else slice(inside[3], inside[3] + 1)
-        part = told[rows, columns]
-        at = np.unravel_index(np.argmax(part), part.shape)
-        found = (i, j, int(at[0]) + (rows.start or 0), int(at[1]) + (columns.start or 0))
+    places = []  # along each axis, where to look
+    for it, size in zip(given, weights.shape, strict=True):
+        settled = isinstance(it, int) and 0 <= it < size
+        places.append(slice(it, it + 1) if settled and it is not None else slice(0, size))
+    mean = weights.mean(2)
+    information = -(mean * np.log2(np.maximum(mean, TINY))).sum(-1) - entropies
+    layer, head = _largest(information, places[0], places[1])
+    p = weights[layer, head].astype(np.float64)
+    told = p * np.log2(np.maximum(p, TINY) / np.maximum(p.mean(0), TINY))
+    if same and len(p) > 1:
+        told -= 1e3 * np.eye(len(p))
+    found = (layer, head, *_largest(told, places[2], places[3]))
     return tuple(a if b is None else b for a, b in zip(found, given, strict=True))
+
+
+def _largest(values: Array, rows: slice, columns: slice) -> tuple[int, int]:
+    """Where the largest value of a part of a matrix stands in the whole."""
+    part = values[rows, columns]
+    row, column = np.unravel_index(np.argmax(part), part.shape)
+    return int(row) + rows.start, int(column) + columns.start

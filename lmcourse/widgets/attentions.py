@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from lmcourse.errors import CourseError
+from lmcourse.widgets.base import LIMIT
 from lmcourse.widgets.packing import Array
 
 PARTS = {
@@ -18,6 +19,14 @@ PARTS = {
     "decoder": "decoder_attentions",
     "cross": "cross_attentions",
 }
+MOST_HEADS = 64  # in a layer, and layers
+WHOLE = 3_600_000  # weights that are sent as they are; of more, thumbnails and the largest
+THUMBNAIL = 32  # pixels
+LARGEST = 8  # keys a query
+LIGHTER = (
+    "Pass fewer tokens, or some of the layers and heads, such as attentions[:4]; leave out "
+    "queries and keys if they are given: 12 × 12 heads of 512 tokens fit without."
+)
 TOLERANCE = 0.03  # of a row's sum: what bfloat16 makes of a softmax over some hundred keys
 _EAGER = (
     'Load a model of transformers with attn_implementation="eager", and call it with '
@@ -49,6 +58,7 @@ def as_attentions(name: str, value: Any, part: str | None = None) -> Array:
     if value is None:
         raise CourseError(f"{name} is None: the model did not return its weights.", _EAGER)
     stacked = as_layers(name, value)
+    _fits(name, stacked.shape)
     check_rows(name, stacked)
     return stacked
 
@@ -120,6 +130,27 @@ def largest(codes: Array, count: int) -> tuple[Array, Array]:
     count = min(count, codes.shape[-1])
     keys = np.argpartition(codes, -count, axis=-1)[..., -count:]
     return keys.astype(np.uint16), np.take_along_axis(codes, keys, -1)
+
+
+def _fits(name: str, shape: tuple[int, ...]) -> None:
+    """See that so many can be shown, before anything is computed of them.
+
+    Raises:
+        CourseError: they cannot.
+    """
+    layers, heads, queries, keys = shape
+    if max(layers, heads) > MOST_HEADS:
+        raise CourseError(
+            f"{name} has {layers} layers of {heads} heads.",
+            f"Pass at most {MOST_HEADS} of each, such as attentions[:4].",
+        )
+    least = layers * heads * (THUMBNAIL**2 + 3 * LARGEST * queries)
+    if layers * heads * queries * keys > WHOLE and least > LIMIT:
+        raise CourseError(
+            f"{name}: {layers} × {heads} heads of {queries} queries take {least / 1e6:.1f} MB at "
+            f"the least, and a page carries {LIMIT / 1e6:.0f} MB.",
+            LIGHTER,
+        )
 
 
 def _of_output(name: str, output: Any, part: str | None) -> tuple[str, Any]:

@@ -79,7 +79,7 @@ const build = ({ data, view, model, signal, moving, tip, say, refresh }) => {
     },
     onPin: (layer, head) => view.assign({ layer, head }),
   });
-  const [first, second] = ["Weights", "The other head’s"].map((which, nth) => grid({
+  const [first, second] = ["Weights", "Other head"].map((which, nth) => grid({
     label: `${which}: rows are queries, columns keys`,
     ...told((...it) => at(d, ...it)),
     last: () => d.columns.length - 1,

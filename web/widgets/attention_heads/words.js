@@ -12,7 +12,7 @@ export function at({ quotes: [rows, columns], p, view, other }, i, j) {
   const start = i * columns.length;
   const empty = !p.subarray(start, start + columns.length).some(Boolean);
   return `${rows[i]} → ${columns[j]}: ` +
-    `${!p[place] && view.partial ? "below its 8 largest" : weight(p[place])}` +
+    `${!p[place] && view.partial ? "below the top 8" : weight(p[place])}` +
     (empty ? "; looks nowhere" : "") +
     (other ? `; ${other.name}: ${weight(other.p[place])}` : "");
 }

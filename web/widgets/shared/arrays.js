@@ -2,9 +2,9 @@
 
 /** Bytes as a host hands them over: DataView, ArrayBuffer, Uint8Array or base64. */
 export function bytes(value) {
-  if (typeof value === "string") return Uint8Array.from(atob(value), (c) => c.charCodeAt(0));
-  if (value instanceof ArrayBuffer) return new Uint8Array(value);
-  return new Uint8Array(value.buffer, value.byteOffset, value.byteLength);
+  if (typeof value !== "string") return new Uint8Array(value.buffer ?? value, value.byteOffset, value.byteLength);
+  const text = atob(value); // two million characters; an iterator over them takes ten times as long
+  return new Uint8Array(text.length).map((_, i) => text.charCodeAt(i));
 }
 
 /**

@@ -1,0 +1,204 @@
+"""One model's attention with everything that it is computed from (chapters 08 to 10 and 16)."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from lmcourse.errors import CourseError
+from lmcourse.models.attention import MultiHeadAttention, causal_mask
+from lmcourse.models.disentangled_attention import DisentangledAttention, at_distances
+from lmcourse.models.sampling import evaluating
+
+PARTS = ("encoder", "decoder", "cross")
+
+
+@torch.no_grad()
+def attention_arrays(
+    model: nn.Module,
+    tokens: Sequence[str],
+    key_tokens: Sequence[str] | None = None,
+    *,
+    part: str | None = None,
+    **inputs: Any,
+) -> dict[str, Any]:
+    """Run a model on one sequence, without dropout, and keep what its attentions are made of.
+
+        AttentionHeads(**attention_arrays(model, tokens, input_ids=ids))
+
+    Args:
+        model: one of the course's with `MultiHeadAttention` or `DisentangledAttention`.
+        tokens: one string a query.
+        key_tokens: one a key, where these are other tokens (``part="cross"``).
+        part: ``"encoder"``, ``"decoder"`` or ``"cross"``; needed only of an encoder-decoder.
+        inputs: what the model is called with, a batch of 1.
+
+    Returns:
+        The arguments of `lmcourse.widgets.AttentionHeads`: attentions (layer, head, query, key),
+        tokens, queries (layer, head, query, width), keys (layer, head, key, width), scale, a mask
+        of booleans where there is one, segments where ``token_type_ids`` tell two. Of DeBERTa also
+        the relative terms as bias, and as attentions a mapping: the softmax of all terms, and that
+        of each term alone.
+
+    Raises:
+        CourseError: the model has no such attention, there is more than one sequence, or ``part``
+            is needed or unknown.
+    """
+    if part is not None and part not in PARTS:
+        raise CourseError(f"The part {part!r} is not known.", f"Choose one of {', '.join(PARTS)}.")
+    found: list[tuple[str, dict[str, Any]]] = []
+    hooks = []
+    for name, module in model.named_modules():
+        if isinstance(module, MultiHeadAttention | DisentangledAttention):
+            hook = _recorder(_part_of(name), found)
+            hooks.append(module.register_forward_pre_hook(hook, with_kwargs=True))
+    try:
+        with evaluating(model):
+            model(**inputs)
+    finally:
+        for it in hooks:
+            it.remove()
+    calls = _of_part(model, found, part)
+    out: dict[str, Any] = {"tokens": list(tokens)}
+    if key_tokens is not None:
+        out["key_tokens"] = list(key_tokens)
+    for name in ("queries", "keys", "bias"):
+        if calls[0].get(name) is not None:
+            out[name] = torch.cat([call[name] for call in calls]).float().cpu()
+    out["scale"] = calls[0]["scale"]
+    if calls[0]["mask"] is not None:
+        out["mask"] = calls[0]["mask"].cpu()
+    attentions = {name: _stacked(calls, name) for name in calls[0]["attentions"]}
+    out["attentions"] = attentions if len(attentions) > 1 else attentions["attention"]
+    segments = inputs.get("token_type_ids")
+    if segments is not None and segments.unique().numel() == 2 and key_tokens is None:
+        out["segments"] = segments[0].tolist()
+    return out
+
+
+def _part_of(name: str) -> str:
+    if name.endswith("cross_attention"):
+        return "cross"
+    return "decoder" if name.startswith("decoder.") else "encoder"
+
+
+def _of_part(
+    model: nn.Module, found: list[tuple[str, dict[str, Any]]], part: str | None
+) -> list[dict[str, Any]]:
+    """The calls of one part, in order."""
+    there = list(dict.fromkeys(it for it, _ in found))
+    if not there:
+        raise CourseError(
+            f"{type(model).__name__} has no multi-head attention.",
+            "Pass a model of chapters 09 to 18, or hand attentions to AttentionHeads yourself.",
+        )
+    if part is None and len(there) > 1:
+        raise CourseError(
+            f"{type(model).__name__} has several attentions.",
+            f"Say which: {' or '.join(f'part={it!r}' for it in there)}.",
+        )
+    if part not in (None, *there):
+        raise CourseError(f"This model has no {part} attention.", f"It has {', '.join(there)}.")
+    return [call for it, call in found if it == (part or there[0])]
+
+
+def _stacked(calls: list[dict[str, Any]], name: str) -> Tensor:
+    return torch.cat([call["attentions"][name] for call in calls]).float().cpu()
+
+
+def _recorder(part: str, found: list[tuple[str, dict[str, Any]]]) -> Any:
+    """A hook before an attention's call, which computes it on the side."""
+
+    def record(module: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+        hidden = args[0] if args else kwargs["hidden"]
+        if len(hidden) != 1:
+            raise CourseError(
+                f"The model was called with {len(hidden)} sequences.",
+                "Pass one: input_ids[:1], and the same of the other inputs.",
+            )
+        disentangled = isinstance(module, DisentangledAttention)
+        call = (_disentangled if disentangled else _multi_head)(module, hidden, args[1:], kwargs)
+        found.append((part, call))
+
+    return record
+
+
+def _argument(place: int, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    return args[place] if len(args) > place else kwargs.get(name)
+
+
+def _multi_head(
+    module: MultiHeadAttention, hidden: Tensor, args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> dict[str, Any]:
+    context = _argument(0, "context", args, kwargs)
+    queries = module.split(module.query(hidden))
+    keys = module.split(module.key(hidden if context is None else context))
+    visible = _argument(1, "visible", args, kwargs)
+    if kwargs.get("causal"):
+        mask = causal_mask(queries.shape[2], keys.shape[2], queries)
+        visible = mask if visible is None else visible & mask
+    scale = queries.shape[-1] ** -0.5
+    attention = _softmax(queries @ keys.mT * scale, visible)
+    return _call(queries, keys, scale, visible, {"attention": attention})
+
+
+def _disentangled(
+    module: DisentangledAttention, hidden: Tensor, args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> dict[str, Any]:
+    asking = kwargs.get("query")
+    queries = module.split(module.query(hidden if asking is None else asking))
+    keys = module.split(module.key(hidden))
+    visible = _argument(1, "visible", args, kwargs)
+    positions = _argument(0, "positions", args, kwargs)
+    content = queries @ keys.mT * module.scale
+    terms = {"content to content": content} | _terms(
+        module, queries * module.scale, keys, positions
+    )
+    if len(terms) == 1:
+        only = {"attention": _softmax(content, visible)}
+        return _call(queries, keys, module.scale, visible, only)
+    whole = torch.stack(list(terms.values())).sum(0)
+    attentions = {"all terms": _softmax(whole, visible)}
+    attentions |= {name: _softmax(it, visible) for name, it in terms.items()}
+    return _call(queries, keys, module.scale, visible, attentions) | {"bias": whole - content}
+
+
+def _terms(
+    module: DisentangledAttention, q: Tensor, k: Tensor, positions: Tensor | None
+) -> dict[str, Tensor]:
+    """The relative terms of the scores (eq. 4), each for itself; ``q`` is scaled already."""
+    out: dict[str, Tensor] = {}
+    if positions is None:
+        return out
+    span = len(positions) // 2
+    used = min(q.shape[2], span)
+    table = positions[span - used : span + used][None]
+    if module.position_key is not None:
+        distances = module.split(module.position_key(table))[0]
+        out["content to position"] = at_distances(q, distances, gather=True)
+    if module.position_query is not None:
+        distances = module.split(module.position_query(table))[0] * module.scale
+        mirrored = not module.as_in_paper
+        p2c = at_distances(k, distances, mirrored=mirrored, gather=True).mT
+        out["position to content"] = p2c
+    return out
+
+
+def _softmax(scores: Tensor, visible: Tensor | None) -> Tensor:
+    if visible is None:
+        return scores.softmax(-1)
+    hidden = scores.masked_fill(~visible, -torch.inf).softmax(-1)
+    return hidden.nan_to_num(0.0)  # of a query that may look nowhere
+
+
+def _call(
+    queries: Tensor, keys: Tensor, scale: float, mask: Tensor | None, attentions: dict[str, Tensor]
+) -> dict[str, Any]:
+    return {
+        "queries": queries,
+        "keys": keys,
+        "scale": float(scale),
+        "mask": mask,
+        "attentions": attentions,
+    }

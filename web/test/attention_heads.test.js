@@ -1,0 +1,104 @@
+// The mathematics of AttentionHeads, against what torch and NumPy computed.
+
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import test from "node:test";
+import { unpack } from "../widgets/shared/arrays.js";
+import { layout } from "../widgets/attention_heads/layout.js";
+import { attention, chosen, cut, decode, entropy, pool, row, scatter } from "../widgets/attention_heads/maths.js";
+import { weight } from "../widgets/attention_heads/words.js";
+
+const golden = JSON.parse(readFileSync(new URL("attention_heads.golden.json", import.meta.url)));
+const parts = unpack(golden.arrays, golden.index);
+const keys = parts.k.shape[2];
+
+const near = (found, wanted, error = 2e-6) => {
+  assert.equal(found.length, wanted.length);
+  wanted.forEach((it, i) => assert.ok(Math.abs(found[i] - it) <= error * Math.max(1, Math.abs(it)), `${i}: ${found[i]}, not ${it}`));
+};
+
+for (const { at: [layer, head], how, p, entropy: bits, dot } of golden.cases) {
+  test(`layer ${layer}, head ${head}, ${JSON.stringify(how)}: softmax((q·k·scale + bias) / T + mask)`, () => {
+    near(attention(parts, layer, head, how), p);
+    bits.forEach((it, i) => {
+      const cells = row(parts, layer, head, i, how);
+      near([entropy(cells.map((cell) => cell.p))], [it]);
+      near(cells.map((cell) => cell.dot), dot.slice(i * keys, (i + 1) * keys));
+      for (const cell of cells) {
+        near([cell.products.reduce((a, b) => a + b)], [cell.dot]);
+        near([cell.p], [cell.sum ? cell.power / cell.sum : 0]);
+        if (cell.mask === -Infinity) assert.equal(cell.p, 0);
+        else near([cell.score], [(cell.dot * cell.scale + cell.bias) / how.temperature + cell.mask]);
+      }
+    });
+  });
+}
+
+test("bytes are weights, small ones too", () => {
+  const found = decode(Uint8Array.from(golden.codes.flat()));
+  near(found, golden.weights.flat(), golden.error);
+  assert.equal(found[7], 1);
+  assert.ok(found[3] > 0 && found[1] === 0);
+});
+
+test("the largest weights stand at their keys, the others are 0", () => {
+  const found = scatter(Uint16Array.from(golden.keys.flat()), Uint8Array.from(golden.top.flat()), 2, 5);
+  const whole = decode(Uint8Array.from(golden.codes.flat()));
+  golden.keys.forEach((those, i) => {
+    for (let j = 0; j < 5; j++) assert.equal(found[i * 5 + j], those.includes(j) ? whole[i * 5 + j] : 0);
+  });
+});
+
+test("a smaller picture shows what is farthest from 0, as Python's thumbnails do", () => {
+  assert.deepEqual([...pool(golden.codes.flat(), 2, 5, 2, 2)], golden.pooled.flat());
+  assert.deepEqual([...pool([1, -3, 2, 0], 2, 2, 1, 1)], [-3]);
+  assert.deepEqual([...pool([1, 2, 3, 4], 2, 2, 2, 2)], [1, 2, 3, 4]);
+  for (const [size, smaller] of [[7, 3], [128, 20], [512, 32], [5, 4]]) {
+    const diagonal = Float32Array.from({ length: size * size }, (_, i) => +(i % (size + 1) === 0));
+    const found = pool(diagonal, size, size, smaller, smaller);
+    for (let i = 0; i < smaller; i++) assert.equal(found[i * (smaller + 1)], 1, "a diagonal stays whole");
+  }
+});
+
+test("some rows and columns", () => {
+  assert.deepEqual([...cut([1, 2, 3, 4, 5, 6], 3, [1], [0, 2])], [4, 6]);
+  const all = [1, 2, 3, 4];
+  assert.equal(cut(all, 2, [0, 1], [0, 1]), all);
+});
+
+test("lines: so many, or as hold a share of the weight; never one of weight 0", () => {
+  const weights = [0.1, 0, 0.5, 0.3, 0.1];
+  const wanted = { 1: [2], 3: [2, 3, 0], 8: [2, 3, 0, 4], "50%": [2], "90%": [2, 3, 0], "100%": [2, 3, 0, 4] };
+  for (const [lines, places] of Object.entries(wanted)) assert.deepEqual(chosen(weights, lines), places, lines);
+  for (const lines of Object.keys(wanted)) assert.deepEqual(chosen([0, 0], lines), []);
+});
+
+test("weights are written with the digits that a byte has", () => {
+  const wanted = [[0, "0"], [1, "1.00"], [0.123, "0.12"], [0.0049, "0.005"], [0.0099, "0.010"], [1e-5, "0.000"], [-0.25, "−0.25"]];
+  for (const [p, text] of wanted) assert.equal(weight(p), text);
+});
+
+test("everything has a place inside the width, one thing not over another", () => {
+  for (const width of [300, 358, 539, 668, 819, 926]) {
+    for (const [rows, columns] of [[1, 1], [24, 24], [128, 128], [3, 60], [60, 3], [2000, 1]]) {
+      for (const [layers, heads] of [[1, 1], [2, 4], [12, 12], [24, 64]]) {
+        for (const two of [false, true]) {
+          const size = { many: layers * heads > 1, layers, heads, rows, columns, left: 92, top: 92, two, lines: 6 };
+          const { overview, heat, second, fan, legend, sum, height } = layout(width, size);
+          const what = JSON.stringify({ width, ...size });
+          for (const it of [overview, heat, second].filter(Boolean)) {
+            assert.ok(it.x >= 0 && it.x + it.width <= width + 1 && it.y + it.height <= height, what);
+            assert.ok(it.width > 0 && it.height > 0, what);
+          }
+          if (fan) assert.ok(fan.x + fan.width + 40 <= width && fan.width > 40 && fan.from + fan.high <= height, what);
+          if (overview) {
+            assert.ok(overview.side >= 1, what);
+            assert.ok(overview.x + overview.width <= heat.x - heat.left || overview.y + overview.height <= heat.y - heat.top - 30, what);
+          }
+          if (second) assert.ok(second.x >= heat.x + heat.width || second.y - 92 >= heat.y + heat.height, what);
+          assert.ok(legend.y >= heat.y + heat.height && sum.y > legend.y && sum.bars < height, what);
+        }
+      }
+    }
+  }
+});
