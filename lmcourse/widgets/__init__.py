@@ -8,6 +8,7 @@ from lmcourse.widgets.attention_heads import AttentionHeads
 from lmcourse.widgets.base import Widget
 from lmcourse.widgets.gates import Gates
 from lmcourse.widgets.gradient_flow import GradientFlow
+from lmcourse.widgets.graph import Graph
 from lmcourse.widgets.masking import Masking
 from lmcourse.widgets.temperature import Temperature
 from lmcourse.widgets.visibility import Visibility
@@ -16,6 +17,7 @@ __all__ = [
     "AttentionHeads",
     "Gates",
     "GradientFlow",
+    "Graph",
     "Masking",
     "Temperature",
     "Visibility",

@@ -1,0 +1,170 @@
+"""Graph: forward and backward pass of a typed expression, step by step."""
+
+import math
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+import numpy as np
+import traitlets
+
+from lmcourse.errors import CourseError
+from lmcourse.widgets import chain_rule
+from lmcourse.widgets.base import Widget, module
+from lmcourse.widgets.checks import within
+from lmcourse.widgets.expression import is_name, parse
+from lmcourse.widgets.graph_words import LEXICON
+
+DEFAULTS = (0.5, 2.0, -1.0, 1.0, 0.5, -2.0, 3.0, -0.5)  # of variables without values, in order
+MOST = 1e6  # of a value, in size
+
+
+class Graph(Widget):
+    """The computation graph of a typed expression: each node's value and gradient, step by step.
+
+    Variables get values, then each node is computed from those before it, then ∂L/∂L = 1 goes back
+    over each edge, times its local derivative; a node that is used twice adds. Beside each
+    variable's gradient stands its finite difference. Settings are traits that a kernel can read
+    and set, the reader's own expression included.
+
+    Expressions have numbers, names, ``+ - * / **`` (or ``^``), parentheses, tanh, sigmoid, relu,
+    exp, log, sin, cos, sqrt and max(a, b). Parts between semicolons have names that later parts
+    use: ``"h = tanh(w*x); (h - y)**2"``. At most 200 characters, 40 nodes and 8 variables.
+    Nothing that is typed is run as code.
+
+    Args:
+        expression: its last part is the output, L if it has no name.
+        values: of the variables; those not given get one by their order.
+        step: 0 has only the variables' values, None everything: forward, then backward.
+        overwrite: let a gradient replace what is there, the classical mistake.
+        learning_rate: η of a step downhill, above 0.
+        pinned: the name of a variable, or of a part, whose paths to the output are shown.
+        variables: values, too: ``Graph("a*b", a=2, b=-3)``.
+
+    Raises:
+        CourseError: the expression cannot be read (the message says where, and what is needed), a
+            value is no finite number up to a million, or a name does not occur.
+    """
+
+    _esm = module("graph")
+    title: ClassVar[str] = "Computation graph"
+
+    expression = traitlets.Unicode("tanh(a*b)").tag(sync=True)
+    values = traitlets.Dict().tag(sync=True)
+    step = traitlets.Int(None, allow_none=True).tag(sync=True)
+    overwrite = traitlets.Bool(False).tag(sync=True)
+    learning_rate = traitlets.Float(0.1).tag(sync=True)
+    pinned = traitlets.Unicode(None, allow_none=True).tag(sync=True)
+    lexicon = traitlets.Dict(LEXICON).tag(sync=True)  # what the page says, and its grammar
+
+    def __init__(
+        self,
+        expression: str,
+        values: Mapping[str, float] | None = None,
+        *,
+        step: int | None = None,
+        overwrite: bool = False,
+        learning_rate: float = 0.1,
+        pinned: str | None = None,
+        **variables: float,
+    ) -> None:
+        if not isinstance(expression, str):
+            raise CourseError(
+                f"The expression is of type {type(expression).__name__}, not a string.",
+                'Pass text such as "tanh(w*x + b)".',
+            )
+        if not isinstance(values, Mapping | None):
+            raise CourseError(
+                f"values is of type {type(values).__name__}, not a dictionary.",
+                'Pass {"a": 0.5}, or a=0.5.',
+            )
+        names = [node.name for node in parse(expression) if node.op == "variable"]
+        for name in variables:  # in `values` are those of a reader's earlier expressions, too
+            if name not in names:
+                raise CourseError(
+                    f"{name} is no variable of {expression!r}.",
+                    f"It has {', '.join(names)}; what is defined has its value already.",
+                )
+        super().__init__(
+            **self.hold({"defaults": np.array(DEFAULTS)}),
+            expression=expression,
+            values=dict(values or {}) | variables,
+            step=step,
+            overwrite=overwrite,
+            learning_rate=learning_rate,
+            pinned=pinned,
+        )
+
+    @property
+    def alt(self) -> str:
+        """What is to be seen, in words, at the present settings."""
+        nodes = parse(self.expression)
+        places = {node.name: i for i, node in enumerate(nodes)}
+        names = [it.name for it in nodes if it.op == "variable"]
+        given = {
+            name: float(self.values.get(name, start))
+            for name, start in zip(names, DEFAULTS, strict=False)
+        }
+        found, slopes = chain_rule.gradients(nodes, given, self.overwrite)
+        output = nodes[-1].name
+        each = [
+            f"{name} = {_written(value)} with ∂{output}/∂{name} = {_written(slopes[places[name]])}"
+            for name, value in given.items()
+        ]
+        said = [
+            f"Computation graph of {self.expression} with {len(nodes)} nodes, each with its value "
+            f"and its gradient. {output} = {_written(found[-1])}; {', '.join(each)}."
+        ]
+        if self.overwrite:
+            said.append("Gradients overwrite what is there instead of adding to it, a mistake.")
+        if self.step is not None:
+            said.append(f"The passes are shown up to step {self.step}.")
+        if self.pinned in places:
+            said.append(f"The paths from {self.pinned} to {output} are marked.")
+        said.append(f"A step downhill has the learning rate {self.learning_rate:g}.")
+        return " ".join(said)
+
+    @traitlets.validate("expression")
+    def _expression_can_be_read(self, proposal: Any) -> str:
+        parse(proposal["value"])
+        return str(proposal["value"])
+
+    @traitlets.validate("values")
+    def _values_are_numbers(self, proposal: Any) -> dict[str, float]:
+        given = proposal["value"]
+        return {_named(name): _number(name, value) for name, value in given.items()}
+
+    @traitlets.validate("step")
+    def _step_exists(self, proposal: Any) -> int | None:
+        value = proposal["value"]
+        if value is not None and value < 0:
+            raise CourseError(f"step is {value}.", "Pass 0 or more, or None for everything.")
+        return None if value is None else int(value)
+
+    @traitlets.validate("learning_rate")
+    def _rate_is_positive(self, proposal: Any) -> float:
+        return within("learning_rate", proposal["value"], math.ulp(0.0), MOST)
+
+
+def _named(name: Any) -> str:
+    if not isinstance(name, str) or not is_name(name):
+        raise CourseError(
+            f"{name!r} cannot be a variable's name.",
+            "Pass letters, digits and _, 12 at most, a letter first, and no function's name.",
+        )
+    return name
+
+
+def _number(name: str, value: Any) -> float:
+    """A variable's value: a number, or an array or tensor of one."""
+    try:
+        number = float(value)
+    except (TypeError, ValueError, RuntimeError, OverflowError) as error:
+        raise CourseError(
+            f"The value of {name} is {str(value)[:40]!r}, not a number.",
+            f"Pass a number from {-MOST:g} to {MOST:g}.",
+        ) from error
+    return within(f"The value of {name}", number, -MOST, MOST)
+
+
+def _written(x: float) -> str:
+    return f"{x:.3g}" if math.isfinite(x) else "no value" if math.isnan(x) else "overflow"

@@ -1,0 +1,132 @@
+"""What the Graph widget says: one source for Python and for the page, which gets it as data.
+
+``{0}``, ``{1}``, ... are filled in there and here alike.
+"""
+
+from typing import Any
+
+CHARACTERS, NODES, VARIABLES, LETTERS, LEVELS = 200, 40, 8, 12, 30  # the most of each
+NAME = "[A-Za-zΑ-Ωα-ω_][A-Za-zΑ-Ωα-ω_0-9]*"
+# A number, a name, a sign, or what is none of them; regular expressions here and in a browser.
+TOKEN = rf"([0-9]+\.?[0-9]*|\.[0-9]+)|({NAME})|\*\*|[-+*/^(),;=]|([^ \t\r\n])"
+FUNCTIONS = ["tanh", "sigmoid", "relu", "exp", "log", "sin", "cos", "sqrt", "max"]
+MEANT = {"×": "*", "·": "*", "÷": "/", "−": "-", "²": "**2", "³": "**3"}
+END = "the end"
+
+# What is wrong, and after the first full stop what to do.
+MISTAKES = {
+    "strange": "{0} is not part of an expression. It has numbers, names, + - * / ** ( ) , ; and =.",
+    "meant": "{0} is not part of an expression. Write {1} instead.",
+    "operator": "Between “{0}” and “{1}” an operator is missing. A product needs its sign: *.",
+    "operand": "A number, a name or “(” is needed before {0}.",
+    "missing": "“{0}” is missing before {1}.",
+    "bracket": "“(” is missing after {0}. Write {0}(...).",
+    "one": "{0} takes one value. Only max takes two.",
+    ")": "“)” closes nothing. Take it away, or open it before.",
+    ",": "“,” is out of place. It stands between the two values of max(a, b), and nowhere else.",
+    "=": "“=” is out of place. It gives one name to what follows, as in h = a*b.",
+    "function": "“{0}” is no function. Known are {1}; for a product write {0}*(.",
+    "long": "“{0}” is longer than {1} letters. Choose a shorter name.",
+    "characters": "The expression has {0} characters. {1} are the most.",
+    "nodes": "There are more than {0} nodes. Write a shorter expression.",
+    "levels": "More than {0} levels are nested here. Name a part, h = ...; and go on with h.",
+    "variables": "“{0}” is one variable too many. There can be {1}.",
+    "fixed": "There is no variable. Write at least one name, such as x.",
+    "nameless": "Only the last part goes without a name. Write h = before this, and use h later.",
+    "again": "“{0}” already stands for something. Choose another name.",
+    "unused": "“{0}” is never used. Use it in the last part, or take it away.",
+}
+
+# How an operation is written, its sign in the picture, and its local derivatives; V is its value.
+OPERATIONS = {
+    "+": ["A + B", "+", "1", "1"],
+    "-": ["A − B", "−", "1", "−1"],
+    "*": ["A · B", "×", "B", "A"],
+    "/": ["A / B", "÷", "1/B", "−A/B**2"],
+    "neg": ["−A", "−", "−1"],
+    "**": ["A**B", "**", "B · A**(B−1)", "V · log(A)"],
+    "tanh": ["tanh(A)", "tanh", "1 − V**2"],
+    "sigmoid": ["sigmoid(A)", "σ", "V · (1 − V)"],
+    "relu": ["relu(A)", "relu", "(1 if A > 0, else 0)"],
+    "exp": ["exp(A)", "exp", "V"],
+    "log": ["log(A)", "log", "1/A"],
+    "sin": ["sin(A)", "sin", "cos(A)"],
+    "cos": ["cos(A)", "cos", "−sin(A)"],
+    "sqrt": ["sqrt(A)", "sqrt", "1/(2 · V)"],
+    "max": ["max(A, B)", "max", "(1 if A > B, else 0)", "(1 if B > A, else 0)"],
+}
+
+# Why a node has no value, by its operation, or what else is odd about it.
+ODD = {
+    "/": "division by zero, or too large a quotient",
+    "**": "0 to a negative power, or a negative number to one that is not whole, or overflow",
+    "log": "log has values only above 0",
+    "sqrt": "sqrt has values only from 0 on",
+    "overflow": "overflow, beyond the 1.8·10³⁰⁸ that float64 holds",
+    "steep": "a slope is infinite here, or does not exist",
+    "kink": "a kink, with slope 0 on its left and 1 on its right; 0 is taken, as in PyTorch",
+    "tie": "a tie, where each of the two gets half, as in PyTorch",
+}
+
+SAID = {
+    "given": "The variables have their values; each node will get its own from those before it.",
+    "value": "Forward, {0} of {1}: {2} = {3} = {4}.",
+    "seed": "Backward begins: ∂{0}/∂{0} = 1, and every other gradient is 0.",
+    "pass": "Backward, {0} of {1}: {2} hands on its gradient {3}, times each local derivative.",
+    "push": "∂{0}/∂{1} {2}= ∂{0}/∂{3} · ∂{3}/∂{1} = {4} · {5} = {6}",
+    "after": ", now {0}",
+    "gone": ", and {0} is lost",
+    "rule": "    ∂{0}/∂{1} = {2}",
+    "result": "{0} = {1}.",
+    "most": " {0} matters most: 0.01 more of it changes {1} by about {2}.",
+    "twice": " Used more than once, so contributions add up: {0}.",
+    "same": " No node is used twice here, so overwriting changes nothing.",
+    "lost": " Overwriting keeps only the last contribution to {0}: see the finite differences.",
+    "odd": " {0}: {1}.",
+    "slope": "∂{0}/∂{1} = {2}",
+    "via": "  {0} · {1} = {2} by way of {3}",
+    "constant": "{0} hangs on no variable and needs no gradient",
+    "few": "Paths from {0} to {1}: {2}. ∂{1}/∂{0} is the sum of the products along them:",
+    "many": "Paths from {0} to {1}: {2}. Going backward adds up all of them, and takes each of the "
+    "{3} edges once.",
+    "sum": "  Sum: {0}",
+    "check": "∂ {0}, finite difference {1}",
+    "right": " ✓ agrees",
+    "differs": " ✗ differs",
+    "kept": "{0} The picture shows what was there before.",
+    "alt": "Computation graph of {0}, step {1} of {2}. {3} Nodes: {4}. {5}.",
+    "nograd": "{0} would leave what can be computed. Move the variables, or take a smaller η.",
+    "moved": "{0} was {1} and is {2}.",
+}
+
+EXAMPLES = [
+    ["Examples …", ""],
+    ["Neuron", "tanh(w1*x1 + w2*x2 + b)"],
+    ["Used twice", "(x + y)*x*y**2"],
+    ["Squared loss", "h = tanh(w*x + b); (h - y)**2"],
+    ["A kink", "relu(a - 0.5) + max(a, b)"],
+]
+
+LEXICON: dict[str, Any] = {
+    "characters": CHARACTERS,
+    "nodes": NODES,
+    "variables": VARIABLES,
+    "letters": LETTERS,
+    "levels": LEVELS,
+    "token": TOKEN,
+    "functions": FUNCTIONS,
+    "meant": MEANT,
+    "end": END,
+    "nothing": "no value",
+    "acting": ["value ▶", "◀ gradient"],
+    "operations": OPERATIONS,
+    "odd": ODD,
+    "said": MISTAKES | SAID,
+    "overwrite": ["Overwriting: off", "Overwriting: on"],
+    "rate": "Learning rate η",
+    "downhill": "Step downhill",
+    "inputs": "Variables",
+    "cells": "Nodes in the order of the forward pass",
+    "head": ["Node", "Value", "Gradient", "Local derivatives"],
+    "examples": EXAMPLES,
+}

@@ -1,0 +1,166 @@
+// Graph's grammar against Python's (tests/widgets/golden_graph.py), its numbers against torch, and
+// what it says.
+
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import test from "node:test";
+import { agree, backward, difference, forward, paths, reach } from "../widgets/graph/evaluate.js";
+import { isSize, isValues } from "../widgets/graph/inputs.js";
+import { layout } from "../widgets/graph/layout.js";
+import { words } from "../widgets/graph/lexicon.js";
+import { isName, parse } from "../widgets/graph/parse.js";
+import { byPaths, described, num } from "../widgets/graph/words.js";
+
+const golden = JSON.parse(readFileSync(new URL("graph.golden.json", import.meta.url)));
+Object.assign(words, golden.lexicon);
+
+/** The nodes of an expression, forward and backward done. */
+function run(text, given, overwrite = false) {
+  const nodes = parse(text);
+  assert.ok(Array.isArray(nodes), `${text}: ${nodes.wrong}`);
+  for (const it of nodes) if (it.op === "variable") it.value = given[it.name];
+  forward(nodes);
+  backward(nodes, nodes.filter(({ args, needs }) => args.length && needs).reverse(), overwrite);
+  return nodes;
+}
+const gradients = (nodes) => Object.fromEntries(nodes.filter(({ op }) => op === "variable").map(({ name, grad }) => [name, grad]));
+const find = (nodes, wanted) => nodes.find(({ name }) => name === wanted);
+
+function near(found, wanted, what) {
+  const right = Number(wanted);
+  const fits = found === right || Math.abs(found - right) <= 1e-9 * Math.max(1, Math.abs(right));
+  assert.ok(fits, `${what}: ${found} instead of ${wanted}`);
+}
+
+test(`${golden.cases.length} expressions as torch has them`, () => {
+  assert.ok(golden.cases.length >= 300);
+  for (const { text, given, value, gradients: wanted } of golden.cases) {
+    const nodes = run(text, given);
+    near(nodes.at(-1).value, value, text);
+    const found = gradients(nodes);
+    assert.deepEqual(Object.keys(found), Object.keys(wanted));
+    for (const name of Object.keys(wanted)) near(found[name], wanted[name], `∂/∂${name} of ${text} at ${JSON.stringify(given)}`);
+  }
+});
+
+test("gradients are what finite differences say, away from kinks", () => {
+  let compared = 0;
+  for (const { text, given } of golden.cases) {
+    const nodes = run(text, given), found = gradients(nodes), size = nodes.at(-1).value;
+    if (nodes.some(({ odd }) => odd) || Math.abs(size) > 1e3 || Object.values(found).some((x) => Math.abs(x) > 1e3)) continue;
+    for (const it of nodes.filter(({ op }) => op === "variable")) {
+      assert.ok(agree(found[it.name], difference(nodes, it), size), `${it.name} in ${text} at ${JSON.stringify(given)}`);
+      compared++;
+    }
+  }
+  assert.ok(compared > 400, compared);
+  assert.equal(agree(1, 1.01, 1), false);
+  assert.equal(agree(NaN, 1, 1), undefined);
+});
+
+test("the same texts are expressions as in Python, with the same nodes or the same words", () => {
+  let refused = 0;
+  for (const { text, ...wanted } of golden.verdicts) {
+    const found = parse(text);
+    if (wanted.wrong) {
+      refused++;
+      assert.deepEqual(found, wanted, JSON.stringify(text));
+      continue;
+    }
+    const made = Array.isArray(found) && found.map(({ op, args, name }) => [op, args.map((it) => found.indexOf(it)), name]);
+    assert.deepEqual(made, wanted.nodes, JSON.stringify(text));
+  }
+  assert.ok(refused > 150 && refused < golden.verdicts.length - 50, refused);
+});
+
+test("a name is a variable's, and nothing else", () => {
+  for (const name of ["a", "w1", "η", "_", "toString", "__proto__", "abcdefghijkl"]) assert.ok(isName(name), name);
+  for (const name of ["", "1a", "tanh", "a b", " a", "a ", "a*b", "(a)", "abcdefghijklm", "v₁", "ä"]) assert.ok(!isName(name), name);
+});
+
+test("values are numbers up to a million, by name", () => {
+  assert.ok(isValues({}) && isValues({ a: -1e6, b: 0 }) && isSize(0.5));
+  for (const bad of [null, 3, "a", [], [1], { a: "1" }, { a: NaN }, { a: 2e6 }, { "a b": 1 }, { tanh: 1 }]) {
+    assert.ok(!isValues(bad), JSON.stringify(bad));
+  }
+});
+
+test("a node that is used twice adds; overwriting loses", () => {
+  const given = { x: 1, y: 2 };
+  assert.deepEqual(gradients(run("(x + y)*x*y**2", given)), { x: 16, y: 16 });
+  assert.deepEqual(gradients(run("(x + y)*x*y**2", given, true)), { x: 4, y: 4 });
+  assert.deepEqual(gradients(run("x*x", given, true)), { x: 1 });
+  assert.deepEqual(gradients(run("x*y", given, true)), gradients(run("x*y", given)));
+});
+
+test("a gradient is the sum over paths", () => {
+  for (const { text, given } of golden.cases) {
+    const nodes = run(text, given);
+    for (const from of nodes.filter(({ needs }) => needs)) {
+      reach(nodes, from);
+      const all = paths(from);
+      assert.equal(all.length, nodes.at(-1).ways);
+      const sum = all.reduce((total, path) => total + path.reduce((product, [by, slot]) => product * by.slopes[slot], 1), 0);
+      if (Number.isFinite(from.grad)) assert.ok(Math.abs(sum - from.grad) <= 1e-6 * Math.max(1, Math.abs(sum)), `${from.name} of ${text}`);
+    }
+  }
+});
+
+test("many paths are counted, not listed", () => {
+  const text = `${Array.from({ length: 15 }, (_, i) => `h${i} = ${i ? `h${i - 1}*h${i - 1}` : "a*a"}`).join("; ")}; h14*a`;
+  const nodes = run(text, { a: 1 });
+  reach(nodes, nodes[0]);
+  const said = byPaths({ nodes, pinned: nodes[0], out: "L" });
+  assert.equal(said.length, 1);
+  assert.match(said[0], /a to L: 32769\..* 32 edges/);
+});
+
+test("what is odd is named, and nothing is said of NaN", () => {
+  const odd = (text, given) => run(text, given).map(({ odd }) => odd).filter(Boolean).join();
+  assert.equal(odd("1/a", { a: 0 }), "/");
+  assert.equal(odd("log(a)", { a: 0 }), "log");
+  assert.equal(odd("log(a)*2 + a", { a: -1 }), "log");
+  assert.equal(odd("sqrt(a)", { a: -1 }), "sqrt");
+  assert.equal(odd("sqrt(a)", { a: 0 }), "steep");
+  assert.equal(odd("a**0.5", { a: -1 }), "**");
+  assert.equal(odd("a**b", { a: -2, b: 2 }), "steep");
+  assert.equal(odd("(-a)**3", { a: 2 }), "");
+  assert.equal(odd("exp(a)", { a: 1000 }), "exp");
+  assert.equal(odd("relu(a)", { a: 0 }), "kink");
+  assert.equal(odd("max(a, 1)", { a: 1 }), "tie");
+  for (const text of ["1/a + a", "log(a)", "sqrt(-a - 1)", "exp(1000 + a)"]) {
+    const nodes = run(text, { a: 0 });
+    for (const it of nodes) {
+      const said = described({ ...it, known: true, shown: true }, "L");
+      assert.doesNotMatch(said, /NaN|undefined|Infinity/);
+    }
+    assert.ok(nodes.some((it) => it.odd && /division|log has|sqrt has|overflow/.test(described({ ...it, known: true }, "L"))), text);
+  }
+  assert.equal(num(NaN), "no value");
+  assert.equal(num(-Infinity), "−∞");
+});
+
+test("no two nodes overlap, nothing leaves the picture, and each edge ends at its node", () => {
+  let lists = 0;
+  for (const width of [310, 358, 650, 926]) {
+    for (const { text } of golden.cases) {
+      const nodes = parse(text);
+      const { edges, height, list } = layout(nodes, width);
+      lists += Boolean(list);
+      assert.equal(edges.length, nodes.flatMap(({ args }) => args).length);
+      nodes.forEach((a, i) => {
+        assert.ok(a.x >= 0 && a.x + a.width <= width && a.y >= 0 && a.y + a.height <= height, `${text} at ${width}`);
+        for (const b of nodes.slice(i + 1)) {
+          const apart = a.x + a.width <= b.x || b.x + b.width <= a.x || a.y + a.height <= b.y || b.y + b.height <= a.y;
+          assert.ok(apart, `${a.name} and ${b.name} of ${text} at ${width}`);
+        }
+        for (const it of a.args) assert.ok(list ? it.y < a.y : it.x + it.width < a.x, `${text} goes forward`);
+      });
+      for (const { to, d, end } of edges) {
+        assert.doesNotMatch(d, /NaN|undefined/);
+        assert.ok(Math.abs(end[0] - to.x) < 1e-6 && end[1] > to.y && end[1] < to.y + to.height, text);
+      }
+    }
+  }
+  assert.ok(lists > 100 && lists < 1200, lists);
+});
