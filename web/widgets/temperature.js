@@ -83,7 +83,7 @@ const build = ({ data: held, view, tip, say, signal }) => {
     chart(1, "KL by step", LAST + 1, progressAt, (i) => view.set("step", i)),
   ];
   return {
-    above: [h("div", { class: "lm-buttons" }, hand.node, step, play.node), text],
+    above: [h("div", { class: "lm-buttons" }, step, play.node, hand.node), text],
     over: grids.map(({ node }) => node),
     table: () => ({
       caption: `Logits, soft targets, gradient at T = ${data.at}`,
