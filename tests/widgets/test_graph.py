@@ -1,0 +1,308 @@
+"""Graph's own: what Python refuses and says, and what a reader does in the browser."""
+
+import json
+import math
+import pickle
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from playwright.sync_api import Browser, Page, expect
+
+from lmcourse.errors import CourseError
+from lmcourse.widgets import Graph
+from lmcourse.widgets.chain_rule import gradients
+from lmcourse.widgets.expression import Mistake, is_name, parse
+from lmcourse.widgets.graph_words import LEXICON, ODD, OPERATIONS
+from tests.widgets import golden_graph
+from tests.widgets.examples import press, tap, walk
+from tests.widgets.hosts import host_page, open_file, overflow
+from tests.widgets.test_every_widget import figure, says
+
+KEPT = json.loads(golden_graph.PATH.read_text(encoding="utf-8"))
+
+
+def test_the_reference_is_what_torch_and_the_parser_say_today():
+    found = json.loads(json.dumps(golden_graph.golden()))
+    remedy = "run `python -m tests.widgets.golden_graph` and commit what it writes"
+    assert KEPT["lexicon"] == found["lexicon"] and KEPT["verdicts"] == found["verdicts"], remedy
+    assert len(KEPT["cases"]) == len(found["cases"]) >= 300, remedy
+    for old, new in zip(KEPT["cases"], found["cases"], strict=True):
+        assert (old["text"], old["given"]) == (new["text"], new["given"]), remedy
+        assert new["value"] == pytest.approx(old["value"], rel=1e-9), remedy
+        assert _numbers(new) == pytest.approx(_numbers(old), rel=1e-9, abs=1e-12), remedy
+
+
+def _numbers(case: dict) -> dict[str, float]:
+    return {name: float(it) for name, it in case["gradients"].items()}
+
+
+def test_python_computes_as_torch_does():
+    for case in KEPT["cases"]:
+        nodes = parse(case["text"])
+        values, slopes = gradients(nodes, case["given"])
+        assert values[-1] == pytest.approx(case["value"], rel=1e-9, abs=1e-12), case["text"]
+        found = {
+            it.name: slope for it, slope in zip(nodes, slopes, strict=True) if it.op == "variable"
+        }
+        assert found == pytest.approx(_numbers(case), rel=1e-9, abs=1e-9), case["text"]
+
+
+def test_overwriting_keeps_what_comes_last():
+    nodes = parse("(x + y)*x*y**2")
+    given = {"x": 1.0, "y": 2.0}
+    assert gradients(nodes, given)[1][:2] == [16.0, 16.0]
+    assert gradients(nodes, given, overwrite=True)[1][:2] == [4.0, 4.0]
+
+
+@pytest.mark.parametrize(
+    ("text", "at", "says"),
+    [
+        ("2a", 1, r"Between “2” and “a” an operator is missing\.\n    2a\n     \^\n A product"),
+        ("a b", 2, "Between “a” and “b” an operator is missing"),
+        ("a*(b + c", 8, "“\\)” is missing before the end"),
+        ("a + ", 4, "A number, a name or “\\(” is needed before the end"),
+        ("__import__('os')", 11, "“'” is not part of an expression"),
+        ("__import__(a)", 0, "“__import__” is no function. Known are tanh, .* write __import__"),
+        ("a.b", 1, "“.” is not part"),
+        ("a[0]", 1, "“\\[” is not part"),
+        ("a × b", 2, r"“×” is not part of an expression\.\n.*\n.*\n Write \* instead"),
+        ("a\u200bb", 1, "U\\+200b is not part"),
+        ("tanh x", 5, "“\\(” is missing after tanh"),
+        ("max(a)", 5, "“,” is missing before “\\)”"),
+        ("sin(a, b)", 5, "sin takes one value"),
+        ("h = a*b; c*2", 0, "“h” is never used"),
+        ("a*b; c", 0, "Only the last part goes without a name"),
+        ("2 + 3", 0, "There is no variable. Write at least one name"),
+        ("a" * 10_000, 200, "has 10000 characters. 200 are the most"),
+        ("(" * 50 + "a", 30, "More than 30 levels are nested here"),
+        ("a" + "+a" * 45, 81, "There are more than 40 nodes"),
+        ("+".join("abcdefghi"), 16, "“i” is one variable too many. There can be 8"),
+        ("abcdefghijklm", 0, "“abcdefghijklm” is longer than 12 letters"),
+    ],
+)
+def test_a_mistake_is_named_with_its_place(text, at, says):
+    with pytest.raises(Mistake, match=re.compile(says.replace(". ", r"\.\s+(?:.*\n)*\s*"), re.S)):
+        Graph(text)
+    with pytest.raises(Mistake) as caught:
+        parse(text)
+    assert caught.value.at == at and caught.value.remedy
+    made = Graph("a*b")
+    with pytest.raises(Mistake):
+        made.expression = text
+    assert made.expression == "a*b"
+
+
+def test_a_mistake_comes_back_from_another_process():
+    with pytest.raises(Mistake) as caught:
+        parse("2a")
+    back = pickle.loads(pickle.dumps(caught.value))
+    assert isinstance(back, CourseError) and str(back) == str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("change", "says"),
+    [
+        ({"expression": None}, "The expression is of type NoneType, not a string. Pass text"),
+        ({"values": [1, 2]}, "values is of type list, not a dictionary. Pass {"),
+        ({"values": {"a b": 1.0}}, "'a b' cannot be a variable's name. Pass letters"),
+        ({"values": {"tanh": 1.0}}, "'tanh' cannot be a variable's name"),
+        ({"values": {"a": "1x"}}, "The value of a is '1x', not a number"),
+        ({"values": {"a": None}}, "The value of a is 'None', not a number"),
+        ({"values": {"a": [1.0, 2.0]}}, "The value of a is"),
+        ({"values": {"a": math.nan}}, "The value of a is nan, outside of"),
+        ({"values": {"a": 2e6}}, "The value of a is 2e.06, outside of"),
+        ({"c": 1.0}, r"c is no variable of 'a\*b'. It has a, b"),
+        ({"step": -1}, "step is -1. Pass 0 or more"),
+        ({"learning_rate": 0.0}, "learning_rate is 0, outside"),
+        ({"learning_rate": math.inf}, "learning_rate is inf, outside"),
+    ],
+)
+def test_what_does_not_fit_is_refused(change, says):
+    with pytest.raises(CourseError, match=says) as caught:
+        Graph(**({"expression": "a*b"} | change))
+    assert caught.value.remedy
+
+
+def test_values_are_numbers_of_any_kind():
+    made = Graph("a*b + c", {"a": np.float32(0.5), "old": 3}, b=torch.tensor(2.0), c=True)
+    assert made.values == {"a": 0.5, "old": 3.0, "b": 2.0, "c": 1.0}
+    assert "L = 2;" in made.alt
+    assert "a = 0.5 with ∂L/∂a = 2, b = 2 with ∂L/∂b = 0.5" in Graph("a*b").alt  # the defaults
+
+
+def test_the_words_follow_each_setting():
+    made = Graph("(x + y)*x*y**2", x=1, y=2)
+    assert "L = 12; x = 1 with ∂L/∂x = 16" in made.alt
+    seen = {made.alt}
+    for name, value in (
+        ("overwrite", True),
+        ("step", 3),
+        ("pinned", "x"),
+        ("learning_rate", 0.5),
+        ("values", {"x": 0, "y": 2}),
+        ("expression", "log(x)"),
+    ):
+        setattr(made, name, value)
+        assert made.alt not in seen, name
+        seen.add(made.alt)
+    assert "L = overflow" in made.alt and "nan" not in made.alt
+    assert "no value" in Graph("log(x)", x=-1).alt
+
+
+def test_names_and_lexicon():
+    assert is_name("η") and is_name("w1") and not is_name("tanh") and not is_name("v₁")
+    assert len(json.dumps(LEXICON)) < 10_000
+    assert set(ODD) - set(OPERATIONS) == {"overflow", "steep", "kink", "tie"}
+
+
+# In the browser
+
+
+def shown(browser: Browser, tmp_path: Path, widget: Graph, **options):
+    return open_file(browser, host_page("file", widget, tmp_path), **options)
+
+
+def lines(page: Page):
+    return page.locator(".lm-stage ~ div").first
+
+
+def test_a_mistake_stays_with_a_caret_and_changes_nothing(browser, tmp_path):
+    with shown(browser, tmp_path, Graph("a*b", a=2, b=3)) as it:
+        page = it.page
+        field = page.get_by_label("Expression")
+        field.fill("a*b + 2c")
+        expect(page.locator(".lm pre")).to_have_text("a*b + 2c\n       ^")
+        expect(page.get_by_text("Between “2” and “c” an operator is missing")).to_be_visible()
+        expect(field).to_have_attribute("aria-invalid", "true")
+        says(page, "Computation graph of a*b, ")
+        page.get_by_role(
+            "button", name="Overwriting: off"
+        ).click()  # it does not take the text away
+        says(page, "overwriting changes nothing")
+        expect(field).to_have_value("a*b + 2c")
+        field.fill("a*b + 2*c")
+        expect(page.locator(".lm pre")).to_have_count(0)
+        says(page, "Computation graph of a*b + 2*c, ")
+        expect(page.get_by_label("c", exact=True)).to_have_value("-1")  # it got a field
+        field.fill("<img src=x onerror=executed=1>")
+        expect(page.get_by_text("“<” is not part of an expression")).to_be_visible()
+        assert page.locator(".lm img").count() == 0 and it.errors == []
+
+
+def test_step_by_step(browser, tmp_path):
+    widget = Graph("(x + y)*x", x=1, y=2, step=0)
+    with shown(browser, tmp_path, widget) as it:
+        page = it.page
+        step = page.get_by_role("button", name="Step ▶")
+        says(page, "step 0 of 6. The variables have their values")
+        assert page.locator(".lm svg text", has_text="∂").count() == 0
+        step.click()
+        says(page, "Forward, 1 of 2: v₁ = x + y = 1 + 2 = 3.")
+        step.click()
+        says(page, "Forward, 2 of 2: L = v₁ · x = 3 · 1 = 3.")
+        step.click()
+        says(page, "Backward begins: ∂L/∂L = 1")
+        step.click()
+        says(page, "Backward, 1 of 2: L hands on its gradient 1")
+        expect(lines(page)).to_contain_text("∂L/∂v₁ += ∂L/∂L · ∂L/∂v₁ = 1 · 1 = 1")
+        expect(lines(page)).to_contain_text("∂L/∂x = v₁ = 3")
+        step.click()
+        expect(lines(page)).to_contain_text("∂L/∂x += ∂L/∂v₁ · ∂v₁/∂x = 1 · 1 = 1, now 4")
+        page.get_by_role("button", name="Overwriting: off").click()
+        expect(lines(page)).to_contain_text("∂L/∂x = ∂L/∂v₁ · ∂v₁/∂x = 1 · 1 = 1, and 3 is lost")
+        step.click()
+        says(page, "Overwriting keeps only the last contribution to x")
+        expect(page.get_by_text("∂ 1, finite difference 4 ✗ differs")).to_be_visible()
+        expect(step).to_have_attribute("aria-disabled", "true")
+        page.get_by_role("button", name="Play again").click()
+        says(page, "step 0 of 6")
+        says(page, "step 1 of 6")
+        page.get_by_role("button", name="Pause").click()
+
+
+def test_hover_pin_and_keys(browser, tmp_path):
+    with shown(browser, tmp_path, Graph("(x + y)*x*y**2", x=1, y=2)) as it:
+        page = it.page
+        cell = page.get_by_role("gridcell")
+        grid = page.get_by_role("grid")
+        says(page, "L = 12.")
+        box = grid.bounding_box()
+        page.mouse.move(box["x"] + 0.21 * box["width"], box["y"] + 0.1 * box["height"])
+        tip = page.locator(".lm-tip")
+        expect(tip).to_have_text(
+            "x = 1\n∂L/∂x = 16\n  4 · 1 = 4 by way of v₁\n  4 · 3 = 12 by way of v₂"
+        )
+        page.mouse.move(box["x"] + 0.99 * box["width"], box["y"] + 2)
+        expect(tip).to_be_hidden()
+        tap(page, "Nodes", 0.21, 0.1)
+        expect(lines(page)).to_contain_text("x → v₁ → v₂ → L:  1 · 1 · 4 = 4")
+        expect(lines(page)).to_contain_text("x → v₂ → L:  3 · 4 = 12\n  Sum: 16")
+        walk(page, "Nodes", "Home", "ArrowRight", "Enter")
+        says(page, "Paths from y to L: 2.")
+        expect(cell).to_have_attribute("aria-label", re.compile("^y = 2, ∂L/∂y = 16"))
+        walk(page, "Nodes", "End")
+        expect(page.get_by_role("status")).to_have_text("L = v₂ · v₃ = 12, ∂L/∂L = 1")
+        walk(page, "Nodes", "Home", "ArrowRight", "Enter")  # once more: it is let go
+        expect(figure(page)).not_to_have_attribute("aria-label", re.compile("Paths from"))
+
+
+def test_values_move_and_one_step_goes_downhill(browser, tmp_path):
+    with shown(browser, tmp_path, Graph("(w*x - y)**2", w=1, x=2, y=6)) as it:
+        page = it.page
+        says(page, "L = 16.")
+        press(page, "w, slider", "ArrowRight")
+        says(page, "L = 15.2.")
+        page.get_by_label("w", exact=True).fill("42")
+        says(page, "L = 6.1·10³.")
+        assert page.get_by_label("w, slider").get_attribute("max") == "50"
+        page.get_by_label("w", exact=True).fill("1")
+        page.get_by_label("Learning rate").fill("0.01")
+        page.get_by_role("button", name="Step downhill").click()
+        says(page, "L = 12.3.")
+        expect(page.get_by_role("status")).to_have_text("L was 16 and is 12.3.")
+        page.get_by_role("button", name="Undo").click()
+        says(page, "L = 16.")
+        page.get_by_label("w", exact=True).fill("9e9")  # is no value: the last one stays
+        page.get_by_label("w", exact=True).blur()
+        expect(page.get_by_label("w", exact=True)).to_have_value("1")
+        page.get_by_label("Expression").fill("log(w)")
+        page.get_by_label("w", exact=True).fill("0")
+        says(page, "L = −∞.")
+        says(page, "log has values only above 0")
+        page.get_by_role("button", name="Step downhill").click()
+        expect(page.get_by_role("status")).to_contain_text("w would leave what can be computed")
+        assert it.errors == []
+
+
+def test_examples_and_phones(browser, tmp_path):
+    with shown(browser, tmp_path, Graph("a*b"), width=360, touch=True) as it:
+        page = it.page
+        for name, _ in LEXICON["examples"][1:]:
+            page.get_by_label("Examples").select_option(label=name)
+            page.wait_for_timeout(60)
+            assert overflow(page) == 0
+        says(page, "a kink, with slope 0 on its left")
+        says(page, "✗ differs")
+        box = page.get_by_role("grid").bounding_box()
+        page.touchscreen.tap(box["x"] + 0.9 * box["width"], box["y"] + 20)
+        expect(lines(page)).to_contain_text("Paths from a to L: 2.")
+        assert overflow(page) == 0 and it.errors == []
+
+
+def test_first_paint_is_quick(browser, tmp_path):
+    text = "h = tanh(a*b + c*d); g = sigmoid(h*a - d)*h; (g - a)**2 + h*g*c"
+    with shown(browser, tmp_path, Graph(text)) as it:
+        says(it.page, "Computation graph")
+        took = it.page.evaluate(
+            """() => new Promise((done) => {
+                const field = document.querySelector(".lm input");
+                const start = performance.now();
+                field.value += " + b";
+                field.dispatchEvent(new Event("input"));
+                requestAnimationFrame(() => setTimeout(() => done(performance.now() - start)));
+            })"""
+        )
+        assert took < 200
