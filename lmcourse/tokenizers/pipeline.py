@@ -175,6 +175,12 @@ class Pipeline:
         """The same for special tokens, which decoding leaves out."""
         return self._added.add(tokens, special=True, model=self.model)
 
+    def plain(self) -> dict[str, Any]:
+        """The tokenizer as plain lists and strings: see ``plain.plain``."""
+        from lmcourse.tokenizers.plain import plain  # which knows every model
+
+        return plain(self)
+
     # --- lengths ---
 
     def enable_truncation(

@@ -19,6 +19,7 @@ from lmcourse.tokenizers.models.unigram import Unigram
 from lmcourse.tokenizers.models.unigram_training import UnigramTrainer
 from lmcourse.tokenizers.models.word_level import WordLevel
 from lmcourse.tokenizers.models.wordpiece import WordPiece
+from lmcourse.tokenizers.plain import Plain, plain
 from lmcourse.tokenizers.text import normalizers, pre_tokenizers
 from lmcourse.tokenizers.text.byte_characters import CHARACTER_TO_BYTE
 from lmcourse.tokenizers.text.normalized_string import checked_text
@@ -47,6 +48,10 @@ class Recipe(NamedTuple):
 
     tokenizer: Tokenizer
     training: Training[Any, Any]
+
+    def plain(self) -> Plain:
+        """Both as plain lists and strings, as ``lmcourse.widgets.Merges`` takes them: `plain`."""
+        return plain(self.tokenizer, self.training)
 
 
 def char_bpe(

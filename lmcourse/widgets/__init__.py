@@ -10,6 +10,8 @@ from lmcourse.widgets.gates import Gates
 from lmcourse.widgets.gradient_flow import GradientFlow
 from lmcourse.widgets.graph import Graph
 from lmcourse.widgets.masking import Masking
+from lmcourse.widgets.merges import Merges
+from lmcourse.widgets.segmentation import Segmentation
 from lmcourse.widgets.temperature import Temperature
 from lmcourse.widgets.visibility import Visibility
 
@@ -19,6 +21,8 @@ __all__ = [
     "GradientFlow",
     "Graph",
     "Masking",
+    "Merges",
+    "Segmentation",
     "Temperature",
     "Visibility",
     "Widget",

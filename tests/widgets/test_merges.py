@@ -1,0 +1,333 @@
+"""Merges and Segmentation: the browser cuts as Python does, replays the training, and refuses."""
+
+import json
+import subprocess
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from lmcourse.corpus import BookWorld
+from lmcourse.errors import CourseError
+from lmcourse.tokenizers import (
+    BPE,
+    BpeTrainer,
+    Tokenizer,
+    Unigram,
+    WordLevel,
+    normalizers,
+    pre_tokenizers,
+    recipes,
+)
+from lmcourse.tokenizers.recipes import Recipe
+from lmcourse.widgets import Merges, Segmentation
+from tests.widgets import golden_merges, strings
+from tests.widgets.examples import tap, walk
+from tests.widgets.examples.merges import LAST, TEXTS, TOOLS
+from tests.widgets.hosts import host_page, open_file
+from tests.widgets.test_every_widget import says
+from tests.widgets.test_modules import node
+
+COMPARE = Path(__file__).with_name("merges_compare.mjs")
+P, N = pre_tokenizers, normalizers
+MODEL = TOOLS["bpe"].tokenizer.model
+
+
+# --- the browser's tokens are Python's ---
+
+
+def random_text(random: Random) -> str:
+    """Draw English, hostile words, or any characters of Unicode."""
+    kind = random.random()
+    if kind < 0.4:
+        return " ".join(strings.tokens(random, random.randint(0, 6)))
+    if kind < 0.6:
+        letters = "lowerstdbi naLOW.,'\t"
+        return "".join(random.choices(letters, k=random.randint(1, 60)))
+    most = random.choice([0x7F, 0x24F, 0x2FFF, 0xFFFF, 0x1FFFF, 0x10FFFF])
+    drawn = (random.randrange(most) for _ in range(random.randint(1, 30)))
+    return "".join(chr(it) for it in drawn if not 0xD800 <= it <= 0xDFFF)
+
+
+def in_javascript(plain: list[dict[str, Any]], texts: list[str]) -> list[Any]:
+    """The [piece, id] pairs of each tokenizer and text, as the page computes them."""
+    node("--version")  # skips where there is no node
+    given = json.dumps({"tokenizers": plain, "texts": texts})
+    done = subprocess.run(
+        ["node", str(COMPARE)], input=given, capture_output=True, text=True, encoding="utf-8"
+    )
+    assert done.returncode == 0, done.stderr[:2000]
+    found: list[Any] = json.loads(done.stdout)
+    return found
+
+
+def compared() -> list[Recipe]:
+    """The recipes' kinds, and parts that no recipe joins so."""
+    bare = Tokenizer(Unigram(1, _scored("ab")))
+    marked = Tokenizer(Unigram(None, _scored("▁ab ")))
+    marked.pre_tokenizer = P.Metaspace(prepend_scheme="first")
+    spaced = Tokenizer(TOOLS["wordpiece"].tokenizer.model, N.BertNormalizer(), P.Whitespace())
+    marks = N.BertNormalizer(False, False, True, False)
+    both = P.Sequence((P.WhitespaceSplit(), P.ByteLevel()))
+    prefixed = Tokenizer(recipes.gpt2(TEXTS, 280).tokenizer.model, marks, both)
+    return [*golden_merges.tools(), *(Recipe(it, None) for it in (bare, spaced, prefixed, marked))]
+
+
+def _scored(characters: str) -> tuple[tuple[str, float], ...]:
+    pieces = [characters, "<unk>", *characters]
+    return tuple((it, -1.0 - place / 7) for place, it in enumerate(pieces))
+
+
+def test_a_page_cuts_thousands_of_texts_as_python_does():
+    random = Random(0)
+    texts = [random_text(random) for _ in range(300)]
+    every = (chr(code) for code in range(0x20000) if not 0xD800 <= code <= 0xDFFF)
+    texts += ["".join(it) for it in zip(*[every] * 512, strict=False)]
+    chosen = compared()
+    plain = [it.plain() if it.training else it.tokenizer.plain() for it in chosen]
+    for recipe, cuts in zip(chosen, in_javascript(plain, texts), strict=True):
+        recipe.tokenizer.encode_special_tokens = True
+        for text, found in zip(texts, cuts, strict=True):
+            try:
+                wanted = golden_merges.cut(recipe, [text])[0]
+            except CourseError:  # no token, and no unknown one
+                assert any(id_ is None for _, id_ in found), (recipe, text)
+            else:
+                assert found == wanted, (recipe, text)
+
+
+def test_at_each_step_a_page_cuts_as_what_was_learned_by_then():
+    recipe, scored = TOOLS["bpe"], TOOLS["unigram"]
+    words = ["lowest", "newer", "widestlow", "xlow"]
+    plain = recipe.plain()
+    facts = [{**plain, "step": step} for step in range(LAST + 1)]
+    for step, cuts in enumerate(in_javascript(facts, words)):
+        model = BPE(
+            unk_token="<unk>",
+            end_of_word_suffix="</w>",
+            vocab=recipe.tokenizer.model.ids,
+            merges=recipe.tokenizer.model.merges[:step],
+        )
+        wanted = [[[it.value, it.id] for it in model.tokenize(word)] for word in words]
+        assert cuts == wanted, step
+    trainer, counts = scored.training.trainer, scored.training.word_counts
+    rounds = [scores for step, scores in trainer.rounds(counts) if step.kind != "em"]
+    facts = [{**scored.plain(), "step": step} for step in range(len(rounds))]
+    for scores, cuts in zip(rounds, in_javascript(facts, words), strict=True):
+        model = trainer.model(scores)
+        wanted = [[[it.value, it.id] for it in model.tokenize(f"▁{word}")] for word in words]
+        assert cuts == wanted
+
+
+def test_the_reference_is_what_the_tokenizers_say_today():
+    kept = json.loads(golden_merges.PATH.read_text(encoding="utf-8"))
+    found = json.loads(json.dumps(golden_merges.golden()))
+    remedy = "run `python -m tests.widgets.golden_merges` and commit what it writes"
+    assert len(kept) == len(found), remedy
+    for old, new in zip(kept, found, strict=True):
+        for part in ("texts", "words", "training"):
+            assert _rounded(old[part]) == _rounded(new[part]), remedy
+        assert _rounded(old["facts"]) == _rounded(new["facts"]), remedy
+
+
+def _rounded(value: Any) -> Any:
+    if isinstance(value, float):
+        return float(f"{value:.9g}")
+    if isinstance(value, dict):
+        return {name: _rounded(it) for name, it in value.items()}
+    return [_rounded(it) for it in value] if isinstance(value, list) else value
+
+
+# --- what Python refuses ---
+
+
+@pytest.mark.parametrize(
+    ("make", "what", "remedy"),
+    [
+        (lambda: Segmentation(), "no tokenizer to show", "recipe"),
+        (lambda: Segmentation(bpe=5), "bpe is of type int", "recipe"),
+        (lambda: Segmentation(wordpiece=TOOLS["bpe"]), "of the kind bpe", "bpe=…"),
+        (lambda: Segmentation(bpe=Tokenizer(BPE())), "no vocabulary yet", "Train"),
+        (lambda: Segmentation(bpe=Tokenizer(WordLevel({"a": 0}, "a"))), "has no pieces", "BPE"),
+        (lambda: Segmentation(bpe=Tokenizer(MODEL, N.NFC())), "normalizer NFC", "BertNorm"),
+        (lambda: Segmentation(bpe=Tokenizer(MODEL, None, P.Digits())), "Digits", "Metaspace"),
+        (lambda: Segmentation(bpe=Tokenizer(BPE(vocab={"a": 1}))), "have holes", "Number"),
+        (
+            lambda: Segmentation(bpe=Tokenizer(BPE(vocab={"a": 0}, fuse_unk=True))),
+            "option fuse_unk",
+            "without it",
+        ),
+        (lambda: Segmentation(**TOOLS, text="x" * 201), "201 characters", "sentence"),
+        (lambda: Segmentation(**TOOLS, text="👩" * 101), "202 characters", "emoji"),
+        (lambda: Segmentation(**TOOLS, text="\ud800"), "surrogate", "Decode"),
+        (lambda: Segmentation(**TOOLS, word=200), "word is 200", "range"),
+        (lambda: Segmentation(bpe=TOOLS["bpe"], algorithm="unigram"), "'unigram'", "bpe"),
+        (lambda: Merges(**TOOLS, step=LAST + 99), f"step is {LAST + 99}", "range"),
+        (lambda: Merges(bpe=TOOLS["bpe"].tokenizer), "did not come", "Segmentation"),
+        (
+            lambda: Merges(bpe=recipes.char_bpe(TEXTS, 30, backend="tokenizers")),
+            "did not come",
+            "backend='course'",
+        ),
+    ],
+)
+def test_what_cannot_be_shown_is_refused_with_a_remedy(make, what, remedy):
+    with pytest.raises(CourseError) as error:
+        make()
+    assert what in str(error.value) and remedy in error.value.remedy
+
+
+def test_added_tokens_are_refused_but_special_ones_are_text():
+    tokenizer = recipes.char_bpe(TEXTS, 30).tokenizer
+    tokenizer.add_special_tokens(["[NEW]"])
+    assert Segmentation(bpe=tokenizer).tokenizers["bpe"]["kind"] == "bpe"
+    tokenizer.add_tokens(["widget"])
+    with pytest.raises(CourseError, match="added token 'widget'"):
+        Segmentation(bpe=tokenizer)
+
+
+def test_too_large_a_training_and_too_large_a_vocabulary_are_refused(monkeypatch):
+    monkeypatch.setattr("lmcourse.widgets.merges.MOST_WORK", 10)
+    with pytest.raises(CourseError, match="merges of 4 words are too many"):
+        Merges(bpe=TOOLS["bpe"])
+    tokenizer = Tokenizer(BPE(vocab={f"{'x' * 50}{it}": it for it in range(100_000)}))
+    with pytest.raises(CourseError, match=r"take \d\.\d MB, and a page carries 4 MB") as error:
+        Segmentation(bpe=tokenizer)
+    assert "vocab_size" in error.value.remedy
+
+
+@pytest.fixture(scope="module")
+def large() -> dict[str, Recipe]:
+    """As the gallery shows them."""
+    texts = [review.text for review in BookWorld().sample(200, seed=6)]
+    return {
+        "bpe": recipes.char_bpe(texts, 800),
+        "wordpiece": recipes.bert(texts, 800),
+        "unigram": recipes.albert(texts, 800),
+    }
+
+
+def test_a_page_of_800_tokens_stays_light(large):
+    for widget in (Merges(**large), Segmentation(**large)):
+        assert len(json.dumps(widget.state())) < 300_000
+
+
+# --- what a reader does ---
+
+
+def opened(browser: Browser, tmp_path: Path, widget: Any, **options: Any) -> Any:
+    return open_file(browser, host_page("file", widget, tmp_path), **options)
+
+
+def type_in(page: Page, text: str) -> None:
+    page.get_by_label("Your text").fill(text)
+
+
+def test_a_token_says_its_id_and_how_it_was_learned(browser, tmp_path):
+    with opened(browser, tmp_path, Segmentation(**TOOLS, text="lowest")) as it:
+        page = it.page
+        says(page, "BPE redoes")
+        grid = page.get_by_role("grid", name="Tokens")
+        grid.hover(position={"x": 100, "y": 20})
+        id_ = TOOLS["bpe"].tokenizer.token_to_id("lo")
+        rank = TOOLS["bpe"].tokenizer.model.merges.index(("l", "o")) + 1
+        tip = page.locator(".lm-tip")
+        expect(tip).to_be_visible()
+        assert tip.inner_text().replace("\u2068", "").replace("\u2069", "") == (
+            f"“lo”\nBPE, id {id_}, merge {rank}"
+        )
+        page.mouse.move(5, 5)
+        expect(tip).to_be_hidden()
+        walk(page, "Tokens", "Home", "ArrowDown", "ArrowDown")
+        expect(page.get_by_role("status")).to_contain_text("Unigram, id ")
+        expect(page.get_by_role("status")).to_contain_text("log probability −")
+        page.keyboard.press("Enter")
+        says(page, "The most probable path of pieces wins: ▁low")
+        assert it.errors == []
+
+
+def test_bpe_is_not_longest_match_first(browser, tmp_path):
+    # learned: b + c, then a + b; "abc" is a token that no merge of these characters reaches
+    vocab = {"<unk>": 0, "a": 1, "b": 2, "c": 3, "bc": 4, "ab": 5, "abc": 6}
+    model = BPE(unk_token="<unk>", vocab=vocab, merges=(("b", "c"), ("a", "b"), ("ab", "c")))
+    widget = Segmentation(bpe=Tokenizer(model, None, P.WhitespaceSplit()), text="abc ab")
+    with opened(browser, tmp_path, widget) as it:
+        says(it.page, "would cut 1 of 2 otherwise than BPE does")
+        says(it.page, "BPE: a bc ab")
+        it.page.get_by_role("checkbox").check()
+        says(it.page, "longest first: abc ab")
+        assert it.errors == []
+
+
+def test_the_words_of_a_text_are_pinned_by_a_click(browser, tmp_path):
+    with opened(browser, tmp_path, Segmentation(**TOOLS, text="low newest")) as it:
+        says(it.page, "BPE redoes")
+        heading = it.page.locator(".lm-stage svg .strong").last
+        expect(heading).to_contain_text("newest")
+        tap(it.page, "Tokens", 0.12, 0.2)
+        expect(heading).to_contain_text("low")
+
+
+@pytest.mark.parametrize(
+    "text", ["", "   ", "\u200b", "x" * 200, "👩‍👩‍👧" * 25, "שלום مرحبا \u202eabc", "a\u0301 " * 66]
+)
+def test_any_text_that_is_typed_is_shown(text, browser, tmp_path):
+    recipe = recipes.gpt2(TEXTS, 280)
+    widget = Segmentation(**{**TOOLS, "bpe": recipe})
+    with opened(browser, tmp_path, widget, width=390) as it:
+        says(it.page, "BPE redoes")
+        type_in(it.page, text)
+        says(it.page, "Tokens: BPE" if text.strip() else "There is no text")
+        for algorithm in ("WordPiece", "Unigram", "BPE"):
+            it.page.get_by_label("Step by step").select_option(algorithm)
+            it.page.wait_for_timeout(40)
+        if text.strip():
+            recipe.tokenizer.encode_special_tokens = True
+            says(it.page, f"BPE {len(recipe.tokenizer.encode(text).ids)}")
+        assert it.errors == []
+        width = it.page.evaluate("document.documentElement.scrollWidth")
+        assert width == 390
+
+
+def test_the_training_is_stepped_played_and_scrubbed(browser, tmp_path):
+    with opened(browser, tmp_path, Merges(**TOOLS, text="lowest", step=0)) as it:
+        page = it.page
+        says(page, f"After 0 of {LAST} merges")
+        says(page, "Your text: l o w e s t</w>")
+        first = TOOLS["bpe"].training.steps[0]
+        says(page, f"become “\u2068{first.token}\u2069”")
+        expect(page.get_by_text(f"▶ {' + '.join(first.pair)}")).to_be_visible()
+        page.get_by_role("button", name="Step ▶").click()
+        says(page, "After 1 of")
+        page.get_by_role("button", name="Play").click()
+        says(page, "After 3 of")
+        page.get_by_role("button", name="Pause").click()
+        walk(page, "Steps of the training", "End")
+        says(page, f"After {LAST} of {LAST}")
+        page.get_by_label("Step by step").select_option("WordPiece")
+        says(page, "How WordPiece learned")
+        page.get_by_label("Step by step").select_option("Unigram")
+        says(page, "How Unigram learned\nRound")
+        page.get_by_role("button", name="◀ Step back").click()
+        says(page, ", the seeds: EM drops 0 pieces")
+        assert it.errors == []
+
+
+def test_the_table_has_the_candidates_of_the_next_merge(browser, tmp_path):
+    with opened(browser, tmp_path, Merges(bpe=TOOLS["bpe"], step=3)) as it:
+        says(it.page, "After 3 of")
+        it.page.get_by_text("Show values").click()
+        cells = it.page.locator(".lm table tbody tr").first
+        step = TOOLS["bpe"].training.steps[3]
+        expect(cells).to_contain_text(" + ".join(step.pair))
+        expect(cells).to_contain_text(str(step.count))
+
+
+def test_a_training_that_left_out_characters_is_refused():
+    tokenizer = Tokenizer(BPE(unk_token="<unk>"), None, P.WhitespaceSplit())
+    trainer = BpeTrainer(14, special_tokens=["<unk>"], limit_alphabet=5)
+    training = tokenizer.train_from_iterator(TEXTS, trainer)
+    with pytest.raises(CourseError, match=r"left out 5 characters, .* without limit_alphabet"):
+        Merges(bpe=Recipe(tokenizer, training))

@@ -1,0 +1,92 @@
+// Segmentation: a text as BPE, WordPiece and a unigram model cut it, and a word of it step by step.
+
+import { checkbox } from "./shared/controls.js";
+import { times } from "./shared/dom.js";
+import { title } from "./shared/marks.js";
+import { quoted, visible } from "./shared/tokens.js";
+import { widget } from "./shared/widget.js";
+import { flow, walk } from "./merges/chips.js";
+import { longest } from "./merges/models.js";
+import { minus } from "./merges/picture.js";
+import { about, common, cutText, number, pieces, pointing, read, worth } from "./merges/tools.js";
+import { walls, way } from "./merges/walls.js";
+
+const against = ([first]) => first.kind === "bpe" &&
+  { ...first, name: "longest first", dashed: true, cut: longest(first.facts) };
+
+/** How a word is cut, in one sentence. */
+const told = {
+  bpe: ({ steps }) => `BPE redoes ${steps.length - 1} merges, each time the one that was learned first.`,
+  wordpiece: ({ steps }) => `WordPiece looks up ${steps.length} pieces, at each place the longest first.`,
+  unigram: ({ best, chars }) => (best[0] ? "The most probable path of pieces wins: " +
+    best.map((it) => `${way(it, chars)} has the log probability ${minus(it.score)}`).join(", ") + "." : "No path leads through the word."),
+};
+
+const build = ({ data: tools, view, tip, say }) => {
+  const contrast = against(tools);
+  let table;
+  const chips = walk({
+    name: "Tokens: a row for each tokenizer",
+    describe: ({ token }) => about(token),
+    onPoint: pointing(tip, ({ token }) => about(token)),
+    onMove: ({ token }) => say(about(token)),
+    onPin({ token, chunk }) {
+      view.assign({ word: chunk, algorithm: token.tool.kind });
+      say(about(token));
+    },
+  });
+  return {
+    over: [chips.node],
+    table: () => table,
+    draw(now, changed, width) {
+      tip.hide();
+      const lanes = tools.map((it) => ({ ...cutText(it, now.text), strong: it.kind === now.algorithm }));
+      const wrong = contrast && cutText(contrast, now.text);
+      const cuts = ({ chunks }, i) => String(chunks[i].map(({ to }) => to));
+      const apart = (some) => lanes[0].chunks.filter((_, i) => new Set(some.map((it) => cuts(it, i))).size > 1).length;
+      const many = lanes[0].chunks.length;
+      let caption = many ? `Tokens: ${lanes.map((it) => `${it.name} ${it.all.length}`).join(", ")}. ` : "There is no text. ";
+      if (lanes[1]) caption += `They cut ${apart(lanes)} of ${many} words differently. `;
+      if (wrong) caption += `Longest first, BPE’s pieces would cut ${apart([lanes[0], wrong])} of ${many} otherwise than BPE does. `;
+      const lane = lanes.find((it) => it.strong);
+      if (wrong && now.longest_first) lanes.splice(1, 0, wrong);
+      const sizes = times(many, (i) => lanes.reduce((sum, it) => sum + it.chunks[i].length, 0));
+      const pinned = Math.min(now.word ?? sizes.indexOf(Math.max(...sizes)), many - 1);
+      for (const { chunks } of lanes) chunks[pinned]?.forEach((it) => { it.strong = true; });
+      const { rows, height, marks } = flow(lanes, 92, 8, width);
+      chips.place(rows, height);
+      const [{ chars }] = [...lane.chunks[pinned] ?? [], { chars: [] }].sort((a, b) => b.chars.length - a.chars.length);
+      let wall = { height: 20 };
+      if (!many) marks.push(title(0, 24, "There is no text."));
+      if (chars.length) {
+        const found = { chars, ...lane.cut(chars) };
+        wall = walls[lane.kind](found, lane.facts, { top: height + 36, width, color: lane.color });
+        marks.push(title(0, height + 20, `How ${lane.name} cuts ${quoted(chars.join(""))}`), wall.marks);
+        caption += told[lane.kind](found);
+      }
+      table = {
+        caption: "The tokens", head: ["Tokenizer", "Token", "Id", "Learned as"],
+        rows: lanes.flatMap((it) => it.all.map((token) => [it.name, visible(token.piece), token.id ?? "none", worth(token)])),
+      };
+      return {
+        height: height + 44 + wall.height, still: marks, caption,
+        alt: [visible(now.text).replaceAll("␣", " "), caption, ...lanes.map((it) => `${it.name}: ${pieces(it.all)}`)].join("\n"),
+      };
+    },
+  };
+};
+
+export default widget({
+  name: "segmentation",
+  label: "A text cut into tokens by several tokenizers",
+  title: "Who cuts where?",
+  intro: "Type a text. Click a token to see how its word was cut.",
+  call: "Segmentation(bpe=bpe, wordpiece=wordpiece, unigram=unigram, ",
+  read,
+  fields: (tools) => ({
+    ...common(tools),
+    longest_first: { ...checkbox({ label: "BPE’s pieces, longest first", start: false }), ...!against(tools) && { make: null } },
+    word: number(199, null),
+  }),
+  build,
+});
