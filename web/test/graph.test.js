@@ -140,6 +140,13 @@ test("what is odd is named, and nothing is said of NaN", () => {
   assert.equal(num(-Infinity), "−∞");
 });
 
+test("a leaf lies close to who takes it", () => {
+  const nodes = parse("tanh(a*b + c)");
+  layout(nodes, 926);
+  assert.equal(find(nodes, "c").x, find(nodes, "v₁").x);
+  assert.ok(find(nodes, "a").x < find(nodes, "c").x);
+});
+
 test("no two nodes overlap, nothing leaves the picture, and each edge ends at its node", () => {
   let lists = 0;
   for (const width of [310, 358, 650, 926]) {

@@ -62,7 +62,7 @@ export function numberField(label, takes, onInput, onSettle, slides) {
   const slider = slides && h("input", {
     type: "range", "aria-label": `${label}, slider`, oninput() { onInput(+slider.value); }, onchange: onSettle,
   });
-  const below = h("div");
+  const below = h("div", { style: "min-height:20px" });
   return {
     node: h("div", { class: "lm-field" }, h("label", null, label, input), slider, below),
     show(x, words = "") {
