@@ -19,7 +19,9 @@ from playwright.sync_api import Browser, Frame, Page, expect
 from lmcourse.errors import CourseError
 from lmcourse.widgets.bertviz import head_view, model_view
 from lmcourse.widgets.bertviz_page import LIBRARIES, BertViz, framed
+from tests import browser as door_browser
 from tests.browser import picture
+from tests.doors.conftest import make_small
 from tests.widgets.hosts import axe, open_file, overflow
 from tests.widgets.strings import HOSTILE
 
@@ -301,3 +303,42 @@ def test_importing_the_views_imports_neither_bertviz_nor_torch():
     code = "import sys, lmcourse.widgets.bertviz; print({'torch', 'bertviz'} & {*sys.modules})"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "set()"
+
+
+NOTEBOOK = """\
+title: A view
+question: Does it live?
+minutes: 75
+---
+
+# A view
+
+```{code-cell} ipython3
+import torch
+from lmcourse.widgets.bertviz import head_view, model_view
+weights = [torch.ones(1, 2, 3, 3) / 3 for layer in range(2)]
+head_view(weights, ["[CLS]", "</script><b>soup", "[SEP]"])
+```
+
+```{code-cell} ipython3
+model_view(weights, ["[CLS]", "soup", "[SEP]"])
+```
+"""
+
+
+def test_the_first_run_draws_in_jupyterlab(tmp_path: Path):
+    course = make_small(tmp_path)
+    course.write("chapters/02-recurrent.md", NOTEBOOK)
+    with (
+        door_browser.chromium_page() as (page, seen),
+        door_browser.open_door(tmp_path, LMCOURSE_ROOT=str(course.root)) as door,
+    ):
+        panel = door_browser.open_notebook(page, door, "chapters/02-recurrent.ipynb")
+        notebook = door.workbook / "chapters/02-recurrent.ipynb"
+        assert door_browser.errors_in(door_browser.run_all(page, notebook)) == []
+        frames = [panel.frame_locator(f"iframe >> nth={i}") for i in (0, 1)]
+        expect(frames[0].locator("#vis line")).to_have_count(2 * 3 * 3)
+        expect(frames[1].locator("#vis line")).to_have_count(2 * 2 * 3 * 3)
+        frames[0].get_by_text("[CLS]").first.hover()
+        expect(frames[0].locator("#attention line[visibility=visible]")).to_have_count(2 * 3)
+        assert seen.outside == []
