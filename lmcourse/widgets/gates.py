@@ -210,7 +210,7 @@ class Gates(Widget):
             "memory": "how long they keep",
         }
         by = "correlation with " if self.sort in self._series else ""
-        return named.get(self.sort, f"{by}“{visible(self.sort)}”")
+        return named.get(self.sort, f"{by}“{visible(self.sort).replace('␣', ' ')}”")
 
     @traitlets.validate("unit", "compare")
     def _unit_exists(self, proposal: Any) -> int | None:
