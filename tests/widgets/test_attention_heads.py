@@ -85,7 +85,7 @@ def test_without_eager_attention_the_remedy_is_named():
         AttentionHeads(output, WORDS)
 
 
-BATCH = np.concatenate([FOUR[:, None]] * 2, 1)
+BATCH = np.concatenate([FOUR[:, None]] * 3, 1)
 DROPPED = torch.nn.functional.dropout(torch.tensor(FOUR), 0.4)
 NAN = FOUR.copy()
 NAN[1, 2, 3] = np.nan
@@ -100,8 +100,8 @@ LONG = np.broadcast_to(np.float32(1 / 2000), (10, 10, 2000, 2000))
         (None, {}, "attentions is None.*eager"),
         ((), {}, "attentions is empty.*eager"),
         ((FOUR[0], None), {}, "attentions\\[1\\] is None.*eager"),
-        (list(BATCH), {}, "2 sequences.*layer\\[:1\\]"),
-        (BATCH, {}, "2 sequences.*attentions\\[:, :1\\]"),
+        (list(BATCH), {}, "3 sequences.*layer\\[:1\\]"),
+        (BATCH, {}, "3 sequences.*attentions\\[:, :1\\]"),
         ([(FOUR[0], FOUR[1])], {}, "tuple of arrays.*generate"),
         ([FOUR[0], OTHER[0]], {}, "attentions\\[1\\] has the shape \\(3, 5, 5\\)"),
         (DROPPED, {}, "layer 0, head 0, query 0 sum to .*model.eval\\(\\)"),

@@ -74,7 +74,7 @@ test("lines: so many, or as hold a share of the weight; never one of weight 0", 
 });
 
 test("weights are written with the digits that a byte has", () => {
-  const wanted = [[0, "0"], [1, "1.00"], [0.123, "0.12"], [0.0049, "0.005"], [0.0099, "0.010"], [1e-5, "0.000"], [-0.25, "−0.25"]];
+  const wanted = [[0, "0"], [1, "1.00"], [0.123, "0.12"], [0.0049, "0.005"], [0.0099, "0.010"], [0.05, "0.05"], [1e-5, "0.000"], [-0.25, "−0.25"]];
   for (const [p, text] of wanted) assert.equal(weight(p), text);
 });
 
