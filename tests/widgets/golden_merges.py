@@ -11,7 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from lmcourse.tokenizers import BPE, Unigram, WordPiece, recipes
-from lmcourse.tokenizers.models.merging import count_pairs, replay
+from lmcourse.tokenizers.models.merging import count_pieces, pair_keys, replay
+from lmcourse.tokenizers.models.trainers import SCORES
 from lmcourse.tokenizers.recipes import Recipe
 from tests.widgets import strings
 
@@ -61,14 +62,19 @@ def training(recipe: Recipe) -> list[dict[str, Any]]:
     done = recipe.training
     words = done.trainer.words(done.word_counts)
     states = islice(replay(words, done.steps), len(done.steps))
-    return [
-        {
-            "tokens": sum(len(word) * count for word, count in state.items()),
-            "pairs": len(count_pairs(state)),
-            "next": [step.pair, step.count, step.score, step.tied],
-        }
-        for state, step in zip(states, done.steps, strict=True)
-    ]
+    score = SCORES[getattr(done.trainer, "score", "frequency")]
+    found = []
+    for state, step in zip(states, done.steps, strict=True):
+        keys = pair_keys(state, dict.fromkeys(count_pieces(state), 0), score, 0)
+        found.append(
+            {
+                "tokens": sum(len(word) * count for word, count in state.items()),
+                "pairs": len(keys),
+                "scores": sum(-key[0] for key in keys.values()),
+                "next": [step.pair, step.count, step.score, step.tied],
+            }
+        )
+    return found
 
 
 def golden() -> list[dict[str, Any]]:

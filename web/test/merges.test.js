@@ -49,10 +49,11 @@ for (const [i, { facts, texts, words, training }] of golden.entries()) {
   test(`${name}: the training again`, () => {
     const { states, values } = replay(facts);
     const count = facts.training.counts.reduce((a, b) => a + b);
-    training.forEach(({ tokens, pairs, next: [pair, times, score, tied] }, k) => {
+    training.forEach(({ tokens, pairs, scores, next: [pair, times, score, tied] }, k) => {
       close(values[k], tokens / count);
       const found = candidates(states[k], facts.training);
       assert.equal(found.length, pairs);
+      close(found.reduce((sum, it) => sum + it.score, 0), scores);
       const merged = found.find((it) => it.pair.join("\0") === pair.join("\0"));
       assert.equal(merged.count, times);
       close(merged.score, score);
@@ -69,6 +70,12 @@ for (const [i, { facts, texts, words, training }] of golden.entries()) {
     if (facts.merges) assert.deepEqual(early(facts, steps.length).merges.map((it) => it.slice(0, 2)), facts.merges);
   });
 }
+
+test("what comes after a character and its marks keeps its place", () => {
+  const { facts } = golden.find((it) => it.facts.kind === "wordpiece");
+  const [{ chars, at }, next] = reader(facts)("é\u0323z 中");
+  assert.deepEqual([chars, at, next.at], [["e", "z"], [0, 2], [4]]);
+});
 
 test("a unigram's last round is its model", () => {
   const { facts } = golden.find((it) => it.facts.kind === "unigram");
