@@ -2,6 +2,11 @@
 
 A widget takes arrays (NumPy's, or anything with ``.detach()``) and knows no model. Its interaction
 is JavaScript: the sources are in ``web/widgets/``, what browsers load is in ``static/``.
+
+`Graph` (a computation and its gradients), `GradientFlow` (how far back a loss reaches), `Gates`
+(what a unit keeps), `Merges` and `Segmentation` (how pieces come to be, and words become pieces),
+`AttentionHeads` (where each token looks), `Masking` and `Visibility` (what is hidden from whom) and
+`Temperature` (what a teacher says besides the answer). Each has a page in ``gallery/``.
 """
 
 from lmcourse.widgets.attention_heads import AttentionHeads
