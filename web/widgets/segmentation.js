@@ -16,8 +16,8 @@ const against = ([first]) => first.kind === "bpe" &&
 
 /** How a word is cut, in one sentence. */
 const told = {
-  bpe: ({ steps }) => `BPE redoes ${steps.length - 1} merges, each time the one that was learned first.`,
-  wordpiece: ({ steps }) => `WordPiece looks up ${steps.length} pieces, at each place the longest first.`,
+  bpe: ({ steps }) => `BPE redoes ${steps.length - 1} merge${steps.length === 2 ? "" : "s"}, each time the one that was learned first.`,
+  wordpiece: ({ steps }) => `WordPiece looks up ${steps.length} piece${steps.length === 1 ? "" : "s"}, at each place the longest first.`,
   unigram: ({ best, chars }) => (best[0] ? "The most probable path of pieces wins: " +
     best.map((it) => `${way(it, chars)} has the log probability ${minus(it.score)}`).join(", ") + "." : "No path leads through the word."),
 };

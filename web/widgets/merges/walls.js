@@ -26,11 +26,11 @@ function wall(chars, rows, { top, width, color, right, least, most, high }) {
         ];
       }),
       words && text(bricks.length ? room * cell + 12 : 0, top + i * high + 17, words, { class: strong ? "strong" : "soft" }),
-    ]), hidden > 0 && note(0, end + 12, `and ${hidden} more characters`)],
+    ]), hidden > 0 && note(0, end + 12, `and ${hidden} more`)],
   };
 }
 
-const BRICKS = { right: 150, least: 14, most: 30, high: 28 };
+const BRICKS = { right: 128, least: 12, most: 30, high: 28 };
 
 /** Of many rows the first and the last, and between them how many are left out. */
 const some = (rows, most) => (rows.length <= most ? rows : [
