@@ -21,35 +21,38 @@ const modules = join(here, "node_modules");
 const OWNED = ["lmcourse/widgets/static", "lmcourse/widgets/vendor", "theme/public/katex"];
 
 /**
- * Properties that a bundle renames to one letter, to stay within its 25 kB: names of objects of ours
- * alone, which this bundle uses of no element, no model of a host, no trait and nothing that Python
- * packs. Quoted names stay. A wrong one breaks the widget's tests in every host.
+ * Properties that bundles rename to a letter or two, to stay within their 25 kB: names of objects of
+ * ours alone, which no element, no model of a host, no trait and nothing that Python packs has. Quoted
+ * names stay. A wrong one breaks the widget's tests in every host.
  */
-const RENAMED = {
-  attention_heads: `
-    above alt among anew bars below build call canUndo caption cell channels choices columns cut
-    deep describe difference dot draw entropy fan fields go heads heat here hide high inSvg
-    inside intro label labels last layers legend look make many mine moving name names node now
-    onInput onMove onPin onPoint onSettle other over overview own paint part partial partner
-    parts pitch place positions power products python quotes read refresh reset restore right
-    root row rows say says score second settle show side small source start still sum svg table
-    takes tall tip title under undo update view weights`,
-  gradient_flow: `
-    above again alt backs below beside build canUndo caption cells chart choices columns cut
-    describe draw drive earlier factor fields flows full go hide high inputProducts intro kind label
-    labels last legend look make moving network node norms onInput onMove onPin onPoint onSettle
-    over panels parameters place positions python read readOut restore root rows say settle show
-    start stateProducts still strip table takes time title under update view whole`,
-  graph: `
-    above agrees alt args back before below build canUndo caption choices columns describe
-    difference done draw edges far fields gradient grad go hide intro known last list look make
-    middle moving needs node now onInput onMove onPin onPoint onSettle open out over pass pushes
-    python read reset restore rows say settle show shown slopes slot start still table takes tip
-    under undo update users view ways`,
+const RENAMED = words(`
+  above alt below build canUndo caption choices columns describe draw fields go hide intro last look
+  make moving node onInput onMove onPin onPoint onSettle over python read restore rows say settle
+  start still table takes under update view`);
+
+/** Further ones of the widgets that need them: elsewhere some of these are traits or elements'. */
+const RENAMED_IN = {
+  attention_heads: words(`
+    show among anew bars call cell channels cut deep difference dot entropy fan heads heat here high
+    inside inSvg label labels layers legend many mine name names now other overview own paint part
+    partial partner parts pitch place positions power products quotes refresh reset right root row
+    says score second side small source sum svg tall tip title undo weights`),
+  gradient_flow: words(`
+    show again backs beside cells chart cut drive earlier factor flows full high inputProducts kind label
+    labels legend network norms panels parameters place positions readOut root stateProducts strip
+    time title whole`),
+  graph: words(`
+    show agrees args back before difference done edges far grad gradient known list middle needs now open
+    out pass pushes reset shown slopes slot tip undo users ways`),
 };
 
-const renamed = (name) =>
-  (RENAMED[name] ? { mangleProps: new RegExp(`^(${RENAMED[name].trim().split(/\s+/).join("|")})$`) } : {});
+function words(text) {
+  return text.trim().split(/\s+/);
+}
+
+/** @param {string} name a widget's. */
+const renaming = (name) =>
+  ({ mangleProps: new RegExp(`^(${[...RENAMED, ...(RENAMED_IN[name] ?? [])].join("|")})$`) });
 
 async function bundle(entry, options) {
   const result = await build({
@@ -96,7 +99,7 @@ async function outputs() {
     ? readdirSync(join(here, "widgets")).filter((name) => name.endsWith(".js")).sort()
     : [];
   for (const name of widgets) {
-    const options = { format: "esm", minify: true, plugins: [styles], ...renamed(name.replace(".js", "")) };
+    const options = { format: "esm", minify: true, plugins: [styles], ...renaming(name.replace(".js", "")) };
     const module = await bundle(`widgets/${name}`, options);
     out.push([`lmcourse/widgets/static/${name}`, module]);
   }

@@ -11,6 +11,7 @@ from lmcourse.evaluation.gradient_flow import random_network
 from lmcourse.widgets import GradientFlow
 from lmcourse.widgets.page import STATIC
 from tests.widgets import golden
+from tests.widgets.examples import EXAMPLES
 from tests.widgets.hosts import MODULES, WEB, missing_node_modules
 
 MODULE_BYTES = 25 * 1024
@@ -60,6 +61,18 @@ def test_the_reference_is_what_torch_says_today():
         }, remedy
         for name in numbers:
             assert new[name] == pytest.approx(old[name], rel=1e-9), remedy
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_what_a_bundle_renames_is_known_to_nobody_else(name):
+    text = (WEB / "build.mjs").read_text(encoding="utf-8")
+    everywhere = re.search(r"const RENAMED = words\(`([^`]+)`", text)
+    here = re.search(rf"^  {name}: words\(`([^`]+)`", text, re.MULTILINE)
+    renamed = set((everywhere[1] + (here[1] if here else "")).split())
+    widget = EXAMPLES[name].make()
+    settings = {name for name, it in widget.state().items() if not isinstance(it, (list, dict))}
+    known = {*settings, *widget.index, "get", "set", "on", "off"}  # data are read by quoted names
+    assert len(renamed) > 30 and renamed & known == set()
 
 
 @pytest.mark.parametrize("path", WIDGETS, ids=lambda path: path.name)
