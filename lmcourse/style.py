@@ -4,6 +4,7 @@ from pathlib import Path
 
 # Okabe and Ito (2008): colors that remain apart for color-blind readers.
 BLUE, ORANGE, GREEN, PURPLE, GRAY = "#0072B2", "#D55E00", "#009E73", "#CC79A7", "#777777"
+INK = "#1b1f24"  # that of text
 
 COLORS = {
     "RNN": BLUE,
@@ -14,6 +15,11 @@ COLORS = {
     "randomized": GREEN,
     "mixture": PURPLE,
     "baseline": GRAY,
+    # In widgets, too (web/widgets/shared/colors.js): the exact answer is ink, a model's is blue.
+    "exact": INK,
+    "model": BLUE,
+    "student": BLUE,
+    "teacher": ORANGE,
 }
 
 

@@ -2,6 +2,9 @@
 // (Hinton, Vinyals and Dean 2015, section 2.1; lmcourse/models/distillation.py has the same in torch).
 
 import { times } from "../shared/dom.js";
+import { logSoftmax, softmax } from "../shared/softmax.js";
+
+export { logSoftmax, softmax };
 
 /** T from 0.1 to 1000, ten a decade. */
 export const TEMPERATURES = times(41, (i) => +(10 ** (i / 10 - 1)).toPrecision(2));
@@ -22,17 +25,6 @@ export function prepare({ teacher, student }, model) {
 
 /** Classes from the largest logit to the smallest; of equal ones the first comes first. */
 const order = (z) => [...z.keys()].sort((a, b) => z[b] - z[a] || a - b);
-
-/** log softmax(z / T): no exponent is above 0, so nothing overflows. */
-export function logSoftmax(z, T) {
-  let top = -Infinity, sum = 0;
-  for (const x of z) if (x > top) top = x;
-  for (const x of z) sum += Math.exp((x - top) / T);
-  sum = Math.log(sum);
-  return z.map((x) => (x - top) / T - sum);
-}
-
-export const softmax = (z, T) => logSoftmax(z, T).map(Math.exp);
 
 const expected = (log, f) => log.reduce((sum, l, i) => sum + Math.exp(l) * f(l, i), 0);
 
