@@ -20,7 +20,7 @@ from lmcourse.widgets.attentions import (
     quantized,
 )
 from lmcourse.widgets.base import Widget, module
-from lmcourse.widgets.checks import one_of, within
+from lmcourse.widgets.checks import one_of, whole_below, within
 from lmcourse.widgets.packing import Array, as_array
 from lmcourse.widgets.tokens import as_tokens, visible
 
@@ -87,14 +87,12 @@ class AttentionHeads(Widget):
     title: ClassVar[str] = "Attention heads"
     lighter: ClassVar[str] = LIGHTER
 
-    tokens = traitlets.List(traitlets.Unicode()).tag(sync=True)
-    key_tokens = traitlets.List(traitlets.Unicode()).tag(sync=True)  # none: the same
-    segments = traitlets.List(traitlets.Int()).tag(sync=True)
-    channels = traitlets.List(traitlets.Unicode()).tag(sync=True)
-    says = traitlets.List(traitlets.List(traitlets.Unicode())).tag(sync=True)  # of each head
-    choices: Any = traitlets.List().tag(
-        sync=True
-    )  # the settings that there are: name, label, values
+    tokens = traitlets.List(traitlets.Unicode()).tag(sync=True, data=True)
+    key_tokens = traitlets.List(traitlets.Unicode()).tag(sync=True, data=True)  # none: the same
+    segments = traitlets.List(traitlets.Int()).tag(sync=True, data=True)
+    channels = traitlets.List(traitlets.Unicode()).tag(sync=True, data=True)
+    says = traitlets.List(traitlets.List(traitlets.Unicode())).tag(sync=True, data=True)
+    choices: Any = traitlets.List().tag(sync=True, data=True)  # settings: name, label, values
     layer = traitlets.Int(0).tag(sync=True)
     head = traitlets.Int(0).tag(sync=True)
     query = traitlets.Int(0).tag(sync=True)
@@ -176,7 +174,7 @@ class AttentionHeads(Widget):
             lines=lines,
             channel=name,
             compare=compare,
-            held=None if held is None else list(held),
+            held=held,
             between=between,
             temperature=temperature,
             scaling=scaling,
@@ -225,11 +223,11 @@ class AttentionHeads(Widget):
         return ", ".join(said) + "."
 
     @traitlets.validate("layer", "head", "query", "key")
-    def _place_exists(self, proposal: Any) -> int:
+    def _place_exists(self, proposal: Any) -> int | None:
         name = proposal["trait"].name
         axis = ("layer", "head", "query", "key").index(name)
         most = max(shape[axis] for shape in self._shapes)
-        return int(within(name, proposal["value"], 0, most - 1))
+        return whole_below(name, proposal["value"], most)
 
     @traitlets.validate("held")
     def _held_exists(self, proposal: Any) -> list[int] | None:
@@ -238,9 +236,9 @@ class AttentionHeads(Widget):
             return None
         if len(value) != 2:
             raise CourseError(f"held is {value}.", "Give [layer, head], or None.")
-        most = [max(shape[axis] for shape in self._shapes) - 1 for axis in (0, 1)]
-        names = ("held[0]", "held[1]")
-        return [int(within(*it)) for it in zip(names, value, (0, 0), most, strict=True)]
+        for axis in (0, 1):
+            whole_below(f"held[{axis}]", value[axis], max(shape[axis] for shape in self._shapes))
+        return list(value)
 
     @traitlets.validate("lines", "compare", "masking", "scaling", "channel", "between")
     def _choice_is_known(self, proposal: Any) -> str:

@@ -11,6 +11,7 @@ import traitlets
 
 from lmcourse.errors import CourseError
 from lmcourse.widgets import page
+from lmcourse.widgets.checks import plain, wrong_kind
 from lmcourse.widgets.packing import Array, Index, pack
 
 LIMIT = 4_000_000  # bytes of packed arrays; a page's widget should stay under 300,000
@@ -32,6 +33,10 @@ class Widget(anywidget.AnyWidget):
     A subclass sets ``_esm = module("its_name")``, ``title`` and ``lighter``, tags its settings with
     ``sync=True`` and says in ``alt`` what is to be seen. Its arrays go through `hold`.
 
+    Settings take NumPy's numbers and tensors for Python's, and refuse with a `CourseError` what is
+    of another kind. Traits tagged with ``data=True`` are no settings: what a widget shows cannot
+    change under its settings, except by the widget itself, which calls `renew`.
+
     An export that stores widget state makes nbconvert prefer the first form, which loads scripts
     from the network: execute with ``store_widget_state=False``, and the second form is taken.
     """
@@ -39,8 +44,64 @@ class Widget(anywidget.AnyWidget):
     title: ClassVar[str] = "Widget"
     lighter: ClassVar[str] = "Pass smaller arrays."  # what to do about data that are too large
 
-    arrays = traitlets.Bytes().tag(sync=True)
-    index = traitlets.Dict().tag(sync=True)
+    arrays = traitlets.Bytes().tag(sync=True, data=True)
+    index = traitlets.Dict().tag(sync=True, data=True)
+
+    _made = False  # until then data may come
+
+    def __init__(self, **values: Any) -> None:
+        super().__init__(**values)
+        self._made = True
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if self._is_ours(name):
+            self.set_trait(name, value)
+        else:
+            super().__setattr__(name, value)
+
+    def set_trait(self, name: str, value: Any) -> None:
+        """Set one of the traits; attributes that are assigned, and what a page sends, come here.
+
+        Raises:
+            CourseError: the value is of another kind than the trait's, or out of range; or the
+                trait holds data, and this value is another.
+        """
+        if not self._is_ours(name):
+            super().set_trait(name, value)
+            return
+        trait = getattr(type(self), name)
+        if self._made and trait.metadata.get("data"):
+            if value is not getattr(self, name) and plain(value) != getattr(self, name):
+                own = type(self).__name__
+                raise CourseError(
+                    f"{name} cannot change in a widget that is there: the rest belongs to it.",
+                    f"Make a new widget: {own}(...).",
+                )
+            return
+        value = plain(value)
+        try:
+            if isinstance(trait, traitlets.Unicode) and type(value) in (int, float):
+                value = f"{value:.12g}"  # a number among choices: -10000 for "-10000"
+            super().set_trait(name, value)
+        except (traitlets.TraitError, OverflowError, ValueError):  # these of immense numbers
+            raise wrong_kind(trait, value) from None
+
+    def renew(self, **data: Any) -> None:
+        """Replace data, as a widget does that answers its page; a page gets all of it at once.
+
+        Args:
+            data: traits by name; arrays as `hold` gives them.
+        """
+        with self.hold_sync():
+            self._made = False
+            try:
+                for name, value in data.items():
+                    setattr(self, name, value)
+            finally:
+                self._made = True
+
+    def _is_ours(self, name: str) -> bool:
+        return name[0] != "_" and name not in _JUPYTERS_OWN and name in self.traits(sync=True)
 
     @property
     def alt(self) -> str:

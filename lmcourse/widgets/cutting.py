@@ -34,7 +34,7 @@ class Cutting(Widget):
         "see."
     )
 
-    tokenizers = traitlets.Dict().tag(sync=True)
+    tokenizers = traitlets.Dict().tag(sync=True, data=True)
     text = traitlets.Unicode(TEXT).tag(sync=True)
     algorithm = traitlets.Unicode("bpe").tag(sync=True)
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from lmcourse.errors import CourseError
-from lmcourse.widgets.packing import Array, as_array
+from lmcourse.widgets.packing import Array, as_array, single
 
 TOLERANCE = 2e-3  # of 1 + the number's modulus: what half precision loses in a step
 
@@ -50,10 +50,10 @@ def checked(
         shape = (array.shape[0], array.shape[1])
         if name in kind.gates + kind.candidate:
             _bounded(where + name, array, 0 if name in kind.gates else -1)
-        arrays[name] = _single(where + name, array)
+        arrays[name] = single(where + name, array)
     units, before, clip = shape[1], given.get("before"), given.get("cell_clip")
     before = np.zeros(units or 0) if before is None else before
-    arrays["before"] = _single(f"{where}before", as_array(f"{where}before", before, (units,)))
+    arrays["before"] = single(f"{where}before", as_array(f"{where}before", before, (units,)))
     clip = np.inf if clip is None else clip
     if not isinstance(clip, int | float) or not clip > 0:
         raise CourseError(f"{where}cell_clip is {clip!r}.", "Pass a positive number, or None.")
@@ -102,18 +102,6 @@ def _kind(given: Mapping[str, Any], where: str) -> Kind:
             "Pass f, i, o, g, c, h of an LSTM, or r, z, n, h of a GRU.",
         )
     return kind
-
-
-def _single(name: str, array: Array) -> Array:
-    """As a browser gets it."""
-    with np.errstate(over="ignore"):
-        array = array.astype(np.float32)
-    if not np.isfinite(array).all():
-        raise CourseError(
-            f"{name} holds numbers too large for float32.",
-            "Look for a training that diverged before this cell.",
-        )
-    return array
 
 
 def _bounded(name: str, array: Array, low: int) -> None:

@@ -8,7 +8,7 @@ import traitlets
 
 from lmcourse.errors import CourseError
 from lmcourse.widgets.base import Widget, module
-from lmcourse.widgets.checks import one_of, within
+from lmcourse.widgets.checks import one_of, whole_below
 from lmcourse.widgets.gate_arrays import checked, correlation, left
 from lmcourse.widgets.packing import Array, as_array
 from lmcourse.widgets.tokens import as_tokens, visible
@@ -60,10 +60,10 @@ class Gates(Widget):
         "Pass a part of the text, or fewer units: the same columns of every array, as f[:, :64]."
     )
 
-    kind = traitlets.Unicode().tag(sync=True)
-    tokens = traitlets.List(traitlets.Unicode()).tag(sync=True)
-    series = traitlets.List(traitlets.Unicode()).tag(sync=True)
-    orders = traitlets.List(traitlets.Unicode()).tag(sync=True)
+    kind = traitlets.Unicode().tag(sync=True, data=True)
+    tokens = traitlets.List(traitlets.Unicode()).tag(sync=True, data=True)
+    series = traitlets.List(traitlets.Unicode()).tag(sync=True, data=True)
+    orders = traitlets.List(traitlets.Unicode()).tag(sync=True, data=True)
     unit = traitlets.Int(None, allow_none=True).tag(sync=True)
     compare = traitlets.Int(None, allow_none=True).tag(sync=True)
     sort = traitlets.Unicode("number").tag(sync=True)
@@ -214,11 +214,12 @@ class Gates(Widget):
 
     @traitlets.validate("unit", "compare")
     def _unit_exists(self, proposal: Any) -> int | None:
-        return _place(proposal, self._units)
+        return whole_below(proposal["trait"].name, proposal["value"], self._units)
 
     @traitlets.validate("pin", "step")
     def _token_exists(self, proposal: Any) -> int | None:
-        return _place(proposal, len(self._runs["forward"][self._kind.state]))
+        time = len(self._runs["forward"][self._kind.state])
+        return whole_below(proposal["trait"].name, proposal["value"], time)
 
     @traitlets.validate("sort")
     def _order_is_known(self, proposal: Any) -> str:
@@ -231,11 +232,6 @@ class Gates(Widget):
     @traitlets.validate("direction")
     def _direction_exists(self, proposal: Any) -> str:
         return one_of("direction", proposal["value"], self._runs)
-
-
-def _place(proposal: Any, count: int) -> int | None:
-    value = proposal["value"]
-    return None if value is None else int(within(proposal["trait"].name, value, 0, count - 1))
 
 
 def _named(name: str, given: Mapping[str, Any] | None, length: int, most: int) -> dict[str, Array]:

@@ -9,7 +9,7 @@ import traitlets
 
 from lmcourse.errors import CourseError
 from lmcourse.widgets.base import Widget, module
-from lmcourse.widgets.checks import one_of, within
+from lmcourse.widgets.checks import one_of, shown, within
 from lmcourse.widgets.packing import Array, as_array
 
 GATES = {"RNN": 1, "LSTM": 4, "GRU": 3}  # stacked in PyTorch's order: i, f, g, o and r, z, n
@@ -103,7 +103,7 @@ class GradientFlow(Widget):
             truncation=truncation,
             clip=clip,
             step=step,
-            before=None if before is None else list(before),
+            before=before,
         )
 
     @property
@@ -155,7 +155,9 @@ class GradientFlow(Widget):
         try:
             number = float(value)
         except (TypeError, ValueError, OverflowError):
-            raise CourseError(f"{name} is {value!r}, not a number.", "Pass a number.") from None
+            raise CourseError(
+                f"{name} is {shown(value)}, not a number.", "Pass a number."
+            ) from None
         number = within(name, number, *RANGES.get(name, (1, self._time)))
         if name not in WHOLE:
             return number

@@ -10,7 +10,7 @@ import traitlets
 from lmcourse.errors import CourseError
 from lmcourse.widgets import chain_rule
 from lmcourse.widgets.base import Widget, module
-from lmcourse.widgets.checks import within
+from lmcourse.widgets.checks import shown, within
 from lmcourse.widgets.expression import is_name, parse
 from lmcourse.widgets.graph_words import LEXICON
 
@@ -54,7 +54,9 @@ class Graph(Widget):
     overwrite = traitlets.Bool(False).tag(sync=True)
     learning_rate = traitlets.Float(0.1).tag(sync=True)
     pinned = traitlets.Unicode(None, allow_none=True).tag(sync=True)
-    lexicon = traitlets.Dict(LEXICON).tag(sync=True)  # what the page says, and its grammar
+    lexicon = traitlets.Dict(LEXICON).tag(
+        sync=True, data=True
+    )  # what the page says, and its grammar
 
     def __init__(
         self,
@@ -136,8 +138,8 @@ class Graph(Widget):
     @traitlets.validate("step")
     def _step_exists(self, proposal: Any) -> int | None:
         value = proposal["value"]
-        if value is not None and value < 0:
-            raise CourseError(f"step is {value}.", "Pass 0 or more, or None for everything.")
+        if value is not None and not 0 <= value <= 2**53:
+            raise CourseError(f"step is {shown(value)}.", "Pass 0 or more, or None for everything.")
         return None if value is None else int(value)
 
     @traitlets.validate("learning_rate")

@@ -7,7 +7,7 @@ import traitlets
 
 from lmcourse.errors import CourseError
 from lmcourse.widgets.base import Widget, module
-from lmcourse.widgets.checks import one_of, within
+from lmcourse.widgets.checks import one_of, whole_below, within
 from lmcourse.widgets.masking_data import (
     SPECIAL,
     Words,
@@ -66,10 +66,11 @@ class Masking(Widget):
     title: ClassVar[str] = "Masking"
     lighter: ClassVar[str] = "Pass a shorter text, or predictions for fewer draws."
 
-    tokens = traitlets.List(traitlets.Unicode()).tag(sync=True)
-    words = traitlets.List(traitlets.Unicode()).tag(sync=True)  # that stand in others' places
-    pool = traitlets.Int(1).tag(sync=True)  # so many of them are drawn from
-    mask_token = traitlets.Unicode("[MASK]").tag(sync=True)
+    tokens = traitlets.List(traitlets.Unicode()).tag(sync=True, data=True)
+    # Those that stand in others' places, and how many of them are drawn from.
+    words = traitlets.List(traitlets.Unicode()).tag(sync=True, data=True)
+    pool = traitlets.Int(1).tag(sync=True, data=True)
+    mask_token = traitlets.Unicode("[MASK]").tag(sync=True, data=True)
     kind = traitlets.Unicode("token").tag(sync=True)
     rate = traitlets.Float(0.15).tag(sync=True)
     masked = traitlets.Float(0.8).tag(sync=True)
@@ -178,15 +179,14 @@ class Masking(Widget):
         return within(proposal["trait"].name, proposal["value"], 0, 1)
 
     @traitlets.validate("seed")
-    def _seed_is_in_range(self, proposal: Any) -> int:
-        return int(within("seed", proposal["value"], 0, LAST_SEED))
+    def _seed_is_in_range(self, proposal: Any) -> int | None:
+        return whole_below("seed", proposal["value"], LAST_SEED + 1)
 
     @traitlets.validate("epoch")
-    def _epoch_exists(self, proposal: Any) -> int:
-        last = max(EPOCHS, len(self._held.get("fates", ()))) - 1
-        return int(within("epoch", proposal["value"], 0, last))
+    def _epoch_exists(self, proposal: Any) -> int | None:
+        count = max(EPOCHS, len(self._held.get("fates", ())))
+        return whole_below("epoch", proposal["value"], count)
 
     @traitlets.validate("position")
     def _position_exists(self, proposal: Any) -> int | None:
-        value, last = proposal["value"], len(self._held["special"]) - 1
-        return None if value is None else int(within("position", value, 0, last))
+        return whole_below("position", proposal["value"], len(self._held["special"]))

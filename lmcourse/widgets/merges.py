@@ -6,7 +6,7 @@ import traitlets
 
 from lmcourse.errors import CourseError
 from lmcourse.widgets.base import module
-from lmcourse.widgets.checks import within
+from lmcourse.widgets.checks import whole_below
 from lmcourse.widgets.cutting import MOST_WORK, NAMES, TEXT, Cutting
 
 
@@ -81,8 +81,8 @@ class Merges(Cutting):
         )
 
     @traitlets.validate("step")
-    def _step_exists(self, proposal: Any) -> int:
-        return int(within("step", proposal["value"], 0, self._last))
+    def _step_exists(self, proposal: Any) -> int | None:
+        return whole_below("step", proposal["value"], self._last + 1)
 
 
 def _steps(facts: dict[str, Any]) -> int:

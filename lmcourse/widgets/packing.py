@@ -82,18 +82,29 @@ def pack(arrays: Mapping[str, Array]) -> tuple[bytes, Index]:
     offset = 0
     for name, array in arrays.items():
         dtype = array.dtype.name if array.dtype.name in WHOLE else "float32"
-        with np.errstate(over="ignore"):
-            packed = np.ascontiguousarray(array, dtype=np.dtype(dtype).newbyteorder("<"))
-        if not np.isfinite(packed).all():
-            raise CourseError(
-                f"{name} holds numbers too large for float32.",
-                "Scale the array down; browsers get it in single precision.",
-            )
-        part = packed.tobytes()
+        sent = single(name, array) if dtype == "float32" else array
+        part = np.ascontiguousarray(sent, dtype=np.dtype(dtype).newbyteorder("<")).tobytes()
         index[name] = {"dtype": dtype, "shape": list(array.shape), "offset": offset}
         parts.append(part)
         offset += len(part)
     return b"".join(parts), index
+
+
+def single(name: str, array: Array) -> Array:
+    """The array in single precision, as a browser gets it.
+
+    Raises:
+        CourseError: a number is too large for that.
+    """
+    with np.errstate(over="ignore"):
+        rounded = array.astype(np.float32)
+    if not np.isfinite(rounded).all():
+        raise CourseError(
+            f"{name} holds numbers too large for float32.",
+            "Scale the array down, or look for a training that diverged; browsers get it in single "
+            "precision.",
+        )
+    return rounded
 
 
 def _written(shape: tuple[int | None, ...]) -> str:

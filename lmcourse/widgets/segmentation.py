@@ -5,7 +5,7 @@ from typing import Any, ClassVar
 import traitlets
 
 from lmcourse.widgets.base import module
-from lmcourse.widgets.checks import within
+from lmcourse.widgets.checks import whole_below
 from lmcourse.widgets.cutting import MOST_TEXT, NAMES, TEXT, Cutting
 
 
@@ -77,5 +77,4 @@ class Segmentation(Cutting):
 
     @traitlets.validate("word")
     def _word_can_be(self, proposal: Any) -> int | None:
-        value = proposal["value"]
-        return None if value is None else int(within("word", value, 0, MOST_TEXT - 1))
+        return whole_below("word", proposal["value"], MOST_TEXT)

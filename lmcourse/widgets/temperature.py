@@ -1,7 +1,6 @@
 """Temperature: what a teacher says besides the right answer, and how that pulls at a student."""
 
 from collections.abc import Sequence
-from operator import index
 from typing import Any, ClassVar
 
 import numpy as np
@@ -9,12 +8,13 @@ import traitlets
 
 from lmcourse.errors import CourseError
 from lmcourse.widgets.base import Widget, module
-from lmcourse.widgets.checks import within
-from lmcourse.widgets.packing import Array, as_array
+from lmcourse.widgets.checks import shown, whole_below, within
+from lmcourse.widgets.packing import Array, as_array, single
 from lmcourse.widgets.tokens import as_tokens, visible
 
 TEMPERATURES = (0.1, 1000.0)
 LEARNING_RATES = (0.01, 20.0)
+MOVES = "a list of [example, class, amount]"
 STEPS = 50  # of gradient descent
 MOST_MOVED = 20.0  # what a hand adds to a logit, or takes from it
 MOST_CLASSES = 5_000  # what a browser computes while a slider moves
@@ -52,8 +52,8 @@ class Temperature(Widget):
     title: ClassVar[str] = "Temperature"
     lighter: ClassVar[str] = "Pass fewer examples, or only the classes that matter."
 
-    classes = traitlets.List(traitlets.Unicode()).tag(sync=True)
-    examples = traitlets.List(traitlets.Unicode()).tag(sync=True)
+    classes = traitlets.List(traitlets.Unicode()).tag(sync=True, data=True)
+    examples = traitlets.List(traitlets.Unicode()).tag(sync=True, data=True)
     labels = traitlets.List(traitlets.Int()).tag(sync=True)
     example = traitlets.Int(0).tag(sync=True)
     temperature = traitlets.Float(2.0).tag(sync=True)
@@ -61,7 +61,7 @@ class Temperature(Widget):
     learning_rate = traitlets.Float(1.0).tag(sync=True)
     scaled = traitlets.Bool(True).tag(sync=True)
     pinned = traitlets.Int(None, allow_none=True).tag(sync=True)
-    moves = traitlets.List(traitlets.List()).tag(sync=True)
+    moves = traitlets.List(traitlets.List(), help=MOVES).tag(sync=True)
     step = traitlets.Int(0).tag(sync=True)
 
     def __init__(
@@ -90,14 +90,14 @@ class Temperature(Widget):
             **self.hold({"teacher": self._teacher, "student": self._student}),
             classes=_named("classes", classes, self._teacher, 1),
             examples=self._names,
-            labels=best if labels is None else [_whole(it) for it in labels],
+            labels=best if labels is None else labels,
             example=example,
             temperature=temperature,
             alpha=alpha,
             learning_rate=learning_rate,
             scaled=scaled,
             pinned=pinned,
-            moves=[list(it) if isinstance(it, Sequence) else [it] for it in moves],
+            moves=moves,
             step=step,
         )
 
@@ -149,33 +149,19 @@ class Temperature(Widget):
 
     @traitlets.validate("example", "pinned", "step")
     def _number_exists(self, proposal: Any) -> int | None:
-        name, value = proposal["trait"].name, proposal["value"]
-        if value is None:
-            return None
-        examples, classes = self._teacher.shape
-        last = {"example": examples - 1, "pinned": classes - 1, "step": STEPS}[name]
-        return int(within(name, value, 0, last))
+        name, (examples, classes) = proposal["trait"].name, self._teacher.shape
+        counts = {"example": examples, "pinned": classes, "step": STEPS + 1}
+        return whole_below(name, proposal["value"], counts[name])
 
     @traitlets.validate("labels")
-    def _labels_exist(self, proposal: Any) -> list[int]:
+    def _labels_exist(self, proposal: Any) -> list[int | None]:
         examples, classes = self._teacher.shape
         if len(proposal["value"]) != examples:
             raise CourseError(
                 f"labels has {len(proposal['value'])} classes, and there are {examples} examples.",
                 "Pass the number of one right class for each example.",
             )
-        return [int(within("a class in labels", it, 0, classes - 1)) for it in proposal["value"]]
-
-    @traitlets.validate("examples", "classes")
-    def _names_stay(self, proposal: Any) -> Any:
-        name, value = proposal["trait"].name, proposal["value"]
-        known = self._names if name == "examples" else self.classes or value
-        if value != known:
-            raise CourseError(
-                f"{name} cannot change in a widget that is there.",
-                "Make another one: Temperature(teacher, student, classes, ...).",
-            )
-        return value
+        return [whole_below("a class in labels", it, classes) for it in proposal["value"]]
 
     @traitlets.validate("moves")
     def _moves_fit(self, proposal: Any) -> list[list[float]]:
@@ -183,17 +169,11 @@ class Temperature(Widget):
         for move in proposal["value"]:
             if len(move) != 3 or not all(isinstance(it, int | float) for it in move):
                 raise CourseError(
-                    f"{move!r:.80} in moves is not of the form [example, class, amount].",
+                    f"{shown(move)} in moves is not of the form [example, class, amount].",
                     "Pass three numbers for each logit that moved.",
                 )
-            for name, number, count in (
-                ("example", move[0], examples),
-                ("class", move[1], classes),
-            ):
-                if within(f"{name} in moves", number, 0, count - 1) != int(number):
-                    raise CourseError(
-                        f"{name} in moves is {number:g}, not a whole number.", "Count from 0."
-                    )
+            whole_below("example in moves", move[0], examples)
+            whole_below("class in moves", move[1], classes)
             within("amount in moves", move[2], -MOST_MOVED, MOST_MOVED)
         return [[int(move[0]), int(move[1]), move[2]] for move in proposal["value"]]
 
@@ -222,22 +202,7 @@ def _logits(name: str, value: Any, shape: tuple[int, ...] | None) -> Array:
             f"{name} has {array.shape[1]:,} classes, and a slider can follow {MOST_CLASSES:,}.",
             "Pass the logits of the classes that matter, such as the teacher's 1,000 best.",
         )
-    with np.errstate(over="ignore"):
-        rounded = array.astype(np.float32).astype(np.float64)
-    if not np.isfinite(rounded).all():
-        raise CourseError(
-            f"{name} holds logits too large for float32.", "Scale them down, or clip at ±1e38."
-        )
-    return np.asarray(rounded)
-
-
-def _whole(value: Any) -> int:
-    try:
-        return index(value)
-    except TypeError:
-        raise CourseError(
-            f"{value!r:.80} in labels is no whole number.", "Pass the number of a class, from 0."
-        ) from None
+    return single(name, array).astype(np.float64)
 
 
 def _named(name: str, value: Any, logits: Array, axis: int) -> list[str]:

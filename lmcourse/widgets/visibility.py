@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from lmcourse.errors import CourseError
 from lmcourse.widgets.base import Widget, module
-from lmcourse.widgets.checks import one_of, within
+from lmcourse.widgets.checks import one_of, whole_below
 from lmcourse.widgets.packing import Array, as_array, as_booleans
 from lmcourse.widgets.tokens import as_tokens, visible
 
@@ -52,7 +52,7 @@ class Visibility(Widget):
     title: ClassVar[str] = "Visibility"
     lighter: ClassVar[str] = "Pass a shorter text."
 
-    tokens = traitlets.List(traitlets.Unicode()).tag(sync=True)
+    tokens = traitlets.List(traitlets.Unicode()).tag(sync=True, data=True)
     masks = traitlets.List(traitlets.Unicode()).tag(sync=True)
     added = traitlets.Unicode("-inf").tag(sync=True)
     after = traitlets.Bool(False).tag(sync=True)
@@ -101,7 +101,7 @@ class Visibility(Widget):
         super().__init__(
             **self.hold(self._held | packed),
             tokens=listed,
-            masks=(self._masks[1:] or self._masks) if masks is None else list(masks),
+            masks=(self._masks[1:] or self._masks) if masks is None else masks,
             added=added,
             after=after,
             row=row,
@@ -153,8 +153,7 @@ class Visibility(Widget):
 
     @traitlets.validate("row")
     def _row_exists(self, proposal: Any) -> int | None:
-        value = proposal["value"]
-        return None if value is None else int(within("row", value, 0, len(self._held["real"]) - 1))
+        return whole_below("row", proposal["value"], len(self._held["real"]))
 
 
 def _ids(name: str, value: Any, n: int) -> Array:

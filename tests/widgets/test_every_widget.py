@@ -1,13 +1,17 @@
 """What holds for every widget: on a strict MyST page, in a Jupyter-like one, and from disk."""
 
+import json
 import re
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
+import traitlets
 from playwright.sync_api import Browser, Locator, Page, expect
 
 from lmcourse import widgets
+from lmcourse.errors import CourseError
 from lmcourse.widgets import Widget
 from tests.browser import picture
 from tests.widgets.examples import EXAMPLES, Example
@@ -185,8 +189,63 @@ def test_python_refuses_what_a_page_refuses(example):
     before = widget.alt
     setattr(widget, example.trait[0], example.trait[1])
     assert widget.alt != before
-    with pytest.raises(Exception, match=r"\w"):  # CourseError, or traitlets' own of a wrong type
+    with pytest.raises(CourseError) as caught:
         setattr(widget, *example.nonsense)
+    assert caught.value.remedy
+
+
+def settings(widget: Widget) -> dict[str, Any]:
+    """The traits that a reader or a kernel sets."""
+    found = widget.traits(sync=True)
+    return {name: found[name] for name in widget.state() if not found[name].metadata.get("data")}
+
+
+@every
+def test_of_another_kind_is_refused_with_a_remedy(example):
+    widget = example.make()
+    before = widget.state()
+    for name, trait in settings(widget).items():
+        wrong = [object(), 3 if isinstance(trait, traitlets.Dict) else {"a": 1}]
+        wrong += [] if trait.allow_none else [None]
+        wrong += [2.5, "nonsense", 10**400, 10**5000] if isinstance(trait, traitlets.Int) else []
+        wrong += ["0.15", 10**400, [0.5]] if isinstance(trait, traitlets.Float) else []
+        wrong += [3, [3.5], [None]] if isinstance(trait, traitlets.List) else []
+        for value in wrong:
+            for assign in (setattr, type(widget).set_trait):
+                with pytest.raises(CourseError, match=name) as caught:
+                    assign(widget, name, value)
+                assert caught.value.remedy
+    assert widget.state() == before
+
+
+@every
+def test_numbers_of_numpy_are_pythons(example):
+    widget = example.make()
+    kinds = {traitlets.Int: np.int64, traitlets.Float: np.float32, traitlets.Bool: np.bool_}
+    for name in settings(widget):
+        value, kind = getattr(widget, name), kinds.get(type(widget.traits()[name]))
+        if kind and value is not None:
+            setattr(widget, name, kind(value))
+            assert getattr(widget, name) == pytest.approx(value, rel=1e-6)
+            assert type(getattr(widget, name)) is type(value)
+    json.dumps(widget.state())
+
+
+@every
+def test_what_a_widget_shows_stays(example):
+    widget = example.make()
+    before, names = widget.state(), set(widget.state()) - set(settings(widget))
+    assert {"arrays", "index"} <= names
+    for name in names:
+        value = getattr(widget, name)
+        setattr(widget, name, value)  # as a page may say again
+        for other in (type(value)(), None):
+            if other != value:
+                with pytest.raises(CourseError, match=f"{name} cannot change.*Make a new widget"):
+                    setattr(widget, name, other)
+    assert widget.state() == before
+    for name in ("tokens", "words", "classes", "series", "orders", "tokenizers", "lexicon"):
+        assert name in names or name not in before
 
 
 @every
@@ -296,3 +355,13 @@ def test_the_words_stay_where_no_script_runs(example, browser: Browser, tmp_path
 def test_the_alternative_follows_the_settings(example):
     widget: Widget = example.make()
     assert len(widget.alt) > 60 and repr(widget).startswith(f"<{example.name}: ")
+
+
+@pytest.mark.parametrize("number", [-10000, -1e4, np.float32(-10000)])
+def test_a_number_among_choices_is_taken(number):
+    made = widgets.Visibility(["a", "b"], added=number)
+    assert made.added == "-10000"
+    made.added = float("-inf")
+    assert made.added == "-inf"
+    with pytest.raises(CourseError, match="Choose one of -inf, -10000, lowest"):
+        made.added = -1e9

@@ -55,15 +55,19 @@ def test_logits_travel_and_labels_are_the_teachers():
         ({"teacher": None}, "teacher is not an array of real numbers"),
         ({"teacher": [[0.0] * 4 + [-math.inf]] * 2}, r"not finite.*pass np.log\(p \+ 1e-6\)"),
         ({"student": STUDENT * np.nan}, "student holds numbers that are not finite"),
-        ({"student": STUDENT * 1e300}, "student holds logits too large for float32. Scale"),
+        ({"student": STUDENT * 1e300}, "student holds numbers too large for float32. Scale"),
         ({"classes": CLASSES[:4]}, "classes has 4 names, where teacher has 5 classes. Pass one"),
         ({"classes": "abcde"}, "classes is of type str, not a list of tokens"),
         ({"classes": [1, 2, 3, 4, 5]}, r"classes\[0\] is of type int, not a string"),
         ({"examples": ["one"]}, "examples has 1 names, where teacher has 2 examples"),
         ({"labels": [1]}, "labels has 1 classes, and there are 2 examples"),
         ({"labels": [1, 5]}, "a class in labels is 5, outside of 0 to 4"),
-        ({"labels": ["cat", "dog"]}, "'cat' in labels is no whole number"),
-        ({"moves": [3]}, r"\[3\] in moves is not of the form \[example, class, amount\]"),
+        ({"labels": ["cat", "dog"]}, r"labels is \['cat', 'dog'\], not a list of whole numbers"),
+        ({"labels": 0}, "labels is 0, not a list of whole numbers. Pass a list of whole numbers"),
+        ({"moves": None}, r"moves is None, not a list of \[example, class, amount\]. Pass a list"),
+        ({"moves": 3}, r"moves is 3, not a list of \[example, class, amount\]"),
+        ({"moves": [3]}, r"moves is \[3\], not a list of \[example, class, amount\]"),
+        ({"moves": [[3]]}, r"\[3\] in moves is not of the form \[example, class, amount\]"),
         ({"moves": [[0, 5, 1.0]]}, "class in moves is 5, outside of 0 to 4"),
         ({"moves": [[0.5, 1, 1.0]]}, "example in moves is 0.5, not a whole number"),
         ({"moves": [[0, 1, 21]]}, "amount in moves is 21, outside of -20 to 20"),
@@ -103,11 +107,11 @@ def test_a_setting_out_of_range(setting, says):
         made.set_trait(*next(iter(setting.items())))
 
 
-def test_names_stay_with_their_logits():
-    made = make()
-    for name, value in (("classes", CLASSES[::-1]), ("examples", [])):
-        with pytest.raises(CourseError, match=f"{name} cannot change.*Make another"):
-            setattr(made, name, value)
+def test_moves_may_be_an_array():
+    made = Temperature(TEACHER, STUDENT, CLASSES, moves=np.array([[0, 1, 2.5]]))
+    assert made.moves == [[0, 1, 2.5]] and type(made.moves[0][0]) is int
+    made.moves = ((1, 2, np.float32(0.5)),)
+    assert made.moves == [[1, 2, 0.5]]
 
 
 @pytest.mark.parametrize("scaled", [True, False])

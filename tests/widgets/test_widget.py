@@ -191,6 +191,19 @@ def test_a_widget_imports_no_torch():
     assert found.stdout.split() == ["False", "False"]
 
 
+def test_a_widget_itself_may_bring_other_data():
+    made = Labels(**Labels.hold({"x": np.zeros(3)}), labels=["a"])
+    other = Labels.hold({"x": np.ones(2)})
+    made.renew(**other)
+    assert made.arrays == other["arrays"] and made.index == other["index"]
+    with pytest.raises(CourseError, match=r"cannot change.*Make a new widget: Labels\("):
+        made.arrays = b""
+    with pytest.raises(CourseError, match=r"labels is 3, not a list of strings\. Pass a list of"):
+        made.renew(labels=3)
+    with pytest.raises(CourseError, match="cannot change"):
+        made.index = {}
+
+
 # GradientFlow's own
 
 
