@@ -1,8 +1,9 @@
 // AttentionHeads: every head of every layer, one head, one weight.
 
-import { range, select } from "./shared/controls.js";
+import { range, select, whole } from "./shared/controls.js";
 import { grid } from "./shared/grid.js";
 import { heat } from "./shared/heat.js";
+import { onChange } from "./shared/settings.js";
 import { widget } from "./shared/widget.js";
 import { read } from "./attention_heads/data.js";
 import { layout } from "./attention_heads/layout.js";
@@ -10,7 +11,6 @@ import { attention, chosen, cut, row } from "./attention_heads/maths.js";
 import { cross, fan, head, legend, overview, paint, sum, thumbnails } from "./attention_heads/picture.js";
 import { about, at, weight } from "./attention_heads/words.js";
 
-const whole = (most) => ({ start: 0, takes: (it) => Number.isInteger(it) && it >= 0 && it < most });
 
 function fields({ labels: [tokens, keys], channels, choices, parts }) {
   const layer = whole(Math.max(...channels.map((it) => it.layers)));
@@ -98,12 +98,7 @@ const build = ({ data, view, model, signal, moving, tip, say, refresh }) => {
   }));
 
   const many = data.channels.some(({ layers, heads }) => layers * heads > 1);
-  if (data.small) {
-    model.on("change:full_of", refresh);
-    signal.addEventListener("abort", () => {
-      try { model.off("change:full_of", refresh); } catch { /* nothing is drawn any more */ }
-    });
-  }
+  if (data.small) onChange(model, "full_of", signal, refresh);
   const thumb = (layer, head) => {
     const { small, weights } = d.view.source;
     return small ? small(layer, head) : d.inside(weights(layer, head));

@@ -1,17 +1,17 @@
 // Settings with native form controls: each is {start, takes(value), make({onInput, onSettle})}, and
-// what is made is {node, show(value)}.
+// what is made is {node, show(value, all)}, `all` being the settings.
 
 import { h, set } from "./dom.js";
 
 /** A slider. @param {{label: string, start, positions: (number | null)[], off?: string}} options
- *   positions are the values in order; null, at the end, reads as `off`. Numbers between are taken. */
+ *   positions are the values in order; null, at the end, reads as `off`. Numbers between are taken, and
+ *   read as precisely as the positions are; of whole ones, whole numbers alone. */
 export const range = ({ label, start, positions, off = "off" }) => ({
   start,
   takes(value) {
     if (value === null) return positions.includes(null);
     const numbers = positions.filter((it) => it !== null);
-    return value >= numbers[0] && value <= numbers.at(-1) &&
-      (Number.isInteger(value) || (typeof value === "number" && !numbers.every(Number.isInteger)));
+    return value >= numbers[0] && value <= numbers.at(-1) && Number[decimals(positions) ? "isFinite" : "isInteger"](value);
   },
   make({ onInput, onSettle }) {
     const out = h("output", { "aria-hidden": "true" });
@@ -23,11 +23,17 @@ export const range = ({ label, start, positions, off = "off" }) => ({
       node: h("div", { class: "lm-field" }, h("label", null, label, input), out),
       show(value) {
         input.value = nearest(positions, value);
-        out.textContent = value ?? off;
+        out.textContent = value === null ? off : +value.toFixed(decimals(positions));
         set(input, { "aria-valuetext": out.textContent });
       },
     };
   },
+});
+
+/** A setting without a control: a whole number from 0 and below `count`, or null if it starts so. */
+export const whole = (count, start = 0) => ({
+  start,
+  takes: (value) => (value === null ? start === null : Number.isInteger(value) && value >= 0 && value < count),
 });
 
 /** A list to choose from. @param {{label: string, start: string, choices: Object<string, string>}} options */
@@ -79,6 +85,9 @@ const CHECK = "flex:none;width:24px;margin:0 8px 0 0";
 const ROW = "display:flex;align-items:center"; // all of it can be hit, and words wrap beside the box
 const TEXT = "margin:0;padding:0 10px;border:1px solid var(--line);border-radius:8px;" +
   "background:var(--field);color:var(--ink)";
+
+/** How many digits the numbers have after the point. */
+const decimals = (numbers) => Math.max(...numbers.map((it) => `${it}`.split(".")[1]?.length ?? 0));
 
 /** Where a value lies among positions. */
 function nearest(positions, value) {

@@ -48,7 +48,7 @@ export function playing({ view, now, go, last, signal, every = 700, again = "Pla
  * @returns {{node: HTMLElement, update: () => void, pause: () => void}} `update` after each drawing.
  */
 export function player({ view, name, last, ...options }) {
-  const now = () => view.get()[name];
+  const now = () => Math.min(view.get()[name], last()); // other data may have fewer steps
   const go = (to) => view.set(name, Math.min(Math.max(to, 0), last()));
   const play = playing({ view, now, go, last, ...options });
 

@@ -5,7 +5,7 @@
  * @param {Object<string, {start: any, takes: (value: any) => boolean}>} fields each setting's value
  *   at the start, and which values it takes, whoever sends them (shared/controls.js makes such).
  */
-export function settings(model, fields, signal, onChange) {
+export function settings(model, fields, signal, tellAll) {
   const names = Object.keys(fields);
   const pick = (from) => Object.fromEntries(names.map((name) => [name, from(name)]));
   const first = pick((name) => {
@@ -23,7 +23,7 @@ export function settings(model, fields, signal, onChange) {
       for (const name of changed) model.set(name, now[name]);
       try { model.save_changes(); } catch { /* a page has nobody to tell */ }
     }
-    if (changed.length) onChange(changed);
+    if (changed.length) tellAll(changed);
   }
 
   /** A change that can be undone. */
@@ -34,13 +34,9 @@ export function settings(model, fields, signal, onChange) {
   }
 
   for (const name of names) {
-    const hear = () => {
+    onChange(model, name, signal, () => {
       const value = model.get(name);
-      if (!signal.aborted && fields[name].takes(value)) take({ ...now, [name]: value }, false);
-    };
-    model.on(`change:${name}`, hear);
-    signal.addEventListener("abort", () => {
-      try { model.off(`change:${name}`, hear); } catch { /* `hear` does nothing any more */ }
+      if (fields[name].takes(value)) take({ ...now, [name]: value }, false);
     });
   }
   return {
@@ -76,6 +72,15 @@ export function settings(model, fields, signal, onChange) {
     /** The settings as the arguments of a Python call. */
     python: () => names.map((it) => `${it}=${literal(now[it])}`).join(", "),
   };
+}
+
+/** Calls back when a host's model has another value, until the signal. */
+export function onChange(model, name, signal, callback) {
+  const hear = () => { if (!signal.aborted) callback(); };
+  model.on(`change:${name}`, hear);
+  signal.addEventListener("abort", () => {
+    try { model.off(`change:${name}`, hear); } catch { /* `hear` does nothing any more */ }
+  });
 }
 
 const same = (a, b) => JSON.stringify(a) === JSON.stringify(b);

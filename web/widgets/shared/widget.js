@@ -39,7 +39,7 @@ export function widget({ name, label, title, intro, call, read, fields, build })
         onInput: (value) => view.set(field, value),
         onSettle: () => view.settle(),
       })]);
-      const reflect = () => { for (const [field, it] of controls) it.show(view.get()[field]); };
+      const reflect = () => { for (const [field, it] of controls) it.show(view.get()[field], view.get()); };
       let width = 0;
       let wanted = Object.keys(all); // settings that changed since the last picture
       let waiting = false;
