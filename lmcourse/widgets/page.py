@@ -44,11 +44,13 @@ def fragment(module: str, state: Mapping[str, Any], alt: str) -> str:
         state: what its model holds, ready for JSON.
         alt: what the widget shows, in words.
     """
-    facts = json.dumps({"module": module, "state": state}, sort_keys=True, allow_nan=False)
-    key = hashlib.sha256(facts.encode()).hexdigest()[:16]
-    payload = json.dumps(
-        {"key": key, "module": module, "state": state}, sort_keys=True, allow_nan=False
-    ).replace("<", "\\u003c")  # so that no string of the state ends the script
+    parts = [json.dumps(it, sort_keys=True, allow_nan=False) for it in (module, state)]
+    key = hashlib.sha256("".join(parts).encode()).hexdigest()[:16]
+    # The state as text to be parsed: in a literal, a name such as __proto__ would be no name.
+    payload = (
+        f'{{"key": "{key}", "module": {parts[0]}, "state": JSON.parse({json.dumps(parts[1])})}}'
+    )
+    payload = payload.replace("<", "\\u003c")  # so that no string of the state ends the script
     starter = (STATIC / "standalone.js").read_text(encoding="utf-8")
     return (
         f'<div class="lmcourse-widget" data-lmcourse-widget="{key}"><p>{html.escape(alt)}</p></div>'

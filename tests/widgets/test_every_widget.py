@@ -336,7 +336,7 @@ def test_the_words_stay_where_no_script_runs(example, browser: Browser, tmp_path
     words = widget.alt[:60]
     broken = tmp_path / "broken.html"
     text = path.read_text(encoding="utf-8")
-    broken.write_text(re.sub(r'"arrays": "[^"]*"', '"arrays": "AA"', text), encoding="utf-8")
+    broken.write_text(re.sub(r'(arrays\\": \\")[^"\\]*', r"\1AA", text), encoding="utf-8")
     with open_file(browser, broken) as it:
         it.page.wait_for_timeout(300)
         expect(it.page.get_by_text(words)).to_be_visible()
