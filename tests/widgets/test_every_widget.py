@@ -281,6 +281,32 @@ def test_nothing_is_left_when_it_ends(host, example, browser: Browser, tmp_path:
 
 
 @every
+def test_a_step_is_said_aloud_but_no_drag_and_no_letter(example, browser: Browser, tmp_path: Path):
+    with open_file(browser, host_page("file", example.make(), tmp_path)) as it:
+        page = it.page
+        says(page, example.first)
+        caption = page.locator(".lm p[aria-live]")
+        expect(caption).to_have_attribute("aria-live", "polite")
+        step = page.get_by_role("button", name=re.compile("^(◀ )?Step"))
+        slider = page.locator(".lm input[type=range]:visible")
+        if slider.count():
+            slider.first.scroll_into_view_if_needed()
+            box = slider.first.bounding_box()
+            middle = box["y"] + box["height"] / 2
+            page.mouse.move(box["x"] + 0.3 * box["width"], middle)
+            page.mouse.down()
+            page.mouse.move(box["x"] + 0.6 * box["width"], middle)
+            expect(caption).to_have_attribute("aria-live", "off")
+            page.mouse.up()
+        enabled = step.and_(page.locator(":not([aria-disabled=true])"))
+        if enabled.count():
+            enabled.first.focus()
+            page.keyboard.press("Enter")
+            expect(caption).to_have_attribute("aria-live", "polite")
+            expect(caption).to_have_text(re.compile(r"\w"))
+
+
+@every
 @pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
 @pytest.mark.parametrize("width", [1000, 390])
 def test_everybody_can_use_it(dark, width, name, example, browser: Browser, tmp_path: Path):

@@ -30,7 +30,10 @@ export function playing({ view, now, go, last, signal, every = 700, again = "Pla
     if (clock) return pause();
     view.settle();
     move(now() >= last() ? 0 : now() + 1);
-    clock = setInterval(() => (at === now() && at < last() ? move(at + 1) : pause()), every);
+    clock = setInterval(() => {
+      // At once at the last: its picture is said aloud, those before are not.
+      if (at !== now() || at >= last() || (move(at + 1), at >= last())) pause();
+    }, every);
     update();
   }
 

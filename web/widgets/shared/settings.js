@@ -49,6 +49,8 @@ export function settings(model, fields, signal, tellAll) {
     /** Several settings at once, as one step that can be undone. */
     assign: (some) => change({ ...now, ...some }),
     settle() { gesture = null; },
+    /** Whether it is being dragged, typed or played: more changes will follow. */
+    moving: () => gesture,
     undo() {
       gesture = null;
       if (past.length) take(past.pop());
@@ -68,7 +70,7 @@ export function settings(model, fields, signal, tellAll) {
       return true;
     },
     hash: (key) =>
-      `#${new URLSearchParams([["view", key], ...names.map((it) => [it, JSON.stringify(now[it])])])}`,
+      `#${new URLSearchParams([["view", key], ...names.map((it) => [it, json(now[it])])])}`,
     /** The settings as the arguments of a Python call. */
     python: () => names.map((it) => `${it}=${literal(now[it])}`).join(", "),
   };
@@ -83,10 +85,11 @@ export function onChange(model, name, signal, callback) {
   });
 }
 
-const same = (a, b) => JSON.stringify(a) === JSON.stringify(b);
+const json = JSON.stringify;
+const same = (a, b) => json(a) === json(b);
 
 const LITERALS = { null: "None", true: "True", false: "False" };
 
 /** A value as Python writes it. */
 const literal = (value) => (Array.isArray(value) ? `[${value.map(literal).join(", ")}]`
-  : LITERALS[JSON.stringify(value)] ?? JSON.stringify(value));
+  : LITERALS[json(value)] ?? json(value));

@@ -13,7 +13,7 @@ import { tip } from "./tip.js";
  *   name: string, label: string, title: string, intro: string, call: string,
  *   read: (arrays: Object, model) => data, fields: (data) => Object,
  *   build: (it: {data, view, model, signal, root: HTMLElement, svg: SVGElement, moving: SVGElement,
- *     tip, say: (text: string) => void, id: string, refresh: () => void}) => Parts}} options
+ *     caption: HTMLElement, tip, say: (text: string) => void, id: string, refresh: () => void}) => Parts}} options
  *   `name` is the stem of files and links, `label` what a screen reader calls the whole, `call` the
  *   Python call up to its settings (`GradientFlow(network, `), `read` what is made of the arrays
  *   once, `fields` the settings in order, with or without a control (shared/controls.js); `refresh`
@@ -22,11 +22,12 @@ import { tip } from "./tip.js";
  *   under?: HTMLElement[], over?: HTMLElement[], above?: HTMLElement[], below?: HTMLElement[],
  *   table: () => {caption: string, head: string[], rows: string[][]},
  *   draw: (now, changed: string[], width: number) =>
- *     {height: number, alt: string, caption?: string, still: SVGElement[]}}} Parts
+ *     {height: number, wide?: number, alt: string, caption?: string, still: SVGElement[]}}} Parts
  *   elements in the stage under the SVG (canvases) and over it (grids); beside the stage, above
  *   (players) and below it. `draw` lays everything out for a width in pixels and says the picture in words;
  *   `changed` names the settings that changed since it drew last: none of them when only the width did, and
- *   all at first. What follows the pointer goes into `moving`, which draws above the rest.
+ *   all at first. What follows the pointer goes into `moving`, which draws above the rest. The `caption`
+ *   stands under the stage, or where `build` put it; `wide` is a picture's width that is not the stage's.
  */
 export function widget({ name, label, title, intro, call, read, fields, build }) {
   return {
@@ -51,7 +52,7 @@ export function widget({ name, label, title, intro, call, read, fields, build })
       const hint = tip();
       const id = Math.random().toString(36).slice(2);
       const { under, over, above, below, table, draw } =
-        build({ data, view, model, signal, root, svg, moving, tip: hint, say, id, refresh: () => update([]) });
+        build({ data, view, model, signal, root, svg, moving, caption, tip: hint, say, id, refresh: () => update([]) });
       const values = valuesTable(table);
       const actions = buttons({ model, view, name, call, svg, say, signal, root });
       const stage = h("div", { class: "lm-stage" }, under ?? [], svg, over ?? [], hint.node);
@@ -59,17 +60,18 @@ export function widget({ name, label, title, intro, call, read, fields, build })
         h("p", { class: "lm-title" }, title),
         intro && h("p", { class: "lm-soft" }, intro),
         controls.length && h("div", { class: "lm-controls" }, controls.map(([, { node }]) => node)),
-        above, stage, caption, status, below, actions.node, values.node].flat().filter(Boolean));
+        above, stage, !caption.parentNode && caption, status, below, actions.node, values.node].flat().filter(Boolean));
 
       function show() {
         waiting = false;
         if (signal.aborted || !width) return;
         const changed = wanted;
         wanted = [];
-        const { height, alt, caption: words, still: marks } = draw(view.get(), changed, width);
-        set(svg, { viewBox: `0 0 ${width} ${height}`, "aria-label": alt });
+        const { height, alt, caption: words, still: marks, wide = width } = draw(view.get(), changed, width);
+        set(svg, { viewBox: `0 0 ${wide} ${height}`, "aria-label": alt });
         still.replaceChildren(...marks.flat(9).filter(Boolean));
-        caption.textContent = words ?? "";
+        set(caption, { "aria-live": view.moving() ? "off" : "polite" });
+        if (words !== caption.textContent) caption.textContent = words;
         values.update();
         actions.update();
       }
