@@ -34,20 +34,20 @@ made["{name}"] = EXAMPLES["{name}"].make()
 made["{name}"]
 ```
 """
-# Run with the others it does nothing; the second time the kernel sets a setting of each widget, and
-# the third time it says all settings.
+# Run with the others it does nothing; the second time the kernel says all settings, and the third
+# time it sets one of each widget.
 LAST = """
 ```{code-cell} ipython3
 import json
 turn = globals().get("turn", 0) + 1
 if turn == 2:
-    for name, widget in made.items():
-        setattr(widget, *EXAMPLES[name].trait[:2])
-if turn == 3:
     states = {name: widget.state() for name, widget in made.items()}
     for state in states.values():
         del state["arrays"]
     print(json.dumps(states))
+if turn == 3:
+    for name, widget in made.items():
+        setattr(widget, *EXAMPLES[name].trait[:2])
 print("turn", turn)
 ```
 """
@@ -83,22 +83,25 @@ def test_all_live_in_jupyterlab(tmp_path: Path) -> None:
         panel = door_browser.open_notebook(page, door, "chapters/02-recurrent.ipynb")
         ran = door_browser.run_all(page, door.workbook / "chapters/02-recurrent.ipynb")
         assert door_browser.errors_in(ran) == []
+        before = panel.locator(".jp-Cell").count()
         for name, example in EXAMPLES.items():
             says(shown(panel, name), example.first)
-        before = panel.locator(".jp-Cell").count()
-        run_the_last(page, panel, 2)
-        for name, example in EXAMPLES.items():
-            says(shown(panel, name), example.trait[2])  # what the kernel has set
             lives(shown(panel, name), name)
             keeps_its_keys(shown(panel, name))
         assert panel.locator(".jp-Cell").count() == before
         door_browser.picture(page, "widgets-jupyterlab")
         copied = {name: copied_as_python(shown(panel, name)) for name in EXAMPLES}
-        states = json.loads(run_the_last(page, panel, 3).splitlines()[0])
+        states = json.loads(run_the_last(page, panel, 2).splitlines()[0])
         for name, example in EXAMPLES.items():
             rebuilt = eval(copied[name], {example.name: type(example.make()), **example.call})
             settings = json.loads(json.dumps(rebuilt.state()))
             assert {key: settings[key] for key in states[name]} == states[name], name
+        for name, example in EXAMPLES.items():
+            shown(panel, name).get_by_role("button", name="Reset").click()
+            says(shown(panel, name), example.first)
+        run_the_last(page, panel, 3)
+        for name, example in EXAMPLES.items():
+            says(shown(panel, name), example.trait[2])
         assert seen.outside == []
         assert [it for it in seen.errors if "Failed to load resource" not in it] == []
 
