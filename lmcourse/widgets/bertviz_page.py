@@ -1,4 +1,4 @@
-"""The page that bertviz makes, as a frame that needs no network and runs nothing else."""
+"""The page that bertviz makes, as a frame that needs no network and may load nothing."""
 
 import html
 import json
@@ -10,13 +10,16 @@ from lmcourse.errors import CourseError
 from lmcourse.widgets import page
 
 LIBRARIES = Path(__file__).parent / "vendor" / "bertviz.js"
-FRAME = 70  # pixels: margins, a hint of two lines, room for a scroll bar
+FRAME = 90  # pixels: margins, a hint of three lines, room for a scroll bar
+# What the frame may do: run what stands in it. Without a policy an image would be loaded.
+POLICY = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'"
 
 _PARAMS = "const params = "
 _STYLE = """
 html { background: #fff; color: #000; color-scheme: light }
 body { margin: 0; padding: 8px }
 select { height: 28px; font: 14px sans-serif; margin: 0 10px 6px 0 }
+@media (max-width: 400px) { span, select { font-size: 13px } select { margin-right: 0 } }
 span { white-space: nowrap }
 svg { display: block }
 p { margin: 0 0 6px; color: #59636e; font: 14px/20px sans-serif }
@@ -61,7 +64,7 @@ class BertViz:
         self.document, self.title, self.alt, self.height = document, title, alt, height
 
     def to_html(self) -> str:
-        """The view as one frame that runs its own scripts and reaches nothing else."""
+        """The view as one frame, which runs its own scripts and may load nothing."""
         inside = self.document.replace("&", "&amp;").replace('"', "&quot;")
         return (
             f'<iframe class="lmcourse-bertviz" title="{html.escape(self.title)}" '
@@ -115,6 +118,7 @@ def framed(made: str, title: str, alt: str, hint: str, height: float, **changes:
     fitting = _FITTING.replace("HINT", json.dumps(hint))
     document = (
         f'<!doctype html><html lang="en"><head><meta charset="utf-8">'
+        f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">'
         f"<title>{html.escape(title)}</title><style>{_STYLE}</style></head><body>"
         f'<p id="words">{html.escape(alt)}</p>{body.replace(name, "bertviz")}'
         f"<script>{LIBRARIES.read_text(encoding='utf-8')}</script>"

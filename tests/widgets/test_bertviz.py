@@ -67,6 +67,51 @@ def test_it_is_a_page_that_asks_nobody(view, browser: Browser, tmp_path: Path):
             )
 
 
+def test_the_frame_may_load_nothing(browser: Browser, tmp_path: Path):
+    path = tmp_path / "view.html"
+    head_view(weights(), TOKENS).save(path)
+    with open_file(browser, path) as it:
+        frame = inside(it.page)
+        before = len(it.requests)
+        frame.evaluate(
+            """(url) => {
+                const image = new Image(), font = new FontFace("x", `url(${url})`);
+                image.src = url;
+                document.body.style.background = `url(${url})`;
+                return Promise.allSettled([image.decode(), font.load(), fetch(url)]);
+            }""",
+            "https://example.org/a.png",
+        )
+        assert it.requests[before:] == []
+        assert it.errors and all("Content Security Policy" in line for line in it.errors)
+
+
+def test_a_pairs_lists_fit_a_phone(browser: Browser, tmp_path: Path):
+    path = tmp_path / "view.html"
+    head_view(weights(), TOKENS, sentence_b_start=3).save(path)
+    with open_file(browser, path, width=360) as it:
+        frame = inside(it.page)
+        right, room = frame.evaluate(
+            """[document.querySelector("#filter").getBoundingClientRect().right,
+                document.documentElement.clientWidth]"""
+        )
+        assert right <= room - 4
+        assert frame.evaluate("document.documentElement.scrollWidth") <= room
+        assert uncut(frame) == []
+        picture(it.page, "bertviz-pair-360")
+
+
+@pytest.mark.parametrize("view", VIEWS)
+def test_it_says_that_keys_do_not_reach_it(view, browser: Browser, tmp_path: Path):
+    made = view(weights(), TOKENS)
+    path = tmp_path / "view.html"
+    made.save(path)
+    said = "By pointer only; AttentionHeads takes keys, too."
+    assert made.alt.endswith(said)
+    with open_file(browser, path) as it:
+        expect(inside(it.page).locator("#words")).to_contain_text(said)
+
+
 def uncut(frame: Frame) -> list[Any]:
     """What is higher than the frame, or drawn beyond its own figure."""
     found: list[Any] = frame.evaluate(
@@ -204,7 +249,27 @@ def test_equal_views_give_equal_bytes_and_small_ones(view):
     assert made.to_html().count("srcdoc=") == 1 and "cdnjs" not in visible_part(made)
     assert repr(made).startswith("<BertViz: bertviz's ") and "The largest weight, " in made.alt
     other = view(weights(), TOKENS, include_layers=[1])
-    assert other.alt != made.alt or other.title != made.title
+    assert "2 layers" in made.title and "1 layer," in other.title
+    wanted = "of layer 1:" if view is head_view else "in 1 layer (rows)"
+    assert wanted in other.alt and wanted not in made.alt
+
+
+@pytest.mark.parametrize("view", VIEWS)
+def test_what_the_words_call_the_largest_is(view):
+    given = torch.stack(weights())[:, 0]
+    for layer in (0, 1):
+        chosen = {"include_layers": [layer]}
+        head, query, key = np.unravel_index(int(given[layer].argmax()), given[layer].shape)
+        value = given[layer][head, query, key]
+        said = f"{value:.2f}, goes from “{TOKENS[query]}” to “{TOKENS[key]}”"
+        assert said in view(given, TOKENS, **chosen).alt
+
+
+def test_numpys_whole_numbers_are_taken():
+    numbers = {"layer": np.int64(1), "heads": np.array([0, 2]), "include_layers": torch.tensor([1])}
+    made = head_view(weights(), TOKENS, **numbers, sentence_b_start=np.int32(3))
+    same = {"layer": 1, "heads": [0, 2], "include_layers": [1], "sentence_b_start": 3}
+    assert made.to_html() == head_view(weights(), TOKENS, **same).to_html()
 
 
 def visible_part(made: BertViz) -> str:
@@ -238,6 +303,40 @@ def test_the_libraries_have_all_that_bertviz_asks_for():
         (lambda: head_view(weights(), TOKENS, sentence_b_start=0), "is 0, where 6 tokens stand"),
         (lambda: head_view(weights(), TOKENS, layer=2), "layer is 2, which is not shown"),
         (lambda: head_view(weights(), TOKENS, heads=[3]), r"heads is \[3\], where there are 3"),
+        (lambda: head_view(weights(), TOKENS, layer=1.0), "layer is 1.0, which is not shown"),
+        (lambda: head_view(weights(), TOKENS, layer=True), "layer is True, which is not shown"),
+        (lambda: head_view(weights(), TOKENS, heads=[0.7]), r"heads is \[0.7\], where there are 3"),
+        (lambda: head_view(weights(), TOKENS, heads="0"), "heads is '0', where there are 3"),
+        (lambda: head_view(weights(), TOKENS, heads=1), "heads is 1, where there are 3"),
+        (lambda: head_view(weights(), TOKENS, heads=np.array(1)), r"heads is array\(1\), where"),
+        (lambda: head_view(weights(), TOKENS, sentence_b_start=2.0), "is 2.0, where 6 tokens"),
+        (
+            lambda: head_view(weights(), TOKENS, encoder_tokens=TOKENS),
+            "encoder_tokens is for an encoder and a decoder, not for attentions",
+        ),
+        (
+            lambda: head_view(TOKENS, cross_attention=weights(), decoder_tokens=TOKENS),
+            "take attentions, or those of an encoder",
+        ),
+        (
+            lambda: head_view(None, TOKENS, cross_attention=weights(), decoder_tokens=TOKENS),
+            "tokens is of no use beside cross_attention. Pass encoder_tokens and decoder_tokens",
+        ),
+        (
+            lambda: head_view(SimpleNamespace(encoder_attentions=weights()), TOKENS),
+            "tokens is of no use beside encoder_attention. Pass encoder_tokens only",
+        ),
+        (
+            lambda: model_view(
+                encoder_attention=weights(), encoder_tokens=TOKENS, decoder_tokens=TOKENS
+            ),
+            "decoder_tokens is of no use beside encoder_attention. Pass encoder_tokens only",
+        ),
+        (
+            lambda: model_view(attention=weights(), tokens=TOKENS),
+            "attention is no argument of this view. Beside its own it takes attentions, tokens",
+        ),
+        (lambda: model_view(weights(), TOKENS, heads=[0]), "heads is no argument of this view"),
         (lambda: model_view(weights(), TOKENS, include_heads=[]), r"include_heads is \[\]"),
         (lambda: model_view(weights(), TOKENS, include_layers="ab"), "include_layers is 'ab'"),
         (lambda: model_view([None, None], TOKENS), r'attentions\[0\] is None.*"eager"'),
