@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import { unpack } from "../widgets/shared/arrays.js";
-import { checkbox, line, range, select } from "../widgets/shared/controls.js";
+import { checkbox, line, range, select, whole } from "../widgets/shared/controls.js";
 import { decades, power, short, steps } from "../widgets/shared/numbers.js";
 import { cividis } from "../widgets/shared/ramp.js";
 import { settings } from "../widgets/shared/settings.js";
@@ -71,6 +71,13 @@ function opened(state = {}) {
   const view = settings(model, FIELDS, stop.signal, (changed) => changes.push(changed));
   return { model, view, changes, stop };
 }
+
+test("a whole number without a control lies below its count, and is null if it starts so", () => {
+  const kept = (field) => [0, 1, 2, -1, 0.5, "1", true, null, NaN, 1e400].filter(field.takes);
+  assert.deepEqual(kept(whole(2)), [0, 1]);
+  assert.deepEqual(kept(whole(2, null)), [0, 1, null]);
+  assert.deepEqual(kept(range({ start: null, positions: [null] })), [null]);
+});
 
 test("settings start with what the model has, if it can be shown", () => {
   assert.deepEqual(opened({ size: 1.7, steps: 2, kind: "b" }).view.get(), { size: 1.7, steps: 2, kind: "b" });

@@ -6,29 +6,31 @@ import { h, set } from "./dom.js";
 /** A slider. @param {{label: string, start, positions: (number | null)[], off?: string}} options
  *   positions are the values in order; null, at the end, reads as `off`. Numbers between are taken, and
  *   read as precisely as the positions are; of whole ones, whole numbers alone. */
-export const range = ({ label, start, positions, off = "off" }) => ({
-  start,
-  takes(value) {
-    if (value === null) return positions.includes(null);
-    const numbers = positions.filter((it) => it !== null);
-    return value >= numbers[0] && value <= numbers.at(-1) && Number[decimals(positions) ? "isFinite" : "isInteger"](value);
-  },
-  make({ onInput, onSettle }) {
-    const out = h("output", { "aria-hidden": "true" });
-    const input = h("input", {
-      type: "range", max: positions.length - 1,
-      oninput: () => onInput(positions[input.value]), onchange: onSettle,
-    });
-    return {
-      node: h("div", { class: "lm-field" }, h("label", null, label, input), out),
-      show(value) {
-        input.value = nearest(positions, value);
-        out.textContent = value === null ? off : +value.toFixed(decimals(positions));
-        set(input, { "aria-valuetext": out.textContent });
-      },
-    };
-  },
-});
+export const range = ({ label, start, positions, off = "off" }) => {
+  const numbers = positions.filter((it) => it !== null);
+  const digits = Math.max(...numbers.map((it) => `${it}`.split(".")[1]?.length ?? 0)); // after the point
+  return {
+    start,
+    takes: (value) => (value === null ? numbers.length < positions.length
+      : value >= numbers[0] && value <= numbers.at(-1) && Number[digits ? "isFinite" : "isInteger"](value)),
+    make({ onInput, onSettle }) {
+      const out = h("output", { "aria-hidden": "true" });
+      const input = h("input", {
+        type: "range", max: positions.length - 1,
+        oninput: () => onInput(positions[input.value]), onchange: onSettle,
+      });
+      return {
+        node: h("div", { class: "lm-field" }, h("label", null, label, input), out),
+        show(value) {
+          const away = numbers.map((it) => Math.abs(it - value));
+          input.value = value === null ? numbers.length : away.indexOf(Math.min(...away));
+          out.textContent = value === null ? off : +value.toFixed(digits);
+          set(input, { "aria-valuetext": out.textContent });
+        },
+      };
+    },
+  };
+};
 
 /** A setting without a control: a whole number from 0 and below `count`, or null if it starts so. */
 export const whole = (count, start = 0) => ({
@@ -83,15 +85,5 @@ export const button = (label, onclick) => h("button", { type: "button", onclick 
 
 const CHECK = "flex:none;width:24px;margin:0 8px 0 0";
 const ROW = "display:flex;align-items:center"; // all of it can be hit, and words wrap beside the box
-const TEXT = "margin:0;padding:0 10px;border:1px solid var(--line);border-radius:8px;" +
+export const TEXT = "margin:0;padding:0 10px;border:1px solid var(--line);border-radius:8px;" +
   "background:var(--field);color:var(--ink)";
-
-/** How many digits the numbers have after the point. */
-const decimals = (numbers) => Math.max(...numbers.map((it) => `${it}`.split(".")[1]?.length ?? 0));
-
-/** Where a value lies among positions. */
-function nearest(positions, value) {
-  if (value === null) return positions.length - 1;
-  const away = positions.map((it) => (it === null ? Infinity : Math.abs(it - value)));
-  return away.indexOf(Math.min(...away));
-}

@@ -2,8 +2,8 @@
 
 import { h, s, set } from "./dom.js";
 
-const STYLES = ["fill", "stroke", "stroke-width", "stroke-dasharray", "stroke-linecap", "opacity",
-  "font-family", "font-size", "font-weight", "text-anchor"];
+const STYLES = ("fill,stroke,stroke-width,stroke-dasharray,stroke-linecap,opacity," +
+  "font-family,font-size,font-weight,text-anchor").split(",");
 
 const MARGIN = 12;
 

@@ -2,8 +2,9 @@
 // stands in lmcourse/widgets/tokens.py, and a test holds the two together.
 
 const NAMED = { " ": "␣", "\n": "⏎", "\r": "␍", "\t": "⇥", "\u00a0": "⍽", "": "∅" };
-/** Controls, formats (joiners, directions, the byte order mark), separators, and what no font draws. */
-const UNSEEN = /[\p{Cc}\p{Cf}\p{Zs}\p{Zl}\p{Zp}\p{Co}\p{Cn}\u115f\u1160\u3164\uffa0\u034f]/gu;
+/** Controls, formats (joiners, directions, the byte order mark), halves of characters, separators, and what
+ *  no font draws. */
+const UNSEEN = /[\p{C}\p{Z}\u115f\u1160\u3164\uffa0\u034f]/gu;
 /** What joins emoji into one stays. */
 const JOINED = /(?<=\p{Extended_Pictographic}\ufe0f?\p{Emoji_Modifier}?)\u200d(?=\p{Extended_Pictographic})/gu;
 const KEPT = "\ue000";
