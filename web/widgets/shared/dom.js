@@ -18,8 +18,8 @@ export function set(element, properties) {
   return element;
 }
 
-/** Of the children, lists are taken apart; null, false and "" are nobody. */
-function fill(element, properties, children) {
+/** Appends; of the children, lists are taken apart; null, false and "" are nobody. */
+export function fill(element, properties, children) {
   element.append(...children.flat(3).filter((it) => it || it === 0));
   return set(element, properties);
 }

@@ -2,7 +2,7 @@
 
 import { unpack } from "./arrays.js";
 import { buttons } from "./buttons.js";
-import { h, s, set } from "./dom.js";
+import { fill, h, s, set } from "./dom.js";
 import { frame, onWidth } from "./frame.js";
 import { settings } from "./settings.js";
 import { valuesTable } from "./table.js";
@@ -55,12 +55,12 @@ export function widget({ name, label, title, intro, call, read, fields, build })
         build({ data, view, model, signal, root, svg, moving, caption, tip: hint, say, id, refresh: () => update([]) });
       const values = valuesTable(table);
       const actions = buttons({ model, view, name, call, svg, say, signal, root });
-      const stage = h("div", { class: "lm-stage" }, under ?? [], svg, over ?? [], hint.node);
-      root.append(...[
+      const stage = h("div", { class: "lm-stage" }, under, svg, over, hint.node);
+      fill(root, null, [
         h("p", { class: "lm-title" }, title),
         intro && h("p", { class: "lm-soft" }, intro),
-        controls.length && h("div", { class: "lm-controls" }, controls.map(([, { node }]) => node)),
-        above, stage, !caption.parentNode && caption, status, below, actions.node, values.node].flat().filter(Boolean));
+        controls[0] && h("div", { class: "lm-controls" }, controls.map(([, { node }]) => node)),
+        above, stage, !caption.parentNode && caption, status, below, actions.node, values.node]);
 
       function show() {
         waiting = false;
