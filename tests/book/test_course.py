@@ -120,19 +120,30 @@ def by_control(root: Locator) -> bool:
     controls = root.locator(".lm-controls :is(input[type=range], input[type=checkbox], select)")
     for control in controls.all():
         control.focus()
+        if control.get_attribute("type") == "checkbox":
+            root.page.keyboard.press(" ")
+            continue
         before = control.input_value()
-        for key in (" ", "Home", "End"):
-            root.page.keyboard.press(key)
-            if control.input_value() != before or control.get_attribute("type") == "checkbox":
-                break
+        root.page.keyboard.press("Home")
+        if control.input_value() == before:
+            root.page.keyboard.press("End")
     return controls.count() > 0
 
 
 def by_click(root: Locator) -> bool:
-    """Click in each grid, off its middle; return whether there are any."""
+    """Click in the grids, until the picture changes: some have empty space, or show what is pinned.
+
+    Return whether there are any.
+    """
     grids = root.get_by_role("grid")
+    figure = root.locator(".lm-stage svg[role=img]")
+    before = figure.get_attribute("aria-label")
     for grid in grids.all():
-        grid.click(position=share(grid, 0.3, 0.7))
+        for right, down in ((0.3, 0.7), (0.1, 0.1), (0.05, 0.5), (0.5, 0.5), (0.9, 0.9)):
+            grid.click(position=share(grid, right, down))
+            root.page.wait_for_timeout(100)
+            if figure.get_attribute("aria-label") != before:
+                return True
     return grids.count() > 0
 
 
