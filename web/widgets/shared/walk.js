@@ -1,9 +1,13 @@
 // A walk by keyboard and pointer over boxes of any size, which lie anywhere in a picture.
 
 import { h, set } from "./dom.js";
-import { clamp, KEYS } from "./grid.js";
+import { clamp } from "./grid.js";
 
 const GAP = 3; // between boxes it still counts
+/** How far a key goes, in rows and in boxes; nowhere: it pins. */
+const KEYS = {
+  ArrowLeft: [0, -1], ArrowRight: [0, 1], ArrowUp: [-1, 0], ArrowDown: [1, 0], Home: [0, -1e4], End: [0, 1e4], Enter: [0, 0], " ": [0, 0],
+};
 
 /**
  * As shared/grid.js, over rows of boxes {x, y, width, height}: `describe` and the callbacks get a box,
@@ -11,23 +15,25 @@ const GAP = 3; // between boxes it still counts
  *
  * @returns {{node: HTMLElement, go: (row: number, column: number) => void,
  *   place: (rows: Object[][], height: number) => void}} `place` lays it over the stage's picture, down to
- *   a height; with none, it is gone.
+ *   a height; without boxes it is gone.
  */
 export function walk({ label, describe, onPoint, onMove, onPin }) {
   const cell = h("div", { class: "lm-cell", role: "gridcell", tabindex: 0 });
   const line = h("div", { role: "row" }, cell);
   let rows = [[]], row = 0, column = 0;
-  const here = () => rows[row][column];
 
+  /** @returns the box that it comes to. */
   function go(toRow, toColumn) {
     row = clamp(toRow, rows.length);
-    column = Math.max(0, clamp(toColumn, rows[row].length));
-    const { x, y, width, height } = here() ?? { x: 0, y: 0, width: 44, height: 28 };
+    column = clamp(toColumn, rows[row].length || 1);
+    const it = rows[row][column];
+    if (!it) return;
     set(line, { "aria-rowindex": row + 1 });
     set(cell, {
-      "aria-colindex": column + 1, "aria-label": here() ? describe(here()) : "nothing",
-      style: `left:${x}px;top:${y}px;width:${width}px;height:${height}px`,
+      "aria-colindex": column + 1, "aria-label": describe(it),
+      style: `left:${it.x}px;top:${it.y}px;width:${it.width}px;height:${it.height}px`,
     });
+    return it;
   }
 
   function under({ clientX, clientY }) {
@@ -42,19 +48,16 @@ export function walk({ label, describe, onPoint, onMove, onPin }) {
     onclick(event) {
       const it = under(event);
       if (!it) return;
-      const at = rows.findIndex((all) => all.includes(it));
-      go(at, rows[at].indexOf(it));
+      rows.forEach((all, i) => { if (all.includes(it)) go(i, all.indexOf(it)); });
       onPin(it);
     },
     onkeydown(event) {
-      let { key } = event;
-      if (!rows[1]) key = key.replace("wDown", "wRight").replace("wUp", "wLeft");
-      const to = KEYS[key]?.(row, column, event.ctrlKey || event.metaKey, rows.length);
+      const to = KEYS[event.key];
       if (!to) return;
       event.preventDefault();
-      go(...to);
+      const [down, right] = to, it = go(row + down, column + right + (rows[1] ? 0 : down));
       cell.scrollIntoView({ block: "nearest", inline: "nearest" });
-      if (here()) (to.length > 2 ? onPin : onMove)(here());
+      if (it) (down || right ? onMove : onPin)(it);
     },
   }, line);
   return {
@@ -62,9 +65,9 @@ export function walk({ label, describe, onPoint, onMove, onPin }) {
     go,
     place(all, height) {
       rows = all;
-      node.hidden = !height;
+      node.hidden = !rows.flat()[0];
       set(node, {
-        "aria-rowcount": rows.length, "aria-colcount": Math.max(1, ...rows.map((it) => it.length)),
+        "aria-rowcount": rows.length, "aria-colcount": Math.max(...rows.map((it) => it.length)),
         style: `left:0;top:0;width:100%;height:${height}px;touch-action:auto`,
       });
       go(row, column);
