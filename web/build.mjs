@@ -35,15 +35,42 @@ const RENAMED_IN = {
   attention_heads: words(`
     show among anew bars call cell channels cut deep difference dot entropy fan heads heat here high
     inside inSvg label labels layers legend many mine name names now other overview own paint part
-    partial partner parts pitch place positions power products quotes refresh reset right root row
-    says score second side small source sum svg tall tip title undo weights`),
+    partial partner parts pitch place positions power quotes refresh reset right root
+    row says score second share side small source sum svg tall tip title undo weights all cells counts`),
+  gates: words(`
+    again arrays assign boxes call clipped end ends follows gates head inSvg kind label labels lanes
+    maps name names now numbers order orders others paint pace panels pause place positions rank
+    refresh reset root row run saturation seen series shown state stored strips sum sums svg time tip title
+    tokens undo units was wide words`),
   gradient_flow: words(`
     show again backs beside cells chart cut drive earlier factor flows full high inputProducts kind label
-    labels legend network norms panels parameters place positions readOut root stateProducts strip
-    time title whole`),
+    labels legend network norms panels parameters place positions readOut root scale stateProducts strip
+    time title whole call head name pause refresh reset undo`),
   graph: words(`
-    show agrees args back before difference done edges far grad gradient known list middle needs now open
-    out pass pushes reset shown slopes slot tip undo users ways`),
+    show again agrees all args back before call depth difference done edges end error far free gap grad
+    gradient head inSvg label level list lost middle name needs nodes now number op out pass pause pin
+    place positions product pushes refresh reset result root shown slope slopes slot svg tip trouble undo
+    users variables waits ways wide`),
+  masking: words(`
+    answers call cells chosen count counts draws eligible fates head kernel label live mask most name
+    named now onAnswer own pause place positions readers refresh reset root rule show special stands
+    strip svg tiles tip tokens undo why words wrong`),
+  merges: words(`
+    all best boxes bricks call came cell chars chunk chunks count cut cutter dashed end facts found
+    head high label lanes least lost main marks merged name nodes now over pair parts pause piece
+    place positions rank refresh reset right room root row said share states strong svg symbols tip
+    title to token tool undo what whole`),
+  segmentation: words(`
+    all best boxes bricks call came cell chars chunk chunks count cut cutter dashed end facts found
+    head high label lanes least lost main marks merged name nodes now over pair parts pause piece
+    place positions rank refresh reset right room root row said share states strong svg symbols tip
+    title to token tool undo what whole`),
+  temperature: words(`
+    best call charts count curves facts far first half head highest label labelSize lines long
+    most name names paths pause place positions refresh reset root sizes students svg tall teachers reads
+    ticks tip title undo wide zero`),
+  visibility: words(`
+    call label name now place positions refresh reset root svg tip undo`),
 };
 
 function words(text) {

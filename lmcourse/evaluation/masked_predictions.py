@@ -19,6 +19,8 @@ from torch import Tensor, nn
 from lmcourse.corpus.bookworld import BookWorld
 from lmcourse.errors import CourseError
 from lmcourse.models.ngram import NGramModel
+from lmcourse.widgets import distributions
+from lmcourse.widgets.tokens import SPECIAL
 
 Predict = Callable[[list[str], list[int]], Any]
 """Probabilities of the vocabulary's words at some hidden positions, (position, word).
@@ -26,7 +28,6 @@ Predict = Callable[[list[str], list[int]], Any]
 It is called with the tokens of a review and the positions that are hidden, all at once; what the
 tokens hold there must not be looked at.
 """
-SPECIAL = ("[CLS]", "[SEP]", "[PAD]")  # which are no words of BookWorld's
 
 
 class Predictions(TypedDict):
@@ -44,9 +45,9 @@ def masked_predictions(
 
     Args:
         predict: the model: `of_masked_lm`, `of_ngram`, or any function of the same kind. It is
-            given the tokens without [CLS], [SEP] and [PAD], and positions among them.
+            given the tokens without special ones such as [CLS], and positions among them.
         world: what the review is from.
-        tokens: the review's, with [CLS], [SEP] and [PAD] or without.
+        tokens: the review's, with special ones such as [CLS] and [PAD] or without.
         selected: True where a token is hidden, (draw, token): answers *given that all of a draw's
             tokens are hidden*, for those. None: for every token, *given that it alone is hidden*.
 
@@ -76,6 +77,30 @@ def masked_predictions(
     if selected is None:
         model, exact = model[0], exact[0]
     return {"vocabulary": vocabulary, "model": model, "exact": exact}
+
+
+def answers(predict: Predict, world: BookWorld) -> Callable[[Sequence[str]], Predictions]:
+    """Both answers to any text that a reader types: ``Masking(tokens, answer=answers(…))``.
+
+    Args:
+        predict, world: as in `masked_predictions`.
+
+    Returns:
+        What answers a text's tokens, *each alone hidden*. It raises `CourseError` for words that
+        the world does not know, naming them, and for a text that is no beginning of a review.
+    """
+
+    def answer(tokens: Sequence[str]) -> Predictions:
+        known = {*world.vocabulary, *SPECIAL}
+        strange = [f"“{it}”" for it in dict.fromkeys(tokens) if it not in known]
+        if strange:
+            raise CourseError(
+                f"BookWorld does not know {', '.join(strange[:10])}{', …' * (len(strange) > 10)}.",
+                f"It has {len(world.vocabulary):,} words, in lower case: world.vocabulary.",
+            )
+        return masked_predictions(predict, world, tokens)
+
+    return answer
 
 
 def of_ngram(model: NGramModel, world: BookWorld) -> Predict:
@@ -130,10 +155,9 @@ def of_masked_lm(model: nn.Module, world: BookWorld, mask_id: int | None = None)
 
 def divergence(predictions: Predictions) -> NDArray[np.float64]:
     """KL(exact ‖ model) in nats at each position; NaN where there is no prediction."""
-    exact, model = predictions["exact"], predictions["model"]
-    with np.errstate(divide="ignore", invalid="ignore"):
-        terms = np.where(exact > 0, exact * np.log(exact / model), 0.0)
-    return np.where(exact.sum(-1) > 0, terms.sum(-1), np.nan)
+    exact = predictions["exact"]
+    gap = distributions.divergence(exact, predictions["model"])
+    return np.where(exact.sum(-1) > 0, gap, np.nan)
 
 
 def _checked(rows: Any, count: int, width: int) -> NDArray[np.float64]:

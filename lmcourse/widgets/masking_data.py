@@ -1,33 +1,53 @@
 """What Masking is given, checked and made into what its page reads."""
 
 from collections.abc import Sequence
+from itertools import chain
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from lmcourse.errors import CourseError
+from lmcourse.widgets.distributions import divergence
 from lmcourse.widgets.masking_draw import KEPT, MASKED, RANDOM
 from lmcourse.widgets.packing import Array, as_array, as_booleans
-from lmcourse.widgets.tokens import as_tokens
+from lmcourse.widgets.tokens import SPECIAL, as_tokens, visible
 
-SPECIAL = frozenset(
-    [
-        "[CLS]",
-        "[SEP]",
-        "[PAD]",
-        "[BOS]",
-        "[EOS]",
-        "<s>",
-        "</s>",
-        "<pad>",
-        "<bos>",
-        "<eos>",
-        "<|endoftext|>",
-    ]
-)
 MOST_WORDS = 2000  # that the browser may draw a random one of
-MOST_SHOWN = 4  # words of each distribution
+MOST_SHOWN = 3  # words of each distribution
 NOBODY = 0xFFFF  # no word
+ROUNDED = 4e-3  # what bfloat16's 8 bits may take from a sum of 1, and as much again
+READERS = ("exact", "model")
+
+
+class Content(NamedTuple):
+    """A text with its draws and answers, as a page gets it."""
+
+    tokens: list[str]
+    words: list[str]  # that stand in others' places
+    pool: int  # so many of them are drawn from
+    arrays: dict[str, Array]
+
+
+def content_of(
+    tokens: list[str],
+    mask_token: str,
+    *,
+    special: Any = None,
+    word_ids: Any = None,
+    vocabulary: Any = None,
+    selected: Any = None,
+    read: Any = None,
+    model: Any = None,
+    exact: Any = None,
+) -> Content:
+    """What `Masking` is given, checked and packed; its docstring says what each is."""
+    named = [token in SPECIAL for token in tokens] if special is None else special
+    arrays: dict[str, Array] = {"special": as_booleans("special", named, (len(tokens),))}
+    words = Words(vocabulary, tokens, arrays["special"])
+    arrays["word"] = word_numbers(word_ids, tokens)
+    arrays |= draws_of(selected, read, tokens, words, mask_token)
+    arrays |= predictions_of(model, exact, tokens, words, len(arrays.get("fates", ())))
+    return Content(tokens, words.listed, words.pool, arrays)
 
 
 class Words:
@@ -104,6 +124,8 @@ def draws_of(
             raise CourseError("read was given without selected.", "Give both, or selected alone.")
         return {}
     n = len(tokens)
+    if _axes(selected) == 1:  # one draw
+        selected = selected[None] if hasattr(selected, "ndim") else [selected]
     chosen = as_booleans("selected", selected, (None, n))
     if read is None:
         read = [
@@ -144,7 +166,8 @@ def predictions_of(
     Of both distributions the same words: the likeliest of each, and the true token. A divergence
     that is infinite is sent as −1.
     """
-    given = {name: it for name, it in (("model", model), ("exact", exact)) if it is not None}
+    found = dict(zip(READERS, (exact, model), strict=True))
+    given = {name: it for name, it in found.items() if it is not None}
     if not given:
         return {}
     if not words.vocabulary:
@@ -165,7 +188,8 @@ def predictions_of(
     out = _likeliest(both, tokens, words)
     out["joint"] = np.array([*joint], np.uint8)
     if len(both) == 2:
-        out["divergence"] = divergence(both["exact"].rows, both["model"].rows)
+        gap = divergence(both["exact"].rows, both["model"].rows)
+        out["divergence"] = np.where(np.isfinite(gap), gap, -1.0)
     return out
 
 
@@ -184,9 +208,12 @@ def _likeliest(both: dict[str, _Rows], tokens: Sequence[str], words: Words) -> d
                 "Give rows of zeros for tokens that are not predicted, such as [CLS].",
             )
         true = words.vocabulary[tokens[i]]
-        likely = [np.argsort(-it.rows[r, i], kind="stable")[:MOST_SHOWN] for it in both.values()]
-        columns = list(dict.fromkeys([*np.concatenate(likely).tolist(), true]))
-        columns.sort(key=lambda c: -max(it.rows[r, i, c] for it in both.values()))
+        best = [
+            [c for c in np.argsort(-it.rows[r, i], kind="stable")[:MOST_SHOWN] if it.rows[r, i, c]]
+            for it in both.values()
+        ]
+        columns = list(dict.fromkeys([*map(int, chain(*best)), true]))
+        columns.sort(key=lambda c: [-it.rows[r, i, c] for it in both.values()])
         shown[r, i, : len(columns)] = [words.named(c) for c in columns]
         for k, (name, it) in enumerate(both.items()):
             parts[name][r, i, : len(columns)] = it.rows[r, i, columns]
@@ -194,13 +221,47 @@ def _likeliest(both: dict[str, _Rows], tokens: Sequence[str], words: Words) -> d
     return {"shown": shown, "truth": truth, "known": known.astype(np.uint8), **parts}
 
 
-def divergence(exact: Array, model: Array) -> Array:
-    """KL(exact ‖ model) in nats over the last axis; −1 where it is infinite."""
-    with np.errstate(divide="ignore", invalid="ignore"):
-        terms = np.where(exact > 0, exact * (np.log(exact) - np.log(model)), 0.0)
-    found = terms.sum(-1)
-    kept: Array = np.where(np.isfinite(found), np.maximum(found, 0.0), -1.0)
-    return kept
+def row_of(held: dict[str, Array], i: int, draw: int | None) -> int | None:
+    """Which row of the predictions a position's are; None if there are none.
+
+    Args:
+        held: the arrays.
+        i: the position.
+        draw: the given draw that is shown, None if it is another.
+    """
+    if "known" not in held or (held["joint"][0] and draw is None):
+        return None
+    row = (draw or 0) if held["joint"][0] else 0
+    return row if held["known"][row, i] else None
+
+
+def gain(held: dict[str, Array], i: int, draw: int | None) -> float:
+    """By how much the exact answer knows a token better than the model does; -2 without answers."""
+    row = row_of(held, i, draw)
+    if row is None:
+        return -2.0
+    first, *second = held["truth"][row, i].tolist()
+    return float(first - sum(second))
+
+
+def said(held: dict[str, Array], words: Sequence[str], i: int, draw: int | None) -> str:
+    """The answers at a position, in words; nothing where there are none."""
+    row = row_of(held, i, draw)
+    if row is None:
+        return ""
+    readers = [name for name in READERS if name in held]
+    parts = []
+    for k, name in enumerate(readers):
+        best = int(held[name][row, i].argmax())
+        word, p = visible(words[held["shown"][row, i, best]]), float(held[name][row, i, best])
+        true = float(held["truth"][row, i, k])
+        loss = f"{abs(np.log(true)):.3g}" if true > 0 else "∞"
+        who = "the exact answer" if name == "exact" else "the model's"
+        parts.append(f"{who} is “{word}” with {p:.3g}, its loss of the true token {loss} nats")
+    if "divergence" in held:
+        gap = float(held["divergence"][row, i])
+        parts.append(f"KL(exact ‖ model) is {'∞' if gap < 0 else f'{gap:.3g}'} nats")
+    return "; ".join(parts)
 
 
 def _rows(name: str, value: Any, n: int, width: int, draws: int) -> _Rows:
@@ -214,7 +275,7 @@ def _rows(name: str, value: Any, n: int, width: int, draws: int) -> _Rows:
     rows = as_array(name, value, shape).astype(np.float64).reshape(-1, n, width)
     sums = rows.sum(-1)
     known = sums != 0
-    wrong = (rows < 0).any(-1) | (known & (np.abs(sums - 1) > 1e-3))
+    wrong = (rows < 0).any(-1) | (known & (np.abs(sums - 1) > ROUNDED))
     if wrong.any():
         r, i = (int(it) for it in np.argwhere(wrong)[0])
         place = f"{name}[{r}, {i}]" if deep else f"{name}[{i}]"

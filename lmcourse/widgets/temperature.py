@@ -9,6 +9,7 @@ import traitlets
 from lmcourse.errors import CourseError
 from lmcourse.widgets.base import Widget, module
 from lmcourse.widgets.checks import shown, whole_below, within
+from lmcourse.widgets.distributions import divergence
 from lmcourse.widgets.packing import Array, as_array, single
 from lmcourse.widgets.tokens import as_tokens, visible
 
@@ -42,6 +43,7 @@ class Temperature(Widget):
         pinned: the class whose logit a hand moves; None: the teacher's most probable.
         moves: what hands have added, as [example, class, amount], each amount from −20 to 20.
         step: how many gradient steps were taken, from 0 to 50.
+        exact: whether the teacher is the exact posterior, and gets its color and name.
 
     Raises:
         CourseError: shapes differ, a logit is not finite, a name is no text, or a setting is out
@@ -63,6 +65,7 @@ class Temperature(Widget):
     pinned = traitlets.Int(None, allow_none=True).tag(sync=True)
     moves = traitlets.List(traitlets.List(), help=MOVES).tag(sync=True)
     step = traitlets.Int(0).tag(sync=True)
+    exact = traitlets.Bool(False).tag(sync=True)
 
     def __init__(
         self,
@@ -80,6 +83,7 @@ class Temperature(Widget):
         pinned: int | None = None,
         moves: Sequence[Sequence[float]] = (),
         step: int = 0,
+        exact: bool = False,
     ) -> None:
         self._teacher = _logits("teacher", teacher, None)
         self._student = _logits("student", student, self._teacher.shape)
@@ -99,6 +103,7 @@ class Temperature(Widget):
             pinned=pinned,
             moves=moves,
             step=step,
+            exact=exact,
         )
 
     @property
@@ -112,12 +117,14 @@ class Temperature(Widget):
         text = visible(self._names[self.example]).replace("␣", " ") if self._names else ""
         of = f" of “{text}”" if text else ""
         picked = "" if self.pinned is None else f", “{visible(self.classes[self.pinned])}” picked"
+        teacher = "a teacher that is exact" if self.exact else "a teacher"
+        far = "its limit for T → ∞" if self.scaled else "its first-order approximation"
         return (
-            f"Soft targets of a teacher and a student at T = {self.temperature:g}{of}: "
-            f"{', '.join(each)}, of {len(t)} classes in all; KL {_divergence(t, s):.3g} nats. "
-            "Beside them the gradient of the loss by the student's logits with its limit for "
-            "T → ∞, and below it the gradient's length at each temperature, with and without the "
-            f"factor T², and the way of {STEPS} steps of gradient descent. Settings: step "
+            f"Soft targets of {teacher} and a student at T = {self.temperature:g}{of}: "
+            f"{', '.join(each)}, of {len(t)} classes in all; KL {divergence(t, s):.3g} nats. "
+            f"Beside them the gradient of the loss by the student's logits with {far}, and below "
+            "it the gradient's length at each temperature, with and without the factor T², and "
+            f"the way of {STEPS} steps of gradient descent. Settings: step "
             f"{self.step}, {'with' if self.scaled else 'without'} T², α = {self.alpha:g}, learning "
             f"rate {self.learning_rate:g}, label “{visible(self.classes[self._label])}”{picked}."
         )
@@ -218,9 +225,3 @@ def _named(name: str, value: Any, logits: Array, axis: int) -> list[str]:
 def _softmax(z: Array, temperature: float) -> Array:
     odds: Array = np.exp((z - z.max()) / temperature)
     return odds / odds.sum()
-
-
-def _divergence(p: Array, q: Array) -> float:
-    with np.errstate(divide="ignore", invalid="ignore"):
-        each = np.where(p > 0, p * (np.log(p) - np.log(q)), 0.0)
-    return max(0.0, float(each.sum()))

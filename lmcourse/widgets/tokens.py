@@ -12,6 +12,16 @@ _UNSEEN = frozenset({"Cc", "Cf", "Zs", "Zl", "Zp", "Co", "Cn"})
 _BLANK = frozenset("\u115f\u1160\u3164\uffa0\u034f")  # letters and marks that no font draws
 _HALF = re.compile("[\ud800-\udfff]")
 
+PADDING = frozenset({"[PAD]", "<pad>"})
+SPECIAL = PADDING | {
+    *("[CLS]", "[SEP]", "[BOS]", "[EOS]"),
+    *("<s>", "</s>", "<bos>", "<eos>", "<|endoftext|>"),
+}  # what stands around words in a model's input; [MASK] and [UNK] stand for one
+MOST_TOKENS = 512  # of a text whose every token is drawn: what BERT reads
+_PARTS = re.compile(
+    r"""[^\s\x1c-\x1f\x85\ufeff.,:;!?()"“”…]+|[.,:;!?()"“”…]"""  # that of masking/text.js, too
+)
+
 
 def as_tokens(name: str, value: Any, length: int | None = None) -> list[str]:
     """The value as a list of strings, one a token; special tokens and the empty string are tokens.
@@ -49,6 +59,37 @@ def as_tokens(name: str, value: Any, length: int | None = None) -> list[str]:
             "Pass the tokens of the same input, special tokens and padding included.",
         )
     return tokens
+
+
+def as_text(value: Any, widget: str) -> list[str]:
+    """The value as the tokens of a text that is drawn whole.
+
+    Args:
+        value: as in `as_tokens`.
+        widget: whose text it is, for messages.
+
+    Raises:
+        CourseError: as in `as_tokens`; or there are more than 512.
+    """
+    tokens = as_tokens("tokens", value)
+    if len(tokens) > MOST_TOKENS:
+        raise CourseError(
+            f"tokens has {len(tokens):,} tokens; {widget} shows {MOST_TOKENS}.",
+            f"Pass a part of the text, such as tokens[:{MOST_TOKENS}].",
+        )
+    return tokens
+
+
+def words_of(text: str) -> list[str]:
+    """A typed text's words and punctuation marks; special tokens such as [CLS] stay whole.
+
+    Raises:
+        CourseError: there are none, more than 512, or half of a character.
+    """
+    words = _PARTS.findall(text)
+    if not 1 <= len(words) <= MOST_TOKENS:
+        raise CourseError(f"The text has {len(words)} tokens.", f"Give 1 to {MOST_TOKENS}.")
+    return as_tokens("text", words)
 
 
 def visible(token: str) -> str:

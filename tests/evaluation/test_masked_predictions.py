@@ -7,6 +7,7 @@ import torch
 from lmcourse.corpus import BookWorld
 from lmcourse.errors import CourseError
 from lmcourse.evaluation.masked_predictions import (
+    answers,
     divergence,
     masked_predictions,
     of_masked_lm,
@@ -75,6 +76,19 @@ def test_a_masked_model_reads_mask_and_not_the_token():
     ids[0, [2, 5]] = width
     logits = model.eval()(input_ids=ids).logits[0, [2, 5], :width]
     torch.testing.assert_close(rows.float(), logits.softmax(-1), rtol=1e-4, atol=1e-7)
+
+
+def test_any_text_is_answered_in_one_line():
+    answer = answers(WORLD.masked_posterior, WORLD)
+    widget = Masking(TOKENS, answer=answer)
+    np.testing.assert_array_equal(answer(TOKENS)["exact"], widget._answer(TOKENS)["model"])
+    assert "KL(exact ‖ model) is 0 nats" in widget.alt
+    widget.text = " ".join(REVIEW[:6])
+    assert widget.tokens == REVIEW[:6] and widget.trouble == "" and "KL" in widget.alt
+    widget.text = "The quagga the zebra"
+    assert widget.trouble.startswith("BookWorld does not know “The”, “quagga”, “zebra”. It has 1,")
+    widget.text = "piano piano piano"
+    assert "No review of BookWorld" in widget.trouble
 
 
 def test_what_does_not_fit_is_refused():

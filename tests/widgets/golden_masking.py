@@ -5,6 +5,7 @@
 """
 
 import base64
+import contextlib
 import itertools
 import json
 import math
@@ -15,12 +16,15 @@ from typing import Any
 import numpy as np
 import torch
 
+from lmcourse.errors import CourseError
 from lmcourse.models.attention import causal_mask
 from lmcourse.models.inputs import visible as visible_keys
 from lmcourse.models.sentence_tree import Branch, SentenceTree
 from lmcourse.models.spanbert import boundaries
 from lmcourse.widgets import Visibility
 from lmcourse.widgets.masking_draw import Rules, draw, numbers
+from lmcourse.widgets.tokens import words_of
+from tests.widgets import strings
 
 FOLDER = Path(__file__).parents[2] / "web" / "test"
 ADDED = {"-inf": -math.inf, "-10000": -1e4, "lowest": torch.finfo(torch.float32).min}
@@ -52,7 +56,12 @@ def masking() -> dict[str, Any]:
         {"seed": seed, "epoch": e, "numbers": list(itertools.islice(numbers(seed, e), 5))}
         for seed, e in ((0, 0), (1, 0), (0, 1), (999_999, 9))
     ]
-    return {"cases": cases, "streams": streams}
+    texts = []
+    for _ in range(300):
+        text = random.choice(["", " "]).join(strings.tokens(random, random.randint(1, 6)))
+        with contextlib.suppress(CourseError):  # there is none, or half a character
+            texts.append({"text": text, "tokens": words_of(text)})
+    return {"cases": cases, "streams": streams, "texts": texts}
 
 
 def matrices() -> dict[str, torch.Tensor]:

@@ -11,7 +11,7 @@ from playwright.sync_api import Browser, expect
 
 from lmcourse.errors import CourseError
 from lmcourse.widgets import Masking
-from lmcourse.widgets.masking_data import divergence
+from lmcourse.widgets.distributions import divergence
 from lmcourse.widgets.masking_draw import Rules, draw, numbers, units_of
 from tests.widgets import golden_masking
 from tests.widgets.examples import press, tap, walk
@@ -88,7 +88,9 @@ def test_divergence_is_kl_in_nats():
     exact, model = np.array([0.5, 0.5, 0]), np.array([0.25, 0.25, 0.5])
     assert divergence(exact, model) == pytest.approx(np.log(2))
     assert divergence(exact, exact) == 0
-    assert divergence(np.array([0.5, 0.5]), np.array([1.0, 0.0])) == -1  # infinite
+    assert divergence(np.array([0.5, 0.5]), np.array([1.0, 0.0])) == np.inf
+    sent = Masking(["a"], vocabulary=["a", "b"], exact=[[0.5, 0.5]], model=[[1, 0]])
+    assert sent._held["divergence"] == [[-1]] and "KL(exact ‖ model) is ∞" in sent.alt
 
 
 @pytest.mark.parametrize(
@@ -120,11 +122,163 @@ def test_divergence_is_kl_in_nats():
         (TOKENS, {"epoch": 10}, r"epoch is 10, outside of 0 to 9"),
         (TOKENS, {"position": 14}, r"position is 14"),
         (TOKENS, {"seed": -1}, r"seed is -1"),
+        (TOKENS, {"answer": dict, "selected": [[0] * 14]}, r"answer is for texts that are typed"),
+        (TOKENS, {"answer": list}, r"answer\(tokens\) returned list.*vocabulary, model, exact"),
+        (TOKENS, {"text": " "}, r"text has 0 tokens\. Give 1 to 512"),
+        (TOKENS, {"text": "x " * 513}, r"text has 513 tokens"),
+        (TOKENS, {"text": "x" * 4001}, r"4,001 characters"),
+        (TOKENS, {"selected": [[0] * 14], "text": "new"}, r"given for another text.*selected"),
     ],
 )
 def test_what_does_not_fit_is_refused(tokens, options, says):
     with pytest.raises(CourseError, match=says):
         Masking(tokens, **options)
+
+
+def test_half_precision_and_one_draw_are_taken():
+    rows = torch.randn(14, 400, generator=torch.manual_seed(0)).softmax(-1)
+    words = [*WORDS, *(f"w{i}" for i in range(400 - len(WORDS)))]
+    for dtype in (torch.bfloat16, torch.float16):
+        Masking(TOKENS, vocabulary=words, model=rows.to(dtype))
+    with pytest.raises(CourseError, match=r"sums to 0\.99"):
+        Masking(TOKENS, vocabulary=words, model=0.99 * rows)
+    one = [0, 1, 1, *[0] * 11]
+    for selected in (one, np.array(one, bool), torch.tensor(one)):
+        assert Masking(TOKENS, selected=selected).read[:4] == ["[CLS]", "[MASK]", "[MASK]", "is"]
+
+
+def test_the_words_for_paper_are_true():
+    plain, with_answers = Masking(TOKENS, position=3), Masking(TOKENS, position=3, **GIVEN)
+    assert "of 12 tokens are selected" in plain.alt  # [CLS] and [SEP] never are
+    assert "Position 3, “is”: no prediction was given for it." in plain.alt
+    true, model, exact = WORDS.index("is"), GIVEN["model"][3], GIVEN["exact"][3]
+    said = with_answers.alt
+    assert f"the exact answer is “{WORDS[exact.argmax()]}” with {exact.max():.3g}" in said
+    assert f"its loss of the true token {-np.log(model[true]):.3g} nats; KL" in said
+    assert f"KL(exact ‖ model) is {divergence(exact, model):.3g} nats" in said
+    hostile = Masking(["a"], mask_token="\u202e\x00", rate=1, masked=1)
+    assert "stand as ⟨202E⟩⟨0000⟩" in hostile.alt
+    widget = Masking(["a", "b"], selected=[[1, 0], [0, 1]], kind="token", epoch=7)
+    widget.kind = "given"
+    assert "in epoch 1, 1 of 2" in widget.alt
+
+
+def answer(tokens):
+    """Return made-up answers to a text without "x"."""
+    if "x" in tokens:
+        raise CourseError("Nobody knows “x”.", "Write y.")
+    if "crash" in tokens:
+        raise ZeroDivisionError("division by zero")
+    words = sorted({*tokens, "old"})
+    exact = np.full((len(tokens), len(words)), 1 / len(words))
+    return {"vocabulary": words, "exact": exact}
+
+
+TYPED = "[CLS] it rains , and how ! [SEP]"
+
+
+def test_a_typed_text_is_answered_and_what_goes_wrong_is_a_sentence():
+    told = []
+    own = ["[CLS]", "the", "prose", "[SEP]"]
+    widget = Masking(own, answer=answer)
+    widget.observe(lambda change: told.append(change["new"]), "answered")
+    assert widget.text == "[CLS] the prose [SEP]" and "exact answer" in widget.alt
+    first = widget.arrays
+    widget.position = 300
+    widget.text = TYPED
+    assert widget.tokens == ["[CLS]", "it", "rains", ",", "and", "how", "!", "[SEP]"]
+    assert widget.answered == TYPED == told[-1] and widget.trouble == ""
+    assert widget._held["special"].tolist() == [1, 0, 0, 0, 0, 0, 0, 1]
+    assert "the exact answer is" in widget.alt and len(widget.read) == 8
+    for text, said in (
+        ("x rains", "Nobody knows “x”. Write y."),
+        ("crash !", "There are no answers: ZeroDivisionError: division by zero. Call answer"),
+    ):
+        widget.text = text
+        assert widget.trouble.startswith(said) and said in widget.alt
+        assert widget.tokens == text.split() and "known" not in widget._held
+        assert widget.answered == text
+    widget.text = "[CLS] the prose [SEP]"
+    assert widget.arrays == first and widget.trouble == "" and widget.tokens == own
+    with pytest.raises(CourseError, match="0 tokens"):
+        widget.text = " "
+    with pytest.raises(CourseError, match="tokens cannot change"):
+        widget.tokens = ["a"]
+
+
+def test_a_tokenizer_may_split_what_is_typed():
+    widget = Masking(TOKENS, tokenize=lambda text: ["[CLS]", *text.lower(), "[SEP]"])
+    assert widget.text == ""  # these tokens are no text with spaces
+    widget.text = "Hi"
+    assert widget.tokens == ["[CLS]", "h", "i", "[SEP]"] and "answer=" in widget.trouble
+    widget.text = ""
+    assert widget.tokens == TOKENS and widget.trouble == ""
+    assert Masking(TOKENS, text="new plot").tokens == ["new", "plot"]
+
+
+def test_a_reader_types_a_text_without_a_kernel(browser: Browser, tmp_path: Path):
+    widget = Masking(["[CLS]", "it", "rains", "[SEP]"], answer=answer)
+    with open_file(browser, host_page("file", widget, tmp_path), width=390) as it:
+        page, line = it.page, it.page.get_by_label("Your sentence")
+        expect(line).to_have_value("[CLS] it rains [SEP]")
+        line.fill("[CLS] it pours , again [SEP]")
+        says(page, "of 4 tokens selected")
+        expect(page.get_by_text("its answers come from a notebook’s kernel")).to_be_visible()
+        expect(page.get_by_text("exact answer")).to_have_count(0)
+        line.fill("")
+        expect(page.get_by_text("These are 0 tokens: give 1 to 512.")).to_be_visible()
+        says(page, "of 4 tokens selected")  # the last picture stays
+        line.fill("[CLS] it rains [SEP]")
+        says(page, "of 2 tokens selected")
+        says(page, "it alone is hidden")
+        assert it.errors == []
+
+
+def test_a_kernel_answers_what_a_reader_types(browser: Browser, tmp_path: Path):
+    widget = Masking(["it", "rains"], answer=answer)
+    with open_file(browser, host_page("jupyter", widget, tmp_path)) as it:
+        page, line = it.page, it.page.get_by_label("Your sentence")
+        for text, said in (
+            (TYPED, "it alone is hidden"),
+            ("x rains", "Nobody knows “x”. Write y."),
+        ):
+            line.fill(text)
+            assert page.evaluate("host.changed.text") != text  # not at every letter
+            line.press("Enter")
+            page.wait_for_function("(text) => host.saved?.text === text", arg=text)
+            says(page, "its answers come from a notebook’s kernel")
+            widget.text = text
+            state = widget.state()
+            for name in ("arrays", "index", "tokens", "words", "pool", "trouble", "answered"):
+                page.evaluate("([name, value]) => kernel(name, value)", [name, state[name]])
+            says(page, said)
+            expect(line).to_have_value(text)
+        page.get_by_role("button", name="Undo").click()
+        page.get_by_role("button", name="Undo").click()
+        says(page, "of 2 tokens selected")
+        says(page, "it alone is hidden")
+        assert it.errors == []
+
+
+def test_what_changes_nothing_is_not_there(browser: Browser, tmp_path: Path):
+    selected = np.eye(14, dtype=int)[2:4]
+    widget = Masking(TOKENS, selected=selected, kind="token", masked=0.8, random=0.6, epoch=7)
+    with open_file(browser, host_page("file", widget, tmp_path)) as it:
+        page = it.page
+        expect(page.get_by_text("[MASK] and random are more than all")).to_be_visible()
+        expect(page.get_by_text("random gets the remaining 20 %")).to_be_visible()
+        expect(page.get_by_text("% expected")).to_be_visible()
+        kind = page.get_by_label("Draw").first
+        kind.select_option("span")
+        expect(page.get_by_text("% expected")).to_have_count(0)
+        kind.select_option("given")
+        for label in ("Select", "Of these: [MASK]", "Random word"):
+            expect(page.get_by_label(label, exact=True)).to_be_hidden()
+        expect(page.get_by_label("Your sentence")).to_have_count(0)
+        says(page, "epoch 1 of 0 to 1")
+        page.get_by_role("button", name="Step back").click()
+        says(page, "epoch 0 of 0 to 1")
+        assert it.errors == []
 
 
 def test_a_large_vocabulary_does_not_travel():
@@ -164,7 +318,7 @@ def test_hover_keyboard_and_play(browser: Browser, tmp_path: Path):
         page.mouse.move(box["x"] + 0.25 * box["width"], box["y"] + 10)
         expect(page.locator(".lm-tip")).to_contain_text("“\u2068prose\u2069” at 2")
         expect(page.locator(".lm-tip")).to_contain_text("no loss here")
-        expect(page.locator(".lm-tip")).to_contain_text("it would cost −log p model")
+        expect(page.locator(".lm-tip")).to_contain_text("it would cost −log p exact")
         walk(page, "Tokens", "Home", "ArrowRight", "Enter")
         says(page, "Chosen: “\u2068the\u2069” at 1, not selected")
         press(page, "Select", "End")

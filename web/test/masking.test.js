@@ -4,6 +4,7 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import test from "node:test";
 import { draw, numbers, unitsOf } from "../widgets/masking/draws.js";
+import { split } from "../widgets/masking/text.js";
 
 const golden = JSON.parse(readFileSync(new URL("masking.golden.json", import.meta.url)));
 
@@ -18,6 +19,12 @@ test("a draw is Python's draw", () => {
   for (const { given, settings, epoch, fates, stands } of golden.cases) {
     assert.deepEqual(draw(given, settings, epoch), { fates, stands }, JSON.stringify(settings));
   }
+});
+
+test("a typed text is split as in Python", () => {
+  assert.ok(golden.texts.length > 200);
+  for (const { text, tokens } of golden.texts) assert.deepEqual(split(text), tokens, JSON.stringify(text));
+  assert.deepEqual(split("[CLS] it's “new”, isn't it?"), ["[CLS]", "it's", "“", "new", "”", ",", "isn't", "it", "?"]);
 });
 
 const text = (n) => ({ words: [...Array(n).keys()], special: Array(n).fill(0), pool: 9 });

@@ -72,7 +72,7 @@ function lengthOf(u) {
   let share = 0.2, reached = 0;
   const sums = times(10, () => {
     reached += share;
-    share *= 1 - 0.2;
+    share *= 0.8;
     return reached;
   });
   return 1 + sums.slice(0, 9).filter((bound) => u * reached >= bound).length;

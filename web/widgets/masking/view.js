@@ -1,35 +1,35 @@
-// What the model reads, epoch by epoch, and what it answers at one position.
+// What the model reads, what it answers at one position, and every epoch's draw.
 
+import { EXACT, MODEL } from "../shared/colors.js";
 import { s } from "../shared/dom.js";
 import { fitted, note, rect, text, tinted, title } from "../shared/marks.js";
 import { short } from "../shared/numbers.js";
 import { shortened } from "../shared/tokens.js";
-import { answer, percent } from "./words.js";
+import { answer, percent, standing } from "./words.js";
 
-/** Of each fate its color, as in lmcourse/style.py, and its letter. */
-const LOOKS = [null, ["#0072B2", "M"], ["#D55E00", "R"], ["#009E73", "K"]];
+/** Of each fate its color and its letter. */
+const LOOKS = [null, ["#CC79A7", "M"], ["#E69F00", "R"], ["#009E73", "K"]];
 const CELL = 46, LEFT = 62, RIGHT = 86, TILE = 46;
 
-/** Where things lie; grids are placed over `cells` and `strip`. */
-export function place({ data: { n }, draws }, width) {
-  const columns = Math.max(3, Math.min(n, Math.floor(width / 88)));
+/** Where things lie, and the answers; grids are placed over `cells` and `strip`. */
+export function place(it, width) {
+  const { data: { n }, draws } = it;
+  const columns = Math.max(3, Math.min(n, Math.floor(width / 80)));
   const rows = Math.ceil(n / columns);
   const cells = { x: 0, y: (width < 560 ? 2 : 1) * TILE + 4, width: Math.min(width, columns * 120), height: rows * CELL };
-  const strip = { x: LEFT, y: cells.y + cells.height + 44, width: width - LEFT - RIGHT, height: Math.max(draws.length * 14, 14) };
-  return { columns, rows, cells, strip };
+  const [answers, end] = answered(it, cells.y + cells.height + 28, width);
+  const strip = { x: LEFT, y: end + 44, width: width - LEFT - RIGHT, height: draws.length * 14 };
+  return { columns, rows, cells, answers, strip };
 }
 
 export function picture(it, at, width) {
-  const { counts, now, given, data } = it;
-  const left = 1 - now.masked;
-  const expected = [now.masked, Math.min(now.random, left), Math.max(left - now.random, 0)];
-  const drawnAt = (share) => (given ? "" : `; rate ${percent(share)}`);
+  const { counts: [all, ...each], eligible, now: { kind, rate }, data: { mask } } = it;
+  const asked = it.given || kind === "span" ? "" : `; rate ${percent(rate)}`; // of spans it is a number of tokens
   const [summary] = tiles([
-    [`Selected: ${counts[0]} of ${it.eligible}`, percent(counts[0], it.eligible) + drawnAt(now.rate)],
-    ...[shortened(data.mask), "Random word", "Kept"].map((name, k) => [`${name}: ${counts[k + 1]}`,
-      (counts[0] ? percent(counts[k + 1], counts[0]) : "–") + drawnAt(expected[k]), k + 1])], 0, width);
-  const [answers, height] = answered(it, at.strip.y + at.strip.height + 40, width);
-  return { height, still: [summary, cells(it, at), epochs(it, at.strip), answers] };
+    [`Selected: ${all} of ${eligible}`, percent(all, eligible) + asked],
+    ...[shortened(mask), "Random word", "Kept"].map((name, k) =>
+      [`${name}: ${each[k]}`, all ? percent(each[k], all) : "–", k + 1])], 0, width);
+  return { height: at.strip.y + at.strip.height + 8, still: [summary, cells(it, at), at.answers, epochs(it, at.strip)] };
 }
 
 /** Numbers with what they are, beside each other: their marks, and their height. */
@@ -45,8 +45,8 @@ function tiles(all, y, width) {
 }
 
 /** The text as the model reads it; above what is selected, the token that it is asked for. */
-function cells({ data, fates, standing, position }, { columns, cells: box }) {
-  const wide = box.width / columns;
+function cells(it, { columns, cells: box }) {
+  const wide = box.width / columns, { data, fates, chosen } = it;
   return data.tokens.map((token, i) => {
     const [x, y] = [box.x + (i % columns) * wide, box.y + Math.floor(i / columns) * CELL];
     const look = LOOKS[fates[i]];
@@ -54,9 +54,9 @@ function cells({ data, fates, standing, position }, { columns, cells: box }) {
       look && [tinted(x + 2, y + 2, wide - 4, CELL - 5, look[0]),
         text(x + wide - 11, y + 16, look[1], { class: "letter" }),
         note(x + 8, y + 16, fitted(token, wide - 30, 12))],
-      text(x + wide / 2, y + (look ? 35 : 27), fitted(standing(i), wide - 12, look ? 14 : 13),
+      text(x + wide / 2, y + (look ? 35 : 27), fitted(standing(it, i), wide - 12, look ? 14 : 13),
         { "text-anchor": "middle", class: look ? "strong" : data.special[i] ? "soft" : null }),
-      i === position && rect(x, y, wide, CELL - 1, { class: "pin", rx: 8 }));
+      i === chosen && rect(x, y, wide, CELL - 1, { class: "pin", rx: 8 }));
   });
 }
 
@@ -76,22 +76,22 @@ function epochs({ data: { n }, draws, epoch, eligible, now }, { x, y, width, hei
     rect(x - 2, y + epoch * tall - 1, width + 4, tall + 2, { class: "pin", rx: 3 })];
 }
 
-const READERS = { exact: ["#D55E00", "exact answer"], model: ["#0072B2", "the model’s"] };
+const READERS = { exact: [EXACT, "exact answer"], model: [MODEL, "the model’s"] };
 
 /** The likeliest words at one position, as pairs of bars: their marks, and where they end. */
 function answered(it, y, width) {
   const told = answer(it);
-  if (!told) return [[], y - 24];
-  const head = [title(0, y, told.head), note(0, y + 18, told.stands), note(0, y + 35, told.why)];
+  if (!told) return [null, y - 28];
+  const head = [title(0, y, told.head), note(0, y + 18, told.read), note(0, y + 35, told.why)];
   if (!told.words) return [head, y + 45];
   const [facts, high] = tiles(told.tiles, y + 52, width);
-  const names = Object.keys(READERS).filter((name) => told[name]);
+  const names = it.data.readers;
   const room = Math.min(130, width * 0.3), x = room + 10;
   const top = y + 86 + high;
   const most = Math.max(...names.flatMap((name) => told[name]));
-  const step = 10 + 12 * names.length;
+  const step = 8 + 12 * names.length;
   const bar = (x, y, wide, name) => rect(x, y, Math.max(wide, 1), 8, // exact is filled, the model's outlined
-    { stroke: READERS[name][0], "stroke-width": 1.5, fill: name === "exact" ? READERS[name][0] : "none" });
+    { stroke: READERS[name][0], "stroke-width": 1.5, fill: name === "exact" ? EXACT : "none" });
   return [[head, facts,
     names.map((name, k) => [bar(k * 150, top - 26, 26, name), note(34 + k * 150, top - 18, READERS[name][1])]),
     told.words.map((word, i) => {
@@ -101,5 +101,5 @@ function answered(it, y, width) {
           const [long, at] = [(told[name][i] / most) * (Math.min(width, 760) - x - 100), top + i * step + k * 12];
           return [bar(x, at + 2, long, name), note(x + long + 8, at + 11, short(told[name][i]) + (true_ && !k ? " ← true" : ""))];
         }));
-    })], top + told.words.length * step + 8];
+    })], top + told.words.length * step + 4];
 }

@@ -1,23 +1,27 @@
 // What the picture says, in sentences.
 
+import { times } from "../shared/dom.js";
 import { short } from "../shared/numbers.js";
 import { quoted, shortened } from "../shared/tokens.js";
 
 export const percent = (part, whole = 1) => `${Number(((100 * part) / (whole || 1)).toPrecision(3))} %`;
 const lost = (p) => (p > 0 ? short(-Math.log(p)) : "∞");
 
-/** What stands at a place. */
-const stands = ({ data, fates, standing }, i) => [data.special[i] ? "special, never selected: no loss" : "not selected: no loss here",
-  `selected, ${shortened(data.mask)} stands there`, `selected, the random word ${quoted(standing(i), 12)} stands there`,
-  "selected and kept as it is"][fates[i]];
+/** What the model reads at a place. */
+export const standing = ({ data: { tokens, mask, named }, fates, stands }, i) => [tokens[i], mask, named[stands[i]], tokens[i]][fates[i]];
+
+/** And why. */
+const fate = (it, i) => [it.data.special[i] ? "special, never selected: no loss" : "not selected: no loss here",
+  `selected, ${shortened(it.data.mask)} stands there`, `selected, the random word ${quoted(standing(it, i), 12)} stands there`,
+  "selected and kept as it is"][it.fates[i]];
 
 /** A token with its place, and what stands there. */
-export const about = (it, i) => `${quoted(it.data.tokens[i])} at ${i}, ${stands(it, i)}`;
+export const about = (it, i) => `${quoted(it.data.tokens[i])} at ${i}, ${fate(it, i)}`;
 
 /** Where the predictions of a position lie; −1: there are none. */
-export function rowOf({ data, given, epoch }, i) {
+export function rowOf({ data, given, now, epoch }, i) {
   if (!data.known || (data.joint[0] && !given)) return -1;
-  const at = (data.joint[0] ? epoch : 0) * data.n + i;
+  const at = (data.joint[0] && now.dynamic ? epoch : 0) * data.n + i;
   return data.known[at] ? at : -1;
 }
 
@@ -31,19 +35,19 @@ export function nats(it, i) {
 
 /** What is known about the chosen position: likeliest words, losses, divergence. */
 export function answer(it) {
-  const { data, position: i, given } = it;
+  const { data, chosen: i, given } = it;
   if (!data.known) return null;
   const at = rowOf(it, i), joint = data.joint[0];
-  const head = { head: `Position ${i}: ${quoted(data.tokens[i], 16)}`, stands: stands(it, i) };
+  const head = { head: `Position ${i}: ${quoted(data.tokens[i], 16)} (choose another above)`, read: fate(it, i) };
   if (at < 0) return { ...head, why: joint && !given ? "Predictions are for the given draws." : "No prediction was given for it." };
   const { shown, readers, truth, count, divergence } = data;
-  const places = [...shown.subarray(at * count, (at + 1) * count).keys()].map((k) => at * count + k).filter((k) => shown[k] < 65535);
+  const places = times(count, (k) => at * count + k).filter((k) => shown[k] < 65535);
   const would = it.fates[i] ? "" : "would be ";
   return {
     ...head,
-    why: joint ? "Answers given this draw, with all its selected tokens hidden." : "Answers given all other tokens: it alone is hidden.",
+    why: joint ? "Given the draw, with all its selected tokens hidden." : "Given all other tokens: it alone is hidden.",
     true: data.tokens[i],
-    words: [...places.map((k) => data.words[shown[k]]), "all others"],
+    words: [...places.map((k) => data.named[shown[k]]), "all others"],
     ...Object.fromEntries(readers.map((name) => {
       const shares = places.map((k) => data[name][k]);
       return [name, [...shares, Math.max(1 - shares.reduce((a, b) => a + b), 0)]];
@@ -57,13 +61,18 @@ export function answer(it) {
   };
 }
 
-/** What has been asked for so far. */
-export function effect({ data, counts, eligible, draws, epoch, now, given }) {
-  const first = `Epoch ${epoch}: ${counts[0]} of ${eligible} tokens are selected. Only they make a loss.`;
-  if (!now.dynamic) return `${first} Static masking asks for the same ones in every epoch.`;
+/** What has been asked for so far, and what there is no answer to. */
+export function effect(it) {
+  const { data, counts, eligible, draws, epoch, now, given } = it;
   const seen = data.tokens.filter((_, i) => draws.slice(0, epoch + 1).some(({ fates }) => fates[i])).length;
-  const wanted = given ? "" : ` (${percent(1 - (1 - now.rate) ** (epoch + 1))} expected)`;
-  return `${first} After ${epoch + 1} epoch${epoch ? "s" : ""}, ${percent(seen, eligible)} of the tokens have been asked for${wanted}.`;
+  // Of spans, whose tokens come together and up to a number, no such formula is known.
+  const wanted = given || now.kind === "span" ? "" : ` (${percent(1 - (1 - now.rate) ** (epoch + 1))} expected)`;
+  return [
+    `Epoch ${epoch}: ${counts[0]} of ${eligible} tokens are selected. Only they make a loss.`,
+    !given && now.masked + now.random > 1.001 && `${shortened(data.mask)} and random are more than all: random gets the remaining ${percent(1 - now.masked)}.`,
+    now.dynamic ? `After ${epoch + 1} epoch${epoch ? "s" : ""}, ${percent(seen, eligible)} of the tokens have been asked for${wanted}.`
+      : "Static masking asks for the same ones in every epoch.",
+    data.why].filter(Boolean).join(" ");
 }
 
 /** The picture for those who do not see it. */
@@ -73,7 +82,7 @@ export function alternative(it) {
   const how = { given: "as given", token: "by tokens", word: "by whole words", span: "by spans" }[now.kind];
   return `Draw ${how}${given ? "" : ` at ${percent(now.rate)}`}, epoch ${epoch} of 0 to ${draws.length - 1}: ` +
     `${counts[0]} of ${eligible} tokens selected, ${counts[1]} ${shortened(data.mask)}, ${counts[2]} random, ${counts[3]} kept. ` +
-    `Chosen: ${about(it, it.position)}. ${told?.why ?? ""} ` + (told?.words ? [
+    `Chosen: ${about(it, it.chosen)}. ${told?.why ?? data.why ?? ""} ` + (told?.words ? [
     ...told.words.map((word, k) => `${quoted(word)} ${data.readers.map((name) => `${name} ${short(told[name][k])}`).join(", ")}`),
     ...told.tiles.map(([strong]) => strong)].join("; ") : "");
 }
