@@ -131,7 +131,8 @@ def test_the_words_have_the_numbers(scaled):
     kl = distillation_loss(z[None], teacher[None], 3.0) / 9
     assert f"“cat” {t[0]:.3g} and {s[0]:.3g}, “dog” {t[1]:.3g} and {s[1]:.3g}" in widget.alt
     assert f"KL {kl:.3g} nats" in widget.alt and "of “a small ▢ purred”" in widget.alt
-    for name, value, words in (("pinned", 2, "“owl” picked"), ("alpha", 0.25, "α = 0.25")):
+    others = (("pinned", 2, "“owl” picked"), ("alpha", 0.25, "α = 0.25"), ("exact", True, "exact"))
+    for name, value, words in others:
         assert words not in widget.alt
         setattr(widget, name, value)
         assert words in widget.alt
@@ -160,6 +161,32 @@ def test_the_browser_says_what_python_says(browser: Browser, tmp_path: Path):
             words = figure(it.page).get_attribute("aria-label")
             found = re.search(re.escape(label) + r".*?student: logit \S+ ([\d.]+)", words)
             assert float(found[1]) == pytest.approx(own, rel=1e-2)
+
+
+def test_a_limit_is_none_at_a_low_temperature(browser: Browser, tmp_path: Path):
+    with open_file(browser, host_page("jupyter", make(), tmp_path)) as it:
+        it.page.evaluate("kernel('temperature', 0.123456)")
+        says(it.page, "first-order approximation at this T 103; times T² it is")
+        says(it.page, "with the limit 1.57 for T → ∞.")
+        out = it.page.locator(".lm-field", has_text="Temperature T").locator("output")
+        expect(out).to_have_text("0.12")  # as precisely as the slider's positions
+        slider = it.page.get_by_label("Temperature T")
+        expect(slider).to_have_attribute("aria-valuetext", "0.12")
+
+
+def test_the_exact_posterior_has_a_color_of_its_own(browser: Browser, tmp_path: Path):
+    def colors(page: Page) -> set[str]:
+        bars = page.locator(".lm-stage svg rect[fill-opacity]")
+        return set(bars.evaluate_all("all => all.map((it) => it.getAttribute('fill'))"))
+
+    student, gradient = "#0072B2", "#009E73"
+    with open_file(browser, host_page("jupyter", make(), tmp_path)) as it:
+        says(it.page, "T = 2 ")
+        assert colors(it.page) == {"#D55E00", student, gradient}
+        assert it.page.get_by_text("teacher t", exact=True).count() == 1
+        it.page.evaluate("kernel('exact', true)")
+        expect(it.page.get_by_text("exact t", exact=True)).to_have_count(1)
+        assert colors(it.page) == {"currentColor", student, gradient}
 
 
 def test_picked_moved_and_taken_back(browser: Browser, tmp_path: Path):
@@ -220,7 +247,10 @@ def test_the_pointer_is_told_numbers(browser: Browser, tmp_path: Path):
                 "Classes",
                 r"“\W*owl\W*”\nteacher: logit 3, [\d.]+, at T = 1 [\d.]+\nstudent: logit −1,",
             ),
-            ("Gradient by T", r"T = 10\nwith T² [\d.]+, limit [\d.]+\nwithout [\d.·⁻¹²³]+, limit"),
+            (
+                "Gradient by T",
+                r"T = 10\nwith T² [\d.]+, limit [\d.]+\nwithout [\d.·⁻¹²³]+, first-order approx",
+            ),
             ("KL by step", r"Step 25\nKL with T² [\d.·⁻¹²³⁴⁵]+\nwithout [\d.]+"),
         ):
             place = page.get_by_role("grid", name=grid)
@@ -230,11 +260,20 @@ def test_the_pointer_is_told_numbers(browser: Browser, tmp_path: Path):
             assert re.match(words, tip.text_content())
         page.mouse.move(2, 2)
         expect(tip).to_be_hidden()
+        page.get_by_label("L_d times T²").uncheck()  # nothing has a limit then but 0
+        place = page.get_by_role("grid", name="Classes")
+        place.hover()
+        assert "first-order approximation" in tip.text_content()
+        expect(page.get_by_text("first order", exact=True)).to_have_count(2)
+        expect(page.get_by_text("T → ∞", exact=True)).to_have_count(0)
+        page.get_by_role("button", name="Undo").click()
         walk(page, "Gradient by T", "End", "Enter")
         says(page, "T = 1000 ")
         assert "T = 1000, with T²" in page.get_by_role("status").text_content()
         page.get_by_text("Show values").click()
-        row = page.get_by_role("row", name="owl").get_by_role("cell").all_text_contents()
+        cells = page.get_by_role("row", name="owl").get_by_role("cell")
+        expect(cells).to_have_count(6)
+        row = cells.all_text_contents()
         now, limit = (float(it.replace("−", "-")) for it in row[-2:])
         assert row[:2] == ["3", "−1"] and now == pytest.approx(limit, rel=0.02)
 

@@ -55,7 +55,7 @@ test("extreme logits give numbers", () => {
     for (const temperature of [0.1, 1, 1000]) for (const scaled of [true, false]) for (const alpha of [0, 0.5, 1]) {
       const found = measure(one, { ...given, labels: [0], example: 0, temperature, scaled, alpha,
         learning_rate: 20, moves: [[0, 0, 20]], step: 50 });
-      const all = [found.rows.map(({ t, s, g, limit }) => [t, s, g, limit]), found.facts.map((it) => it[1]),
+      const all = [found.rows.map(({ t, s, g, first }) => [t, s, g, first]), found.facts.map((it) => it[1]),
         found.paths, found.sizes, found.far, found.most, found.whole, found.highest].flat(3);
       assert.ok(all.every(Number.isFinite), JSON.stringify(all));
       assert.ok(found.most > 0 && found.highest > 0);
@@ -74,7 +74,7 @@ test("of many classes the teacher's best have a row, and the label, the picked o
   const { rows } = measure(many, { ...given, labels: [3], example: 0, temperature: 100, scaled: true, alpha: 0.5,
     learning_rate: 1, moves: [], step: 0 });
   assert.equal(rows.at(-1).name, "the other 990");
-  for (const [key, whole] of [["t", 1], ["s", 1], ["t1", 1], ["s1", 1], ["g", 0], ["limit", 0]]) {
+  for (const [key, whole] of [["t", 1], ["s", 1], ["t1", 1], ["s1", 1], ["g", 0], ["first", 0]]) {
     near(rows.reduce((sum, row) => sum + row[key], 0), whole, key, 1e-9);
   }
 });

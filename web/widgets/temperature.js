@@ -1,6 +1,6 @@
 // Temperature: what a teacher says besides the right answer, and how that pulls at a student.
 
-import { button, checkbox, range, select } from "./shared/controls.js";
+import { button, checkbox, range, select, whole } from "./shared/controls.js";
 import { h, times } from "./shared/dom.js";
 import { grid } from "./shared/grid.js";
 import { playing } from "./shared/player.js";
@@ -9,34 +9,34 @@ import { widget } from "./shared/widget.js";
 import { layout } from "./temperature/layout.js";
 import { LAST, measure, prepare, TEMPERATURES } from "./temperature/maths.js";
 import { picture } from "./temperature/picture.js";
-import { about, alternative, effect, lengthsAt, plain, progressAt, signed } from "./temperature/words.js";
+import { about, alternative, coarse, effect, lengthsAt, plain, progressAt, signed } from "./temperature/words.js";
 
 const MOST = 20; // what a hand adds to a logit, or takes from it
 const RATES = [0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 20];
 
-const isIndex = (value, count) => Number.isInteger(value) && value >= 0 && value < count;
 const isList = (value, length, test) => Array.isArray(value) && value.length === length && value.every(test);
 
 function fields({ count, n, names, best }) {
   const options = times(count, (i) => plain(names[i] ?? `${i + 1}`));
   const { make } = select({ label: "Example", choices: options });
-  const isMove = (it) => isList(it, 3, Number.isFinite) &&
-    isIndex(it[0], count) && isIndex(it[1], n) && Math.abs(it[2]) <= MOST;
+  const { takes } = whole(count), isClass = whole(n).takes;
+  const isMove = (it) => isList(it, 3, Number.isFinite) && takes(it[0]) && isClass(it[1]) && Math.abs(it[2]) <= MOST;
   return {
-    labels: { start: best, takes: (value) => isList(value, count, (it) => isIndex(it, n)) },
+    labels: { start: best, takes: (value) => isList(value, count, isClass) },
     examples: { start: names, takes: (value) => JSON.stringify(value) === JSON.stringify(names) },
     example: {
       start: 0,
-      takes: (value) => isIndex(value, count),
+      takes,
       make: count > 1 && (({ onInput, ...rest }) => make({ onInput: (value) => onInput(+value), ...rest })),
     },
     temperature: range({ label: "Temperature T", start: 2, positions: TEMPERATURES }),
     scaled: checkbox({ label: "L_d times T²", start: true }),
     alpha: range({ label: "Weight α of L_d", start: 1, positions: times(21, (i) => i / 20) }),
     learning_rate: range({ label: "Learning rate", start: 1, positions: RATES }),
-    pinned: { start: null, takes: (value) => value === null || isIndex(value, n) },
+    pinned: whole(n, null),
     moves: { start: [], takes: (value) => isList(value, value?.length, isMove) },
     step: range({ label: "Gradient steps", start: 0, positions: times(LAST + 1, (i) => i) }),
+    exact: { start: false, takes: (value) => typeof value === "boolean" },
   };
 }
 
@@ -87,10 +87,10 @@ const build = ({ data: held, view, tip, say, signal }) => {
     over: grids.map(({ node }) => node),
     table: () => ({
       caption: `Logits, soft targets, gradient at T = ${data.at}`,
-      head: ["class", "z teacher", "z student", "t", "s", "gradient", "T → ∞"],
-      rows: data.rows.map(({ index, name, zT, zS, t, s, g, limit }) => [
+      head: ["class", "z teacher", "z student", "t", "s", "gradient", coarse(data)],
+      rows: data.rows.map(({ index, name, zT, zS, t, s, g, first }) => [
         ...(index === undefined ? [name, "", ""] : [shortened(name, 40), signed(zT), signed(zS)]),
-        ...[t, s, g, limit].map(signed)]),
+        ...[t, s, g, first].map(signed)]),
     }),
     draw(now, _, width) {
       data = measure(held, now);

@@ -39,7 +39,7 @@ export const norm = (x) => Math.sqrt(x.reduce((sum, it) => sum + it * it, 0));
 /** ∂KL(t ‖ s)/∂z = (s − t)/T. @param t the teacher's soft targets. @param z the student's logits. */
 export const pull = (t, z, T) => softmax(z, T).map((s, i) => (s - t[i]) / T);
 
-/** What T² times that comes to for T → ∞: differences of centered logits by the number of classes. */
+/** What T² times that comes to for T → ∞, and about T² times what it is at a high T: differences of centered logits by the number of classes. */
 export function farPull(teacher, z) {
   const away = z.map((it, i) => it - teacher[i]);
   const mean = away.reduce((a, b) => a + b) / away.length;
@@ -49,7 +49,7 @@ export function farPull(teacher, z) {
 /** ∂L_s/∂z of L_s = −log softmax(z) at the label: it has no temperature. */
 export const labelGradient = (z, label) => softmax(z, 1).map((s, i) => s - (i === label));
 
-/** ∂L/∂z of L = α L_d + (1 − α) L_s. @param own the gradient of KL, or its limit. */
+/** ∂L/∂z of L = α L_d + (1 − α) L_s. @param own the gradient of KL, or an approximation. */
 export function gradient(own, z, { temperature: T, scaled, alpha }, label) {
   const factor = alpha * (scaled ? T * T : 1);
   const hard = alpha < 1 && labelGradient(z, label);
@@ -101,7 +101,8 @@ export function measure(held, now) {
   const t = softmax(teacher, T), own = pull(t, z, T), far = farPull(teacher, z);
   const columns = Object.entries({
     zT: teacher, zS: z, t, s: softmax(z, T), t1: softmax(teacher, 1), s1: softmax(z, 1),
-    g: gradient(own, z, now, label), limit: gradient(far.map((it) => it / T / T), z, now, label),
+    g: gradient(own, z, now, label),
+    first: gradient(far.map((it) => it / T / T), z, now, label), // to first order in 1/T; times T², the limit
   });
   const row = (pick) => Object.fromEntries(columns.map(([key, values]) => [key, pick(values)]));
   const shown = chosen(teacher, held.students[example], label, pinned);

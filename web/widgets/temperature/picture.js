@@ -1,17 +1,19 @@
 // The picture as one SVG, so that what is saved is what is seen.
 
+import { EXACT, MODEL, TEACHER } from "../shared/colors.js";
 import { s, times } from "../shared/dom.js";
 import { fitted, note, rect, text, title } from "../shared/marks.js";
 import { power, short } from "../shared/numbers.js";
 import { LAST, TEMPERATURES } from "./maths.js";
-import { signed } from "./words.js";
+import { coarse, signed } from "./words.js";
 
-const TEACHER = ["#0072B2", 1], STUDENT = ["#D55E00", 0.3], GRADIENT = ["#009E73", 1];
+const STUDENT = [MODEL, 0.3], GRADIENT = ["#009E73", 1];
+const teacher = ({ exact }) => [exact ? EXACT : TEACHER, 1];
 /** A line's look and name; only the first two belong to both charts. */
 const LINES = [
   [{ stroke: "#009E73" }, "with T²"],
   [{ stroke: "#CC79A7", "stroke-dasharray": "7 4" }, "without T²"],
-  [{ class: "axis" }, "limit, T → ∞"],
+  [{ class: "axis" }, "first order in 1/T"],
   [{ class: "axis", "stroke-dasharray": "2 4" }, "of L_s"],
 ];
 
@@ -20,6 +22,9 @@ const number = (x, y, words) => text(x, y, words, { "text-anchor": "end" });
 const line = (d, name, look) => s("path", { d, class: name, fill: "none", ...look });
 const bar = (x, y, width, height, [color, opacity]) =>
   rect(x, y, width, height, { fill: color, "fill-opacity": opacity, stroke: color });
+/** A mark that stands out from a bar of its own color. */
+const tick = (x, y, tall) => [
+  line(`M${x - 1.5} ${y}v${tall}M${x + 1.5} ${y}v${tall}`, "halo"), line(`M${x} ${y}v${tall}`, "pin")];
 const ring = (cx, cy) => s("circle", { cx, cy, r: 4, class: "pin" });
 
 /** @returns {SVGElement[]} everything that stands still while the pointer moves. */
@@ -40,35 +45,35 @@ const cards = ({ width, wide }, { n, facts }) => facts.map(([name, value], i) =>
     s("tspan", { style: "font-size:19px" }, short(value)), wide && i < 2 && s("tspan", null, ` of ${short(Math.log(n))}`))];
 });
 
-function heads({ wide, head, width, left, zero, half }, { at }) {
+function heads({ wide, head, width, left, zero, half }, data) {
   const y = head + 20, x = wide ? left - 12 : 0, far = wide ? zero - half : 235;
   return [
-    title(x, head, `Soft targets at T = ${at}`), title(zero - half, head, "Gradient ∂L/∂z"),
-    bar(x, y - 9, 9, 9, TEACHER), note(x + 14, y, "teacher t"),
+    title(x, head, `Soft targets at T = ${data.at}`), title(zero - half, head, "Gradient ∂L/∂z"),
+    bar(x, y - 9, 9, 9, teacher(data)), note(x + 14, y, `${data.exact ? "exact" : "teacher"} t`),
     bar(x + 84, y - 9, 9, 9, STUDENT), note(x + 98, y, "student s"),
     line(`M${x + 168} ${y - 11}v14`, "pin"), note(x + 174, y, "at T = 1"),
-    ring(far + 5, y - 4), note(far + 14, y, "for T → ∞"),
-    wide && [note(0, y, "✓ label"), note(width - 80, y, "now", "end"), note(width, y, "T → ∞", "end")]];
+    ring(far + 5, y - 4), note(far + 14, y, coarse(data)),
+    wide && [note(0, y, "✓ label"), note(width - 80, y, "now", "end"), note(width, y, coarse(data), "end")]];
 }
 
 /** A class: its two bars, its gradient, its numbers. */
-function classRow({ wide, width, left, long, end, zero, half, tall }, { whole, most, label, pinned }, row, y) {
-  const { name, index, t, t1, s: own, s1, g, limit } = row;
+function classRow({ wide, width, left, long, end, zero, half, tall }, data, row, y) {
+  const { whole, most, label, pinned } = data, { name, index, t, t1, s: own, s1, g, first } = row;
   const top = y + (wide ? 6 : 24), under = wide ? y + 26 : y + 17;
   return [
     index === pinned && rect(-6, y, width + 12, tall, { rx: 6, class: "pin" }),
     index === undefined ? note(0, under, name)
       : text(0, under, `${index === label ? "✓ " : ""}\u2068${fitted(name, wide ? 100 : width - 104)}\u2069`),
-    [["t", t, t1, TEACHER], ["s", own, s1, STUDENT]].map(([letter, p, once, look], i) => [
+    [["t", t, t1, teacher(data)], ["s", own, s1, STUDENT]].map(([letter, p, once, look], i) => [
       note(left - 11, top + 12 + 16 * i, letter),
       bar(left, top + 2 + 16 * i, (p / whole) * long, 11, look),
-      line(`M${left + (once / whole) * long} ${top + 16 * i}v15`, "pin"),
+      tick(left + (once / whole) * long, top + 16 * i, 15),
       number(end, top + 12 + 16 * i, short(p))]),
     line(`M${left} ${top}v31M${zero} ${top}v31`, "axis"),
     bar(zero + (Math.min(0, g) / most) * half, top + 9, (Math.abs(g) / most) * half, 13, GRADIENT),
-    Math.abs(limit) <= most && ring(zero + (limit / most) * half, top + 15.5),
+    Math.abs(first) <= most && ring(zero + (first / most) * half, top + 15.5),
     number(wide ? width - 80 : width, wide ? top + 20 : under, signed(g)),
-    wide && note(width, top + 20, signed(limit), "end")];
+    wide && note(width, top + 20, signed(first), "end")];
 }
 
 const axes = ({ width, left, long, zero, half, bottom }, { whole, most }) => [
@@ -78,21 +83,21 @@ const axes = ({ width, left, long, zero, half, bottom }, { whole, most }) => [
 
 /**
  * A chart whose columns are evenly apart. @param {{name: string, bottom: string, at: number, lines: number,
- *   label: (i: number) => any, ticks: number, tick: (i: number) => string, up: (value: number) => number,
- *   curves: [number, number[]][]}} it `label` is for each tenth column, `tick` for each of the `ticks`;
+ *   label: (i: number) => any, ticks: number, reads: (i: number) => string, up: (value: number) => number,
+ *   curves: [number, number[]][]}} it `label` is for each tenth column, `reads` for each of the `ticks`;
  *   a curve is the number of its line and its values, and `up` puts them between 0 and 1.
  */
-function chart({ x, y, width, height }, scaled, { name, bottom, at, lines, label, ticks, tick, up, curves }) {
+function chart({ x, y, width, height }, scaled, { name, bottom, at, lines, label, ticks, reads, up, curves }) {
   const last = curves[0][1].length - 1;
   const across = (i) => x + (i / last) * width, down = (part) => y + (1 - part) * height;
   return [
     title(x - 44, y - 58, name),
     LINES.slice(0, lines).map(([look, words], i) => {
-      const left = x - 44 + (i % 2) * 130, top = y - 36 + 18 * (i >> 1);
+      const left = x - 44 + (i % 2) * 150, top = y - 36 + 18 * (i >> 1);
       return [line(`M${left} ${top - 4}h22`, null, { "stroke-width": 2, ...look }), note(left + 28, top, words)];
     }),
     times(ticks, (i) => [line(`M${x} ${down(i / (ticks - 1))}h${width}`, "rule"),
-      note(x - 6, down(i / (ticks - 1)) + 4, tick(i), "end")]),
+      note(x - 6, down(i / (ticks - 1)) + 4, reads(i), "end")]),
     times(last / 10 + 1, (i) => middle(across(10 * i), y + height + 16, label(i))),
     line(`M${x} ${y}v${height}h${width}`, "axis"),
     line(`M${across(at)} ${y}v${height}`, "axis", { "stroke-dasharray": "3 3" }),
@@ -106,13 +111,13 @@ function chart({ x, y, width, height }, scaled, { name, bottom, at, lines, label
 /** How long the gradient of L_d is at each temperature, on log axes; it is 10³ at most, but for a hair. */
 function lengths(box, { T, scaled, sizes, far, labelSize }) {
   const squared = (values) => values.map((it, i) => it * TEMPERATURES[i] ** 2);
-  const limits = TEMPERATURES.map((it) => far / it ** 2);
+  const firsts = TEMPERATURES.map((it) => far / it ** 2);
   return chart(box, scaled, {
     name: "Length of the gradient of L_d", bottom: "temperature T", at: 10 * Math.log10(T) + 10, lines: 4,
     label: (i) => 10 ** (i - 1),
-    ticks: 6, tick: (i) => power(2 * i - 7),
+    ticks: 6, reads: (i) => power(2 * i - 7),
     up: (value) => (Math.log10(value) + 7) / 10,
-    curves: [[3, sizes.map(() => labelSize)], [2, limits], [2, squared(limits)], [1, sizes], [0, squared(sizes)]],
+    curves: [[3, sizes.map(() => labelSize)], [2, firsts], [2, squared(firsts)], [1, sizes], [0, squared(sizes)]],
   });
 }
 
@@ -120,7 +125,7 @@ function lengths(box, { T, scaled, sizes, far, labelSize }) {
 const progress = (box, { scaled, step, paths, highest }) => chart(box, scaled, {
   name: "KL(t ‖ s) as the student learns", bottom: "gradient steps", at: step, lines: 2,
   label: (i) => 10 * i,
-  ticks: 3, tick: (i) => short((i * highest) / 2),
+  ticks: 3, reads: (i) => short((i * highest) / 2),
   up: (value) => value / highest,
   curves: [[1, paths[1]], [0, paths[0]]],
 });
