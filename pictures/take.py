@@ -86,7 +86,7 @@ def main() -> None:
 
 
 def take_the_book() -> None:
-    """Take the landing page, two widgets on their pages and a slide, from disk."""
+    """Take the landing page, three widgets on their pages and a slide, from disk."""
     site = build_book(print).parent
     with browser.chromium_page() as (page, _seen):
         page.set_viewport_size({"width": 1180, "height": 700})
@@ -94,11 +94,15 @@ def take_the_book() -> None:
         take(page, "book", page.locator("html"))
         page.goto((site / "recurrent-language-models.html").as_uri())
         page.locator(".lm svg").first.wait_for()
-        page.set_viewport_size({"width": 1180, "height": 1300})
+        page.set_viewport_size({"width": 1180, "height": 1700})
         take(page, "widget", page.locator(".lm").first)
         page.goto((site / "attention-heads.html").as_uri())
         page.locator(".lm svg").first.wait_for()
+        page.locator(".lm").first.evaluate("it => it.scrollIntoView({block: 'center'})")
         take(page, "attention", page.locator(".lm").first)
+        page.goto((site / "graph.html").as_uri())
+        page.locator(".lm svg").first.wait_for()
+        take(page, "graph", page.locator(".lm").nth(1))
         page.set_viewport_size({"width": 1280, "height": 720})
         page.goto((site / "slides" / "02-recurrent-language-models.html").as_uri())
         page.wait_for_selector("html[data-ready]")

@@ -90,9 +90,15 @@ def _section(number: str, solved: set[str]) -> str:
 
 
 def _gallery(pages: Sequence[course.Source]) -> str:
-    """Write the list of the widgets' pages, each with its question."""
+    """Write the list of the widgets' pages in the book's order, each with its question."""
+    from lmcourse.book import outline
+
+    try:
+        listed = [page.slug for part in outline.read() for page in part.gallery]
+    except CourseError:  # to mend it is not the student's task
+        listed = []
     lines = ["## Widgets", "", "Figures that you can move, each on a page of its own.", ""]
-    for page in pages:
+    for page in sorted(pages, key=lambda it: [*listed, it.slug].index(it.slug)):
         question = f" · *{page.question}*" if page.question else ""
         lines.append(f"- **{_link(product_name(page), page.title)}**{question}")
     return "\n".join([*lines, ""])

@@ -59,6 +59,17 @@ def test_the_widgets_stand_under_the_chapters_without_a_mark(small):
     )
 
 
+def test_the_widgets_stand_in_the_books_order(small):
+    for name in ("a-widget", "b-widget", "c-widget"):
+        small.write(f"gallery/{name}.md", WIDGET.replace("Attention heads", name))
+    part = "- part: P\n  chapters:\n    - number: '02'\n      needs: []\n"
+    text = f"{part}- part: W\n  gallery: [c-widget, a-widget, b-widget]\n"
+    for outline, order in ((text, "cab"), (text.replace("c-", "x-"), "abc"), ("nothing", "abc")):
+        (small.root / "outline.yml").write_text(outline, encoding="utf-8")
+        page = startpage.page(workbook.lay_out())
+        assert "".join(re.findall(r"gallery/(\w)-widget", page)) == order
+
+
 def test_every_link_leads_to_a_file(small):
     small.write("chapters/03-a b (é).md", "---\n\n# Odd name\n")
     small.write("gallery/attention-heads.md", WIDGET)
