@@ -55,7 +55,8 @@ function computer(network) {
   };
 }
 
-const build = ({ data: network, view, moving, tip, say, signal, id }) => {
+const build = ({ data: network, view, moving, tip, say, signal }) => {
+  const id = Math.random().toString(36).slice(2); // what SVG refers to is named once on a page
   const { time } = network;
   const compute = computer(network);
   let data = null, size = null, earlier = null;

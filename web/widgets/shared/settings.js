@@ -56,7 +56,10 @@ export function settings(model, fields, signal, tellAll) {
       if (past.length) take(past.pop());
     },
     canUndo: () => past.length > 0,
-    reset: () => change(first),
+    reset() {
+      change(first);
+      tellAll(names); // what is typed and was never taken goes, too
+    },
     /** Takes settings from a link's text; says whether it was one for this key. */
     restore(hash, key) {
       const found = new URLSearchParams(hash.slice(1));

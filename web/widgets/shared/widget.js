@@ -13,7 +13,7 @@ import { tip } from "./tip.js";
  *   name: string, label: string, title: string, intro: string, call: string,
  *   read: (arrays: Object, model) => data, fields: (data) => Object,
  *   build: (it: {data, view, model, signal, root: HTMLElement, svg: SVGElement, moving: SVGElement,
- *     caption: HTMLElement, tip, say: (text: string) => void, id: string, refresh: () => void}) => Parts}} options
+ *     caption: HTMLElement, tip, say: (text: string) => void, refresh: () => void}) => Parts}} options
  *   `name` is the stem of files and links, `label` what a screen reader calls the whole, `call` the
  *   Python call up to its settings (`GradientFlow(network, `), `read` what is made of the arrays
  *   once, `fields` the settings in order, with or without a control (shared/controls.js); `refresh`
@@ -50,9 +50,8 @@ export function widget({ name, label, title, intro, call, read, fields, build })
       const caption = h("p");
       const say = (words) => { status.textContent = words; };
       const hint = tip();
-      const id = Math.random().toString(36).slice(2);
       const { under, over, above, below, table, draw } =
-        build({ data, view, model, signal, root, svg, moving, caption, tip: hint, say, id, refresh: () => update([]) });
+        build({ data, view, model, signal, root, svg, moving, caption, tip: hint, say, refresh: () => update([]) });
       const values = valuesTable(table);
       const actions = buttons({ model, view, name, call, svg, say, signal, root });
       const stage = h("div", { class: "lm-stage" }, under, svg, over, hint.node);
@@ -77,7 +76,7 @@ export function widget({ name, label, title, intro, call, read, fields, build })
       }
 
       function update(changed) {
-        wanted = [...new Set([...wanted, ...changed])];
+        wanted.push(...changed);
         if (!waiting) requestAnimationFrame(show);
         waiting = true;
         reflect();
