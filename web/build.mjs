@@ -38,9 +38,9 @@ const RENAMED_IN = {
     partial partner parts pitch place positions power quotes refresh reset right root
     row says score second share side small source sum svg tall tip title undo weights all cells counts`),
   gates: words(`
-    again arrays assign boxes call clipped end ends follows gates head inSvg kind label labels lanes
-    maps name names now numbers order orders others paint pace panels pause place positions rank
-    refresh reset root row run saturation seen series shown state stored strips sum sums svg time tip title
+    again assign boxes call clipped end ends follows gates given head held inSvg kept label labels lanes
+    level maps name names now numbers order orders others pace paint panels pause place positions rank
+    refresh reset root row run saturation seen shown state stored strips sum sums svg time tip title
     tokens undo units was wide words`),
   gradient_flow: words(`
     show again backs beside cells chart cut drive earlier factor flows full high inputProducts kind label
@@ -48,9 +48,9 @@ const RENAMED_IN = {
     time title whole call head name pause refresh reset undo`),
   graph: words(`
     show again agrees all args back before call depth difference done edges end error far free gap grad
-    gradient head inSvg label level list lost middle name needs nodes now number op out pass pause pin
+    gradient head inSvg known label level list lost middle name needs nodes now number op out pass pause pin
     place positions product pushes refresh reset result root shown slope slopes slot svg tip trouble undo
-    users variables waits ways wide`),
+    users variables waits ways wide wrong`),
   masking: words(`
     answers call cells chosen count counts draws eligible fates head kernel label live mask most name
     named now onAnswer own pause place positions readers refresh reset root rule show special stands
@@ -70,7 +70,8 @@ const RENAMED_IN = {
     most name names paths pause place positions refresh reset root sizes students svg tall teachers reads
     ticks tip title undo wide zero`),
   visibility: words(`
-    call label name now place positions refresh reset root svg tip undo`),
+    before boxes call cell codes count end first head label lane lanes letters live most name now pairs
+    place positions refresh reset root rule show sum svg tip tokens undo weighed weights written wrong`),
 };
 
 function words(text) {

@@ -181,6 +181,12 @@ class Pipeline:
 
         return plain(self)
 
+    def told(self, text: str, model: Any = None) -> list[Any]:
+        """The words of a text and how each is cut, step by step: see ``told.told``."""
+        from lmcourse.tokenizers.told import told  # which knows every model
+
+        return told(self, text, model)
+
     # --- lengths ---
 
     def enable_truncation(

@@ -4,6 +4,7 @@
 pre-tokenizer ask about, because a browser's own are of another Unicode version.
 """
 
+import math
 import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
@@ -22,7 +23,12 @@ from lmcourse.tokenizers.text.unicode import CharacterSet, characters, lowercase
 if TYPE_CHECKING:
     from lmcourse.tokenizers.pipeline import Pipeline
 
-SHOWN = 40  # pieces of a round of pruning that are listed: those that cost most
+SHOWN = 31  # pieces of a round of a unigram's training that are listed
+UNITS = {  # of the scores of pairs
+    "frequency": "how often they occur",
+    "likelihood": "nats that the corpus gains",
+    "pmi": "count ÷ product of the parts’ counts",
+}
 Plain = dict[str, Any]
 Steps = list[list[str]]
 
@@ -193,6 +199,7 @@ def _training(training: Training[Any, Any]) -> Plain:
     if isinstance(training.trainer, UnigramTrainer):
         return _rounds(training.trainer, training.word_counts)
     trainer, counts = training.trainer, training.word_counts
+    score = getattr(trainer, "score", "frequency")
     kept = {*trainer.alphabet(counts), *contents(trainer.special_tokens)}
     if gone := set().union(*counts) - kept:
         raise CourseError(
@@ -202,7 +209,8 @@ def _training(training: Training[Any, Any]) -> Plain:
     return {
         "steps": [[*step.pair, step.tied] for step in training.steps],
         "first": len(trainer.first_tokens(counts)),
-        "score": getattr(trainer, "score", "frequency"),
+        "score": score,
+        "unit": UNITS[score],
         "words": list(counts),
         "counts": list(counts.values()),
     }
@@ -225,13 +233,30 @@ def _rounds(trainer: UnigramTrainer, counts: Mapping[str, int]) -> Plain:
 
 
 def _round(steps: list[Any]) -> Plain:
+    """What EM and the step after it did; of many pieces some, from the dearest to the cheapest.
+
+    ``shown`` has their losses where they were pruned, else their probabilities; see ``unit``.
+    """
     *em, last = steps
-    removed = getattr(last, "removed", ())
+    pieces = last.pieces if last.kind == "seed" else last.removed
+    ranked = sorted(pieces, key=lambda it: -it[1])
+    count = min(len(ranked), SHOWN)
+    apart = 1 if last.kind == "seed" else (len(ranked) - 1) / max(count - 1, 1)
+    some = [ranked[round(place * apart)] for place in range(count)]
     spared = getattr(last, "spared", None)
     return {
         "kind": last.kind,
         "seldom": sum(len(step.removed) for step in em),  # what EM dropped
-        "pruned": len(removed),
-        "shown": [list(it) for it in sorted(removed, key=lambda it: -it[1])[:SHOWN]],
-        "spared": list(spared) if spared else None,
+        "pruned": 0 if last.kind == "seed" else len(ranked),
+        "added": len(getattr(last, "added", ())),  # characters that had been dropped
+        "shown": [
+            _digits(it, cost if last.kind == "prune" else math.exp(cost)) for it, cost in some
+        ],
+        "spared": _digits(*spared) if spared else None,
+        "unit": "nats that a word loses" if last.kind == "prune" else "probability",
     }
+
+
+def _digits(piece: str, cost: float) -> list[Any]:
+    """As many digits as are shown, to keep pages small."""
+    return [piece, float(f"{cost:.4g}")]

@@ -4,7 +4,7 @@ A recipe is a normalizer, a pre-tokenizer, a model, a post-processor and a decod
 together. They differ less in how they merge than in what they take for a word.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from lmcourse.errors import CourseError
@@ -24,6 +24,7 @@ from lmcourse.tokenizers.text import normalizers, pre_tokenizers
 from lmcourse.tokenizers.text.byte_characters import CHARACTER_TO_BYTE
 from lmcourse.tokenizers.text.normalized_string import checked_text
 from lmcourse.tokenizers.tokenizer import Tokenizer
+from lmcourse.tokenizers.told import early
 from lmcourse.tokenizers.well_known import (
     BERT_TOKENS,
     GPT2_TOKEN,
@@ -52,6 +53,10 @@ class Recipe(NamedTuple):
     def plain(self) -> Plain:
         """Both as plain lists and strings, as ``lmcourse.widgets.Merges`` takes them: `plain`."""
         return plain(self.tokenizer, self.training)
+
+    def early(self, step: int, scores: Mapping[str, float] | None = None) -> Any:
+        """The model as it was after so many merges; of a unigram, with these scores, nats."""
+        return early(self.tokenizer.model, self.training, step, scores)
 
 
 def char_bpe(

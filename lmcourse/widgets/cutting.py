@@ -2,6 +2,7 @@
 
 import json
 import re
+from collections.abc import Iterable
 from typing import Any, ClassVar
 
 import numpy as np
@@ -26,7 +27,8 @@ REMEDY = (
 class Cutting(Widget):
     """A text of the reader's own, cut by up to three tokenizers.
 
-    What stands in the text is text: a typed ``[MASK]`` is no special token.
+    What stands in the text is text, and no special token. Among a unigram model's pieces are its
+    special tokens, though: it takes a typed ``<pad>`` for that piece, as its library does.
     """
 
     lighter: ClassVar[str] = (
@@ -95,13 +97,21 @@ class Cutting(Widget):
         return one_of("algorithm", proposal["value"], self.tokenizers)
 
     def named(self) -> str:
-        """The names of the tokenizers, as a sentence lists them."""
+        """The names of the tokenizers, as a sentence lists them, with what they do."""
         names = [NAMES[kind] for kind in self.tokenizers]
-        return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+        if len(names) == 1:
+            return f"{names[0]} cuts"
+        return f"{', '.join(names[:-1])} and {names[-1]} cut"
 
     def quoted(self) -> str:
         """The text as a reader sees it."""
         return f"“{visible(self.text).replace('␣', ' ')}”"
+
+
+def listed(tokens: Iterable[str]) -> str:
+    """Tokens in a sentence: how many, and each as a reader sees it."""
+    seen = [visible(it) for it in tokens]
+    return f"{len(seen)} token{'s' * (len(seen) != 1)} ({' '.join(seen)})"
 
 
 def _facts(name: str, value: Any) -> dict[str, Any]:

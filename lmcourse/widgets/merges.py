@@ -7,7 +7,8 @@ import traitlets
 from lmcourse.errors import CourseError
 from lmcourse.widgets.base import module
 from lmcourse.widgets.checks import whole_below
-from lmcourse.widgets.cutting import MOST_WORK, NAMES, TEXT, Cutting
+from lmcourse.widgets.cutting import MOST_WORK, NAMES, TEXT, Cutting, listed
+from lmcourse.widgets.tokens import visible
 
 
 class Merges(Cutting):
@@ -51,6 +52,9 @@ class Merges(Cutting):
         facts = self.facts(bpe, wordpiece, unigram)
         for name, each in facts.items():
             _check_training(name, each)
+        given = zip(NAMES, (bpe, wordpiece, unigram), strict=True)
+        self._recipes = {name: it for name, it in given if it is not None}
+        self._scores = _scores(facts.get("unigram"))
         self._last = max(map(_steps, facts.values()))
         if step is None:
             first = next(iter(facts))
@@ -65,20 +69,22 @@ class Merges(Cutting):
     @property
     def alt(self) -> str:
         """What is to be seen, in words, at the present settings."""
-        facts = self.tokenizers[self.algorithm]
+        facts, recipe = self.tokenizers[self.algorithm], self._recipes[self.algorithm]
         last = _steps(facts)
+        at = min(self.step, last)
         if self.algorithm == "unigram":
-            what = "rounds, the pieces pruned last and what each costs, the size of the vocabulary"
+            model = recipe.early(at, self._scores[at])
+            what = _round(facts["training"]["rounds"][at], len(self._scores[at]))
+            done = f"After {at} of {last} rounds, {what}."
         else:
-            what = (
-                "merges, the pairs that could be merged next and how often they occur, words of "
-                "the corpus with the next pair, the tokens a word"
-            )
+            model = recipe.early(at)
+            done = f"After {at} of {last} merges, {_next(recipe.training.steps[at:])}."
+        tokens = [token for cut in recipe.tokenizer.told(self.text, model) for token in cut.tokens]
+        text = f"The text {self.quoted()} is cut into {listed(tokens)}." if tokens else ""
         return (
-            f"Merges: how {NAMES[self.algorithm]} learns {len(facts['tokens'])} tokens. After "
-            f"{min(self.step, last)} of {last} {what} after each step as a curve, and the text "
-            f"{self.quoted()} as it is cut then."
-        )
+            f"Merges: how {NAMES[self.algorithm]} learns {len(facts['tokens'])} tokens. {done} "
+            f"{text}"
+        ).rstrip()
 
     @traitlets.validate("step")
     def _step_exists(self, proposal: Any) -> int | None:
@@ -89,6 +95,41 @@ def _steps(facts: dict[str, Any]) -> int:
     """How many steps a training has: merges, or rounds after the seeds."""
     training = facts["training"]
     return len(training["steps"] if "steps" in training else training["rounds"][1:])
+
+
+def _scores(unigram: dict[str, Any] | None) -> list[dict[str, float]]:
+    """After each round of a unigram's training its pieces and their scores, nats."""
+    if not unigram:
+        return []
+    training = unigram["training"]
+    pieces = training["pieces"]
+    return [
+        {pieces[id_]: score for id_, score in zip(it["kept"], it["scores"], strict=True)}
+        for it in training["rounds"]
+    ]
+
+
+def _round(it: dict[str, Any], left: int) -> str:
+    """What EM and pruning did in a round."""
+    if it["kind"] == "seed":
+        return f"there are the seeds, {left:,} pieces"
+    back = f" and {it['added']} lost characters came back" if it["added"] else ""
+    return (
+        f"the last of which dropped {it['seldom']:,} pieces by EM and pruned {it['pruned']:,}"
+        f"{back}, {left:,} pieces stay"
+    )
+
+
+def _next(steps: Any) -> str:
+    """The next merge of those that are left."""
+    if not steps:
+        return "none is left"
+    left, right = map(visible, steps[0].pair)
+    times = f"{steps[0].count:,} time{'s' * (steps[0].count != 1)}"
+    return (
+        f"the next makes “{visible(steps[0].token)}” of “{left}” and “{right}”, which stand side "
+        f"by side {times}"
+    )
 
 
 def _check_training(name: str, facts: dict[str, Any]) -> None:

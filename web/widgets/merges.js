@@ -1,43 +1,54 @@
 // Merges: how BPE, WordPiece and a unigram model learn their pieces, and what that does to a text.
 
+import { whole } from "./shared/controls.js";
+import { h, s } from "./shared/dom.js";
 import { title } from "./shared/marks.js";
 import { player } from "./shared/player.js";
 import { quoted, shortened, visible } from "./shared/tokens.js";
+import { walk } from "./shared/walk.js";
 import { widget } from "./shared/widget.js";
-import { flow, walk } from "./merges/chips.js";
+import { flow } from "./merges/chips.js";
 import { joined } from "./merges/models.js";
 import { bars, curve, minus } from "./merges/picture.js";
-import { common, cutText, number, pieces, pointing, read } from "./merges/tools.js";
+import { common, counted, cutText, pieces, pointing, read } from "./merges/tools.js";
 import { candidates, early, replay } from "./merges/training.js";
 
 const last = ({ facts: { training: { steps, rounds } } }) => steps?.length ?? rounds.length - 1;
 
+const ROWS = 7;
+
 /** What a round of a unigram's training did. */
 function pruning({ rounds }, at) {
-  const { seldom, pruned, kept, shown, spared, kind } = rounds[at];
+  const { seldom, pruned, added, kept, shown, spared, unit } = rounds[at];
+  const row = ([piece, score], strong) => ({ parts: [piece], score, strong });
+  const all = shown.map((it) => row(it)), first = spared ? [row(spared, true)] : [];
+  const some = all.filter((_, i) => (at ? i % Math.ceil(all.length / (ROWS - 1)) === 0 : i < ROWS)); // from first to last
   return {
     values: rounds.map((it) => it.kept.length),
     what: "Pieces, round by round",
-    head: `Pruned, and ${kind === "finish" ? "their log probabilities" : "the nats a word loses"}`,
-    said: `Round ${at} of ${rounds.length - 1}${at ? "" : ", the seeds"}: EM drops ${seldom} pieces, pruning ${pruned}; ${kept.length} stay.`,
-    rows: [...spared ? [[...spared, true]] : [], ...shown].map(([piece, score, strong]) =>
-      ({ name: shortened(piece, 10) + (strong ? " stays" : ""), whole: visible(piece), score, strong })),
+    head: (at ? `Pruned, ${some.length} of ${pruned}` : "Seeds") + (spared ? ", and ▶ stays" : ""),
+    unit,
+    said: `Round ${at} of ${rounds.length - 1}` + (at ? `: EM drops ${minus(seldom)} pieces, pruning ${pruned}; ${added ? `${added} lost characters come back; ` : ""}`
+      : ", the seeds: ") + `${minus(kept.length)} ${at ? "stay" : "pieces"}.`,
+    rows: [...first, ...all],
+    top: [...first, ...some],
   };
 }
 
 /** The corpus before a merge: the pairs that could be merged, and words with the one that is. */
 function merging({ training, prefix }, { states, values }, at, old, color) {
-  const { steps, counts, score } = training, words = states[at], next = steps[at];
+  const { steps, counts, unit } = training, words = states[at], next = steps[at];
   const is = ([left, right]) => left === next?.[0] && right === next[1];
+  const rows = candidates(words, training).map(({ pair, count, score }) => ({ parts: pair, count, score, strong: is(pair) })).sort((a, b) => b.strong - a.strong);
   return {
     values,
     what: "Tokens a word, merge by merge",
-    head: `Pairs by ${score}`,
+    head: "Pairs",
+    unit,
     said: `After ${at} of ${steps.length} merges: ${old.tokens.length} tokens, and a word takes ${minus(values[at])}.` +
       (next ? ` Next, ${quoted(next[0])} and ${quoted(next[1])} become ${quoted(joined(next, prefix))}${next[2] ? `, one of ${next[2] + 1} equals` : ""}.` : ""),
-    rows: candidates(words, training).map(({ pair, count, score }) => ({
-      name: pair.map((it) => shortened(it, 7)).join(" + "), whole: pair.map(visible).join(" + "), count, score, strong: is(pair),
-    })).sort((a, b) => b.strong - a.strong),
+    rows,
+    top: rows.slice(0, ROWS),
     lanes: words.map((word, i) => ({ word, count: counts[i], pair: word.findIndex((_, j) => is(word.slice(j))) }))
       .filter(({ pair }) => pair >= 0).sort((a, b) => b.count - a.count).slice(0, 6)
       .map(({ word, count, pair }) => ({
@@ -46,9 +57,10 @@ function merging({ training, prefix }, { states, values }, at, old, color) {
   };
 }
 
-const build = ({ data: tools, view, tip, say, signal }) => {
+const LINES = "min-height:clamp(41px,110px - 8cqw,82px)"; // two of the caption, or four on a phone
+
+const build = ({ data: tools, view, tip, say, signal, caption }) => {
   const tool = () => tools.find((it) => it.kind === view.get().algorithm);
-  const step = () => Math.min(view.get().step, last(tool()));
   const replays = {};
   let table, values;
 
@@ -58,51 +70,58 @@ const build = ({ data: tools, view, tip, say, signal }) => {
     say(when(it));
   }
   const scale = walk({
-    name: "Steps of the training",
+    label: "Steps of the training",
     describe: when,
     onPoint: pointing(tip, when),
     onMove: scrub,
     onPin(it) { scrub(it); view.settle(); },
   });
   const play = player({
-    view: { ...view, get: () => ({ step: step() }) }, name: "step", last: () => last(tool()), signal, every: 500,
+    view, name: "step", last: () => last(tool()), signal,
+    every: { valueOf: () => Math.min(500, 4e4 / last(tool())) }, // a long training plays in 40 s
   });
   return {
-    above: [play.node],
+    above: [play.node, h("div", { style: LINES }, caption)],
     over: [scale.node],
     table: () => table,
     draw(now, changed, width) {
       tip.hide();
-      const { facts, name, color, kind, cutter } = tool(), at = step();
+      const { facts, name, color, kind, cutter } = tool(), at = Math.min(now.step, last(tool()));
       const old = early(facts, at);
       const it = kind === "unigram" ? pruning(facts.training, at)
         : merging(facts, replays[kind] ??= replay(facts), at, old, color);
       values = it.values;
-      const top = it.rows.slice(0, 7), most = Math.max(...top.map(({ score }) => Math.abs(score)), 1e-12);
-      const lane = { ...cutText({ ...tool(), facts: old, cut: cutter(old) }, now.text), name: "" };
-      const cut = flow([lane], 0, 34, width);
-      let y = cut.height;
+      const most = Math.max(...it.top.map(({ score }) => score), 1e-12);
+      const laid = (old) => {
+        const lane = cutText({ ...tool(), cut: cutter(old) }, now.text);
+        return { ...lane, ...flow([lane], 0, 34, width) };
+      };
+      const text = laid(old);
+      // Nothing below moves while the text gets shorter.
+      let y = Math.max(text.height, laid(early(facts, it.lanes ? 0 : last(tool()))).height) - 10;
+      const wide = it.lanes && width > 640, half = wide ? width / 2 - 16 : width;
+      const marks = [
+        title(0, 18, `Your text: ${text.all.length} tokens`), text.marks,
+        title(0, y + 18, `${it.head}: ${it.unit}`), bars(it.top.map(({ parts, score, strong }) => ({
+          name: parts.map((it) => shortened(it, 14 / parts.length)).join(" + "), share: score / most, value: minus(score), strong,
+        })), y + 30, half, color)];
+      if (!wide) y += 218;
+      if (it.lanes) {
+        const words = flow(it.lanes, 48, y + 30, half);
+        marks.push(s("g", { transform: `translate(${wide ? width - half : 0} 0)` },
+          title(0, y + 18, it.lanes[0] ? "Words that change next" : ""), words.marks));
+        y = Math.max(words.height + 8, y + 238);
+      }
       const room = (width - 52) / values.length;
-      const boxes = values.map((_, i) => ({ i, x: 44 + i * room, y: y + 44, width: room, height: 80 }));
+      const boxes = values.map((_, i) => ({ i, x: 44 + i * room, y: y + 52, width: room, height: 60 }));
       scale.place([boxes], y + 130);
       scale.go(0, at);
-      const marks = [
-        title(0, 18, `Your text: ${lane.all.length} tokens`), cut.marks,
-        title(0, y + 18, it.what), curve(boxes, values, at, color),
-        title(0, y + 176, it.head), bars(top.map((row) => ({
-          ...row, share: Math.abs(row.score) / most, value: minus(row.score),
-        })), y + 190, width, color)];
-      y += 200 + 26 * top.length;
-      if (it.lanes?.[0]) {
-        const words = flow(it.lanes, 64, y + 32, width);
-        marks.push(title(0, y + 18, "Words that change next"), words.marks);
-        y = words.height;
-      }
-      table = { caption: it.said, head: ["Piece or pair", "Count", "Score"], rows: it.rows.slice(0, 50).map((row) => [row.whole, row.count ?? "", minus(row.score)]) };
+      marks.push(title(0, y + 18, it.what), curve(boxes, values, at, color));
+      table = { caption: it.said, head: ["Piece or pair", "Count", it.unit], rows: it.rows.slice(0, 50).map((row) => [row.parts.map(visible).join(" + "), row.count ?? "", minus(row.score)]) };
       play.update();
       return {
-        height: y, still: marks, caption: it.said,
-        alt: `How ${name} learned\n${it.said}\nYour text: ${pieces(lane.all)}`,
+        height: y + 132, still: marks, caption: it.said,
+        alt: `How ${name} learned\n${it.said}\nYour text: ${pieces(text.all)}`,
       };
     },
   };
@@ -117,7 +136,7 @@ export default widget({
   read,
   fields: (tools) => {
     const most = Math.max(...tools.map(last));
-    return { ...common(tools), step: number(most, most) };
+    return { ...common(tools), step: { ...whole(most + 1, most), make: counted(tools, last) } };
   },
   build,
 });

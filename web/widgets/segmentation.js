@@ -1,38 +1,33 @@
 // Segmentation: a text as BPE, WordPiece and a unigram model cut it, and a word of it step by step.
 
-import { checkbox } from "./shared/controls.js";
+import { checkbox, whole } from "./shared/controls.js";
 import { times } from "./shared/dom.js";
-import { title } from "./shared/marks.js";
+import { fitted, title } from "./shared/marks.js";
 import { quoted, visible } from "./shared/tokens.js";
+import { walk } from "./shared/walk.js";
 import { widget } from "./shared/widget.js";
-import { flow, walk } from "./merges/chips.js";
-import { longest } from "./merges/models.js";
-import { minus } from "./merges/picture.js";
-import { about, common, cutText, number, pieces, pointing, read, worth } from "./merges/tools.js";
-import { walls, way } from "./merges/walls.js";
+import { flow } from "./merges/chips.js";
+import { greedy } from "./merges/models.js";
+import { about, common, cutText, pieces, pointing, read, worth } from "./merges/tools.js";
+import { listed, told, walls } from "./merges/walls.js";
 
 const against = ([first]) => first.kind === "bpe" &&
-  { ...first, name: "longest first", dashed: true, cut: longest(first.facts) };
-
-/** How a word is cut, in one sentence. */
-const told = {
-  bpe: ({ steps }) => `BPE redoes ${steps.length - 1} merge${steps.length === 2 ? "" : "s"}, each time the one that was learned first.`,
-  wordpiece: ({ steps }) => `WordPiece looks up ${steps.length} piece${steps.length === 1 ? "" : "s"}, at each place the longest first.`,
-  unigram: ({ best, chars }) => (best[0] ? "The most probable path of pieces wins: " +
-    best.map((it) => `${way(it, chars)} has the log probability ${minus(it.score)}`).join(", ") + "." : "No path leads through the word."),
-};
+  { ...first, name: "longest first", dashed: true, cut: greedy(first.facts) };
 
 const build = ({ data: tools, view, tip, say }) => {
   const contrast = against(tools);
-  let table;
+  let table, heading;
   const chips = walk({
-    name: "Tokens: a row for each tokenizer",
+    label: "Tokens: a row for each tokenizer",
     describe: ({ token }) => about(token),
     onPoint: pointing(tip, ({ token }) => about(token)),
     onMove: ({ token }) => say(about(token)),
     onPin({ token, chunk }) {
       view.assign({ word: chunk, algorithm: token.tool.kind });
       say(about(token));
+      requestAnimationFrame(() => { // the word's steps, where the screen ends above them
+        if (heading.getBoundingClientRect().top > innerHeight - 99) heading.scrollIntoView({ block: "center" });
+      });
     },
   });
   return {
@@ -46,8 +41,8 @@ const build = ({ data: tools, view, tip, say }) => {
       const apart = (some) => lanes[0].chunks.filter((_, i) => new Set(some.map((it) => cuts(it, i))).size > 1).length;
       const many = lanes[0].chunks.length;
       let caption = many ? `Tokens: ${lanes.map((it) => `${it.name} ${it.all.length}`).join(", ")}. ` : "There is no text. ";
-      if (lanes[1]) caption += `They cut ${apart(lanes)} of ${many} words differently. `;
-      if (wrong) caption += `Longest first, BPE’s pieces would cut ${apart([lanes[0], wrong])} of ${many} otherwise than BPE does. `;
+      if (many && lanes[1]) caption += `They cut ${apart(lanes)} of ${many} words differently. `;
+      if (many && wrong) caption += `Longest first, BPE’s pieces would cut ${apart([lanes[0], wrong])} of ${many} otherwise than BPE does. `;
       const lane = lanes.find((it) => it.strong);
       if (wrong && now.longest_first) lanes.splice(1, 0, wrong);
       const sizes = times(many, (i) => lanes.reduce((sum, it) => sum + it.chunks[i].length, 0));
@@ -56,21 +51,24 @@ const build = ({ data: tools, view, tip, say }) => {
       const { rows, height, marks } = flow(lanes, 92, 8, width);
       chips.place(rows, height);
       const [{ chars }] = [...lane.chunks[pinned] ?? [], { chars: [] }].sort((a, b) => b.chars.length - a.chars.length);
-      let wall = { height: 20 };
+      let wall = { height: 20 }, steps = [];
       if (!many) marks.push(title(0, 24, "There is no text."));
       if (chars.length) {
         const found = { chars, ...lane.cut(chars) };
+        steps = listed[lane.kind](found, lane.facts);
         wall = walls[lane.kind](found, lane.facts, { top: height + 36, width, color: lane.color });
-        marks.push(title(0, height + 20, `How ${lane.name} cuts ${quoted(chars.join(""))}`), wall.marks);
-        caption += told[lane.kind](found);
+        marks.push(heading = title(0, height + 20, `How ${lane.name} cuts ${quoted(fitted(chars.join(""), width - 190))}`), wall.marks);
+        caption += told[lane.kind](found, lane.facts);
       }
       table = {
-        caption: "The tokens", head: ["Tokenizer", "Token", "Id", "Learned as"],
-        rows: lanes.flatMap((it) => it.all.map((token) => [it.name, visible(token.piece), token.id ?? "none", worth(token)])),
+        caption: "The tokens, and the steps of one word", head: ["Tokenizer", "Token", "Id", "Learned as"],
+        rows: [...lanes.flatMap((it) => it.all.map((token) => [it.name, visible(token.piece), token.id ?? "none", worth(token)])),
+          ...steps.map(({ piece, came }, i) => [`${lane.name}, step ${i + 1}`, piece, "", came])],
       };
       return {
         height: height + 44 + wall.height, still: marks, caption,
-        alt: [visible(now.text).replaceAll("␣", " "), caption, ...lanes.map((it) => `${it.name}: ${pieces(it.all)}`)].join("\n"),
+        alt: [visible(now.text).replaceAll("␣", " "), caption, ...lanes.map((it) => `${it.name}: ${pieces(it.all)}`),
+          `Steps: ${steps.map(({ piece, came, main }, i) => main && `${i + 1}. ${piece}, ${came}`).filter(Boolean).join("; ")}`].join("\n"),
       };
     },
   };
@@ -86,7 +84,7 @@ export default widget({
   fields: (tools) => ({
     ...common(tools),
     longest_first: { ...checkbox({ label: "BPE’s pieces, longest first", start: false }), ...!against(tools) && { make: null } },
-    word: number(199, null),
+    word: whole(200, null),
   }),
   build,
 });

@@ -75,7 +75,7 @@ def by_keyboard(page: Page) -> None:
 
 
 def by_pointer(page: Page) -> None:
-    tap(page, "Steps of the training", 0.97, 0.8)
+    tap(page, "Steps of the training", 0.97, 0.92)
 
 
 def fuzz(random: Random) -> Callable[[], Merges]:

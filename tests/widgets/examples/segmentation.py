@@ -11,7 +11,7 @@ from tests.widgets.examples.merges import TOOLS, drawn, text
 
 
 def by_keyboard(page: Page) -> None:
-    press(page, "Step by step", "ArrowDown")
+    press(page, "Algorithm", "ArrowDown")
 
 
 def by_pointer(page: Page) -> None:

@@ -40,26 +40,38 @@ export function bpe(facts) {
   };
 }
 
-/** From left to right, always the longest piece that is known. Steps: {piece, start, end, found}. */
-export function longest(facts) {
-  const ids = numbered(facts.tokens);
+/**
+ * From left to right, always the longest piece that is known. Steps: {piece, start, end, found}. Where
+ * there is none, WordPiece gives up the whole word; with a set `made`, which has all pieces of more than
+ * a character, it goes on behind the character.
+ */
+export function longest(facts, made) {
+  const { tokens: known, most } = facts;
+  const ids = numbered(known), unknown = facts.unknown ?? undefined;
   return (chars) => {
-    const tokens = [], steps = [], last = chars.length;
-    let start = 0, found = last <= (facts.most ?? last);
+    const steps = [], last = chars.length;
+    let tokens = [], start = 0, found = last <= (most ?? last);
     while (start < last && found) {
       let end = last + 1;
       for (found = false; !found && --end > start;) {
         const piece = spelled(facts, chars, start, end), id = ids.get(piece);
-        found = id !== undefined;
+        found = id !== undefined && (!made || end === start + 1 || made.has(piece));
         steps.push({ piece, start, end, found });
         if (found) tokens.push({ piece, id, start, end });
       }
+      if (made && !found) {
+        found = true;
+        tokens.push({ piece: known[unknown] ?? chars[start], id: unknown, start, end: ++end });
+      }
       start = end;
     }
-    const id = facts.unknown ?? undefined;
-    return { steps, tokens: found ? tokens : [{ piece: facts.tokens[id] ?? chars.join(""), id, start: 0, end: last }] };
+    if (!found) tokens = [{ piece: known[unknown] ?? chars.join(""), id: unknown, start: 0, end: last }];
+    return { steps, tokens };
   };
 }
+
+/** BPE's pieces, those that it makes itself, longest first. */
+export const greedy = (facts) => longest(facts, new Set(facts.merges.map((pair) => joined(pair, facts.prefix))));
 
 /**
  * The most probable pieces, by Viterbi's algorithm. `steps` are the lattice's nodes {start, end,

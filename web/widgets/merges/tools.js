@@ -1,6 +1,7 @@
 // The tokenizers of a page, and a text as each of them cuts it.
 
-import { line, select } from "../shared/controls.js";
+import { line, select, TEXT } from "../shared/controls.js";
+import { h } from "../shared/dom.js";
 import { quoted, visible } from "../shared/tokens.js";
 import { bpe, joined, longest, unigram } from "./models.js";
 import { minus } from "./picture.js";
@@ -21,19 +22,11 @@ export const read = (arrays, model) => Object.entries(KINDS).flatMap(([kind, [na
   return { kind, name, color, facts, cutter, cut: cutter(facts), words: reader(facts) };
 });
 
-const MOST = 200;
+const text = line({ label: "Your text", start: "", most: 200 });
 
 export const common = (tools) => ({
-  text: {
-    ...line({ label: "Your text", start: "", most: MOST }),
-    takes: (it) => typeof it === "string" && it.length <= MOST && !/[\ud800-\udfff]/u.test(it),
-  },
-  algorithm: select({ label: "Step by step", start: tools[0].kind, choices: Object.fromEntries(tools.map((it) => [it.kind, it.name])) }),
-});
-
-/** A whole number from 0 to `last`, or null if that may be; without a control of its own. */
-export const number = (last, start) => ({
-  start, takes: (it) => (it === null ? start === null : Number.isInteger(it) && it >= 0 && it <= last),
+  text: { ...text, takes: (it) => text.takes(it) && it.isWellFormed() },
+  algorithm: select({ label: "Algorithm", start: tools[0].kind, choices: Object.fromEntries(tools.map((it) => [it.kind, it.name])) }),
 });
 
 /** The tool with the tokens of each chunk of a text (what spaces part), and all of them. */
@@ -63,6 +56,22 @@ export const worth = ({ id, piece, lost, tool: { facts } }) => {
 
 export const about = (it) => [quoted(it.piece), it.tool.name, it.id === undefined ? "no token" : `id ${it.id}`, worth(it)]
   .filter(Boolean).join(", ");
+
+/** A field for a number of steps, of `last(tool)` that there are. */
+export const counted = (tools, last) => ({ onInput, onSettle }) => {
+  const input = h("input", {
+    type: "number", style: TEXT, min: 0,
+    oninput() { if (input.value && input.checkValidity()) onInput(+input.value); },
+    onchange() { input.reportValidity(); onSettle(); },
+  });
+  return {
+    node: h("div", { class: "lm-field" }, h("label", null, "Step", input)),
+    show(value, { algorithm }) {
+      input.max = last(tools.find(({ kind }) => kind === algorithm));
+      input.value = Math.min(value, input.max);
+    },
+  };
+};
 
 /** Tips for boxes: the words after the first comma stand below. */
 export const pointing = (tip, words) => (it) =>
