@@ -55,7 +55,7 @@ class GradientFlow(Widget):
             1000, if it is longer;
             None: do not.
         step: T, the step of the loss whose gradient is drawn as curves; None: the last.
-        before: draw the curves of other settings, wide and pale, behind the present ones: the six
+        before: draw the curves of other settings, wide and hollow, behind the present ones: the six
             settings in the order above; None: do not.
 
     Raises:
@@ -110,7 +110,7 @@ class GradientFlow(Widget):
     def alt(self) -> str:
         """What is to be seen, in words, at the present settings."""
         now = [getattr(self, name) for name in SETTINGS]
-        before = f" Behind them, pale: {self._words(self.before)}." if self.before else ""
+        before = f" Behind them, hollow: {self._words(self.before)}." if self.before else ""
         return (
             f"Gradient flow: the norm of the gradient of a loss at step {self.step or self._time} "
             "with respect to the state at each step before it, on a log scale, for an RNN, an LSTM "
@@ -168,6 +168,13 @@ class GradientFlow(Widget):
 
 def _arrays(network: Network) -> dict[str, Array]:
     """The network's arrays by name, each gate's recurrent matrix at spectral radius 1."""
+    missing = [name for name in ("inputs", "read_out", "U", "W") if not hasattr(network, name)]
+    if missing:
+        raise CourseError(
+            f"network is of type {type(network).__name__}, without {', '.join(missing)}.",
+            "Pass random_network() of lmcourse.evaluation.gradient_flow, or put inputs, read_out, "
+            "U and W of your cells into its RandomNetwork.",
+        )
     inputs = as_array("inputs", network.inputs, (None, None))
     read_out = as_array("read_out", network.read_out, (None,))
     width = len(read_out)
@@ -177,7 +184,7 @@ def _arrays(network: Network) -> dict[str, Array]:
             ("U", network.U, inputs.shape[1]),
             ("W", network.W, width),
         ):
-            if kind not in matrices:
+            if not isinstance(matrices, Mapping) or kind not in matrices:
                 raise CourseError(
                     f"{name} has no weights for the {kind}.", f"Pass {', '.join(GATES)} in {name}."
                 )

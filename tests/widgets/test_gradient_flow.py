@@ -184,21 +184,35 @@ def test_what_overflows_is_marked_and_cannot_be_clipped(browser: Browser, tmp_pa
         assert it.errors == []
 
 
+WATCH = """(figure) => {
+    window.seen = [];
+    new MutationObserver(() => {
+        seen.push(Number(figure.getAttribute("aria-label").match(/T = (\\d+)/)[1]));
+        if (seen.paused || seen.at(-1) < 3) return;
+        seen.paused = true;
+        [...document.querySelectorAll("button")].find((it) => it.textContent === "Pause").click();
+    }).observe(figure, {attributeFilter: ["aria-label"]});
+}"""
+
+
 def test_the_loss_step_plays_from_the_first_to_the_last(browser: Browser, tmp_path: Path):
-    widget = GradientFlow(random_network(time=6, width=3))
+    widget = GradientFlow(random_network(time=9, width=3))
     with open_file(browser, host_page("file", widget, tmp_path)) as it:
         page = it.page
-        says(page, "loss at T = 6 ")
+        says(page, "loss at T = 9 ")
+        figure(page).evaluate(WATCH)  # a busy machine is too late for a step from outside
         page.get_by_role("button", name="Play from T = 1").click()
-        says(page, "loss at T = 1 ")
-        expect(page.get_by_role("button", name="Pause")).to_be_visible()
-        says(page, "loss at T = 3 ")
-        page.get_by_role("button", name="Pause").click()
+        play = page.get_by_role("button", name="Play", exact=True)
+        expect(play).to_be_visible()
         held = figure(page).get_attribute("aria-label")
         page.wait_for_timeout(400)
         expect(figure(page)).to_have_attribute("aria-label", held)
-        page.get_by_role("button", name="Play", exact=True).click()
-        says(page, "loss at T = 6 ")
+        steps = page.evaluate("seen")
+        assert steps == sorted({*steps}) and steps[0] <= 2 and 3 <= steps[-1] < 9
+        play.click()
+        says(page, "loss at T = 9 ")
+        steps = page.evaluate("seen")
+        assert steps == sorted({*steps}) and steps[-1] == 9
         expect(page.get_by_role("button", name="Play from T = 1")).to_be_visible()
         page.get_by_role("button", name="Undo").click()  # each playing is one step
         expect(figure(page)).to_have_attribute("aria-label", held)
@@ -208,7 +222,7 @@ def test_the_loss_step_plays_from_the_first_to_the_last(browser: Browser, tmp_pa
 def test_curves_are_kept_and_compared(widget, browser: Browser, tmp_path: Path):
     with open_file(browser, host_page("file", widget, tmp_path)) as it:
         page = it.page
-        wide = page.locator(".lm svg path[stroke-width='9']")
+        wide = page.locator(".lm svg [clip-path] path[stroke-width='9']")
         page.get_by_role("button", name="Keep curves to compare").click()
         expect(wide).to_have_count(3)
         before = wide.first.get_attribute("d")
@@ -221,8 +235,9 @@ def test_curves_are_kept_and_compared(widget, browser: Browser, tmp_path: Path):
         assert wide.first.get_attribute("d") != page.locator(
             ".lm svg path[stroke-width='3'][stroke='#0072B2']"
         ).first.get_attribute("d")
-        expect(page.get_by_text("Wide and pale: the curves before, with ρ = 1,")).to_be_visible()
+        expect(page.get_by_text("Wide and hollow: the curves before, with ρ = 1,")).to_be_visible()
         says(page, "They were: RNN: ")
+        assert page.locator(".lm svg [opacity]").count() == 0  # as dark as the present ones
         box = page.get_by_role("grid", name="Curves").bounding_box()
         page.mouse.move(box["x"] + box["width"] / 2, box["y"] + 40)
         expect(page.locator(".lm-tip")).to_have_text(re.compile(r"RNN [^\n]+ \(before .+\)\n"))
@@ -246,4 +261,28 @@ def test_curves_of_other_settings_come_from_python(browser: Browser, tmp_path: P
         rows = it.page.locator(".lm-table tbody tr")
         expect(rows).to_have_count(20)
         assert rows.nth(0).inner_text().split()[4:] == ["cut"] * 3
+        marks = it.page.locator(".lm svg path[stroke-width='5']")  # of steps without a place
+        cut = [len(re.findall("M", path.get_attribute("d") or "")) for path in marks.all()]
+        assert cut == [8, 0] * 3
+        sample = it.page.locator(".lm svg path[d$='h30'][stroke-width='9']")
+        said = it.page.locator(".lm svg text", has_text="before")
+        boxes = [place.bounding_box() for place in (sample, said)]
+        assert 0 < boxes[1]["x"] - boxes[0]["x"] - boxes[0]["width"] < 30
         assert rows.nth(19).inner_text().split()[4:] == ["–"] * 3
+
+
+@pytest.mark.parametrize("width", [1000, 360])
+def test_the_words_beside_the_pointer_leave_the_curves_free(
+    width, browser: Browser, tmp_path: Path
+):
+    network = random_network(time=20, width=8)
+    widget = GradientFlow(network, spectral_radius=3.0, activation="linear")  # up to the top
+    with open_file(browser, host_page("file", widget, tmp_path), width=width) as it:
+        curves = it.page.get_by_role("grid", name="Curves")
+        curves.scroll_into_view_if_needed()
+        box = curves.bounding_box()
+        for share in (0.02, 0.5, 0.98):
+            it.page.mouse.move(box["x"] + box["width"] * share, box["y"] + box["height"] / 2)
+            tip = it.page.locator(".lm-tip").bounding_box()
+            assert tip["y"] + tip["height"] < box["y"]
+            assert tip["x"] >= 0 and tip["x"] + tip["width"] <= width

@@ -239,6 +239,8 @@ def test_numpy_is_taken_as_well(widget):
         ({"inputs": torch.zeros(20)}, r"inputs has the shape \(20,\), where \(…, …\)"),
         ({"read_out": torch.zeros(7)}, r"U\['RNN'\] has the shape \(8, 8\), where \(7, 8\)"),
         ({"inputs": torch.full((20, 8), torch.nan)}, "inputs holds numbers that are not finite"),
+        ({"U": torch.zeros(8, 8)}, "U has no weights for the RNN. Pass RNN, LSTM, GRU in U"),
+        ({"W": None}, "W has no weights for the RNN"),
         ({"U": {}}, "U has no weights for the RNN. Pass RNN, LSTM, GRU in U"),
         ({"W": {"RNN": torch.diag(torch.ones(7), -1)}}, r"W\['RNN'\] has a matrix whose spectral"),
         ({"inputs": torch.zeros(2000, 8)}, "2000 steps of width 8 are too many .*narrower network"),
@@ -249,9 +251,17 @@ def test_a_network_that_does_not_fit(change, says):
         GradientFlow(random_network(time=20, width=8)._replace(**change))
 
 
+@pytest.mark.parametrize("network", [None, torch.nn.LSTM(2, 2), "LSTM", {"inputs": 1}])
+def test_what_is_no_network(network):
+    says = f"network is of type {type(network).__name__}, without inputs, read_out, U, W. Pass ran"
+    with pytest.raises(CourseError, match=says):
+        GradientFlow(network)
+
+
 @pytest.mark.parametrize(
     ("setting", "says"),
     [
+        ({"before": 5}, "before is 5, not a list"),
         ({"spectral_radius": 0.0}, "spectral_radius is 0, outside of 0.1 to 3"),
         ({"spectral_radius": float("nan")}, "spectral_radius is nan"),
         ({"activation": "sigmoid"}, "'sigmoid' is not known. Choose one of tanh, relu, linear"),
@@ -279,9 +289,9 @@ def test_a_setting_out_of_range(setting, says):
 def test_the_settings_before_are_told_and_normalized(widget):
     widget.before = [0.5, "relu", 2, 20, float("inf"), 7]
     assert widget.before == [0.5, "relu", 2.0, None, None, 7]
-    assert "pale: spectral radius 0.5" in widget.alt and "the loss at step 7." in widget.alt
+    assert "hollow: spectral radius 0.5" in widget.alt and "the loss at step 7." in widget.alt
     widget.before = None
-    assert "pale" not in widget.alt
+    assert "hollow" not in widget.alt
 
 
 def test_infinity_is_no_clipping():

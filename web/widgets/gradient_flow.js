@@ -111,7 +111,7 @@ const build = ({ data: network, view, moving, tip, say, signal }) => {
     rows: 1, columns: time,
     last: () => data.T - 1,
     describe: told,
-    onPoint: follow(told, () => size.chart, () => 0.3, (_, column) => column + 1),
+    onPoint: follow(told, () => size.chart, () => 0, (_, column) => column + 1),
     onMove: tell,
     onPin: tell,
   });

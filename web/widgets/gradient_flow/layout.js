@@ -10,7 +10,7 @@ export function layout(width) {
   const wide = width >= 600;
   const gap = 22;
   const panelWidth = wide ? (width - LEFT - 2 * gap - 8) / 3 : width - LEFT - 8;
-  const height = wide ? Math.min(Math.max(panelWidth * 0.72, 120), 190) : 104;
+  const height = wide ? Math.min(panelWidth * 0.72, 190) : 104;
   const panels = KINDS.map((_, i) => ({
     x: LEFT + (wide ? i * (panelWidth + gap) : 0),
     y: HEADER + (wide ? 0 : i * (height + HEADER + 20)),

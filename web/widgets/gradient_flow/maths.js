@@ -139,8 +139,8 @@ function parameterNorm({ network: { inputProducts }, scale, stateProducts }, T, 
         (weighed[d] === delta ? together : dot(weighed[d], 0, weighed[e]));
     }
   });
-  const [inputs, states] = [fromInputs, fromStates].map((square) => Math.sqrt(Math.max(square, 0)));
-  return finite(Math.hypot(inputs, scale * states));
+  const root = (square) => Math.sqrt(Math.max(square, 0));
+  return finite(Math.hypot(root(fromInputs), scale * root(fromStates)));
 }
 
 /**
@@ -173,14 +173,8 @@ export function strip(tape, settings) {
 /** NaN, which only an overflow brings about, is Infinity here. */
 const finite = (x) => (x < Infinity ? x : Infinity);
 
-/** Of both vectors side by side; scaled, so that no small square becomes 0 and no large one overflows. */
-function norm(dh, dc) {
-  const largest = Math.max(largestOf(dh), largestOf(dc)) || 1;
-  let sum = 0;
-  for (const x of dh) sum += (x / largest) ** 2;
-  for (const x of dc) sum += (x / largest) ** 2;
-  return finite(largest * Math.sqrt(sum));
-}
+/** Of both vectors side by side; no small square becomes 0 in it, and no large one overflows. */
+const norm = (dh, dc) => finite(Math.hypot(...dh, ...dc));
 
 const largestOf = (vector) => vector.reduce((most, x) => Math.max(most, Math.abs(x)), 0);
 

@@ -2,6 +2,7 @@
 // variables; the cells of a strip are one small image.
 
 import { h, s, times } from "../shared/dom.js";
+import { note, rect, text, title } from "../shared/marks.js";
 import { decades, power, short, steps } from "../shared/numbers.js";
 import { cividis } from "../shared/ramp.js";
 import { LANE } from "./layout.js";
@@ -19,11 +20,9 @@ const pen = (stroke, width, dash) => ({ stroke, "stroke-width": width, "stroke-d
 const line = (kind, width) =>
   ({ ...pen(COLORS[kind], width, DASHES[kind]), "stroke-linecap": kind === "GRU" ? "round" : null });
 const axis = (d, dash) => path(d, { class: "axis", ...pen(null, null, dash) });
-const rect = (x, y, width, height, look) => s("rect", { x, y, width, height, ...look });
-
-/** Words in the soft color; `anchor` is "end", "middle" or nothing. */
-const note = (x, y, words, anchor) => s("text", { x, y, class: "soft", "text-anchor": anchor }, words);
-const title = (x, y, words) => s("text", { x, y, class: "strong" }, words);
+/** What was kept: wide and hollow, so that it is as dark as the rest and yet another. */
+const hollow = (d, stroke, width, dash) =>
+  [path(d, pen(stroke, width, dash)), path(d, pen("var(--bg)", width - 3, dash))];
 
 /** The exponent where a scale ends: 4, or what the values ask for. */
 function highest(values) {
@@ -133,40 +132,40 @@ function chart(box, data, id) {
   const bottom = y + height + LANE;
   const changed = cut < T || flows.some(({ factor }) => factor !== 1);
 
-  const curve = (norms, last, look) => {
+  const curve = (norms, last) => {
     let d = "", to = "M";
     norms.forEach((value, back) => {
       if (drawable(value)) d += `${to}${round(across(last - back))} ${round(up(value))}`;
       to = drawable(value) ? "L" : "M";
     });
-    return path(d, look);
+    return d;
   };
 
   /** The steps whose value has no place on a log axis: 0, under it, or an overflow, at its top. */
-  const lane = (norms, value, stroke, level) => {
-    const wide = round((width / time) * 0.8);
-    const marks = [...norms].map((it, back) =>
-      (it === value ? `M${round(across(T - back) - wide / 2)} ${level}h${wide}` : ""));
-    return path(marks.join(""), pen(stroke, 3));
-  };
+  const lanes = ({ T, flows }, draw) => flows.map(({ kind, norms }, i) =>
+    [[0, y + height + 5], [Infinity, y + 4]].map(([value, level]) => {
+      const wide = round((width / time) * 0.8);
+      const marks = [...norms].map((it, back) =>
+        (it === value ? `M${round(across(T - back) - wide / 2)} ${level + 6 * i}h${wide}` : ""));
+      return draw(marks.join(""), COLORS[kind]);
+    }));
 
   /** The kind's initial on its curve, at a step of its own so that no two meet. */
-  const letter = (kind, norms, stroke, i) => {
+  const letter = ({ kind, norms }, i) => {
     let at = -1;
     norms.forEach((value, back) => {
       const level = drawable(value) && up(value) - y;
       if (level > 4 && level < height - 4 && (at < 0 || back <= (T - 1) * (0.72 - 0.24 * i))) at = back;
     });
-    if (at < 0) return null;
     const [cx, cy] = [across(T - at), up(norms[at])];
-    return [s("circle", { class: "paper", cx, cy, r: 9, ...pen(stroke, 2) }),
-      s("text", { class: "letter", x: cx, y: cy + 4 }, kind[0])];
+    return at >= 0 && [s("circle", { class: "paper", cx, cy, r: 9, ...pen(COLORS[kind], 2) }),
+      text(cx, cy + 4, kind[0], { class: "letter" })];
   };
 
   return [
     title(x - 46, y - 34, `One loss, at T = ${T}`),
     note(x - 46, y - 14, gradient()),
-    earlier && note(x + width, y - 34, "wide: before", "end"),
+    earlier && [hollow(`M${x + width - 80} ${y - 38}h30`, COLORS.RNN, 9), note(x + width, y - 34, "before", "end")],
     changed && note(x + width, y - 14, "thin: neither cut nor clipped", "end"),
     decades(LOW, high).map((it) => [
       path(`M${x} ${up(10 ** it)}h${width}`, { class: "rule" }),
@@ -178,16 +177,12 @@ function chart(box, data, id) {
     note(x + width, bottom + 34, "time step t", "end"),
     s("g", { "clip-path": `url(#plot${id})` },
       earlier && earlier.flows.map(({ kind, norms }) =>
-        curve(norms, earlier.T, { ...pen(COLORS[kind], 9, WIDE[kind]), opacity: 0.35 })),
+        hollow(curve(norms, earlier.T), COLORS[kind], 9, WIDE[kind])),
       [1, 3].map((wide) => (wide > 1 || changed) && flows.map(({ kind, norms, full }) =>
-        curve(wide > 1 ? norms : full, T, line(kind, wide))))),
-    flows.map(({ kind, norms }, i) => {
-      const stroke = COLORS[kind];
-      return [
-        lane(norms, 0, stroke, y + height + 7 + 5 * i),
-        lane(norms, Infinity, stroke, y + 3 + 5 * i),
-        letter(kind, norms, stroke, i)];
-    })];
+        path(curve(wide > 1 ? norms : full, T), line(kind, wide))))),
+    earlier && lanes(earlier, (d, stroke) => hollow(d, stroke, 5)),
+    lanes(data, (d, stroke) => path(d, pen(stroke, 3))),
+    flows.map(letter)];
 }
 
 /** A line through the curves at time step t, with a dot on each. */

@@ -18,7 +18,7 @@ export function visible(token) {
 
 const code = (c) => `⟨${c.codePointAt(0).toString(16).toUpperCase().padStart(4, "0")}⟩`;
 
-const pieces = new Intl.Segmenter("en", { granularity: "grapheme" });
+const pieces = /* @__PURE__ */ new Intl.Segmenter("en", { granularity: "grapheme" });
 
 /** The token as it is seen, of at most so many characters as a reader counts them. */
 export function shortened(token, most = 12) {
