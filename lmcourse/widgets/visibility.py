@@ -1,6 +1,7 @@
 """Visibility: which tokens a model may look at, and what a mask does to a softmax."""
 
 from collections.abc import Sequence
+from types import SimpleNamespace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -11,10 +12,11 @@ from lmcourse.errors import CourseError
 from lmcourse.widgets.base import Widget, module
 from lmcourse.widgets.checks import one_of, whole_below
 from lmcourse.widgets.packing import Array, as_array, as_booleans
-from lmcourse.widgets.tokens import as_tokens, visible
+from lmcourse.widgets.sentence_text import Tree, text_of, tree_of
+from lmcourse.widgets.tokens import MOST_TOKENS, PADDING, as_text, visible
+from lmcourse.widgets.visibility_row import largest, weights_of
 
-MOST_TOKENS = 512  # what BERT reads
-PADDING = frozenset(("[PAD]", "<pad>"))
+MOST_CHARACTERS = 4000  # of a typed sentence
 MASKS = ("causal", "padding", "segment", "boundary", "tree", "given")
 ADDED = ("-inf", "-10000", "lowest")
 _BITS = ("tree", "given")  # matrices that travel as bits
@@ -26,22 +28,29 @@ class Visibility(Widget):
     Queries and keys count from 0. A mask is added to the scores before the softmax, in float32. A
     query that sees nothing becomes NaN, as in PyTorch (our models give zeros). Settings are traits.
 
+    A sentence tree is a line that a reader edits (`lmcourse.widgets.sentence_text`), here
+    ``(tim cook) [ceo apple] is in beijing [capital china]``. Of an edited one, only causal, padding
+    and visible matrix are known, and its scores are all 0.
+
     Args:
-        tokens: the text, padding included, 512 at most.
-        attention_mask: 1 for a token, 0 for padding, (token); None: 0 for [PAD].
+        tokens: the text, padding included, 512 at most; None: those of ``text``.
+        attention_mask: 1 for a token, 0 for padding, (token); None: 0 for [PAD] and <pad>.
         token_type_ids: each token's segment, (token), for the mask ``"segment"``.
         selected: 1 for each token that is masked out, (token), for the mask ``"boundary"``:
             SpanBERT's second task tells such a token from the two places around its span alone.
         visible: any mask, 1 where the query (row) may look at the key (column).
         scores: a head's scores before the mask, (query, key); None: all 0.
         tree: a `lmcourse.models.sentence_tree.FlatTree`; pass its tokens as tokens.
+        text: the sentence tree that is shown, as a line of 4,000 characters at most; None: the
+            given ``tree``, which a reader can edit if a line can say it.
         masks: which are combined: of ``"causal"``, ``"padding"``, ``"segment"``, ``"boundary"``,
-            ``"tree"`` and ``"given"`` (``visible``); None: those that data were given for, else
-            causal.
+            ``"tree"`` and ``"given"`` (``visible``); None: those that data were given for, and
+            padding if there is some; else causal.
         added: what is added to a hidden key's score: ``"-inf"``, ``"-10000"`` or ``"lowest"``, the
             lowest number of float32.
         after: whether hidden weights are set to 0 *after* the softmax instead, which is a mistake.
-        row: the query whose softmax is shown; None: the middle one.
+        row: the query whose softmax is shown; None: the middle one. Behind the end of an edited
+            sentence: the last one.
 
     Raises:
         CourseError: tokens and arrays do not fit each other, an array holds something else than
@@ -53,6 +62,8 @@ class Visibility(Widget):
     lighter: ClassVar[str] = "Pass a shorter text."
 
     tokens = traitlets.List(traitlets.Unicode()).tag(sync=True, data=True)
+    written = traitlets.Unicode("").tag(sync=True, data=True)  # the given tree; none: no line
+    text = traitlets.Unicode("").tag(sync=True)
     masks = traitlets.List(traitlets.Unicode()).tag(sync=True)
     added = traitlets.Unicode("-inf").tag(sync=True)
     after = traitlets.Bool(False).tag(sync=True)
@@ -60,7 +71,7 @@ class Visibility(Widget):
 
     def __init__(
         self,
-        tokens: Sequence[str],
+        tokens: Sequence[str] | None = None,
         *,
         attention_mask: Any = None,
         token_type_ids: Any = None,
@@ -68,76 +79,105 @@ class Visibility(Widget):
         visible: Any = None,
         scores: Any = None,
         tree: Any = None,
+        text: str | None = None,
         masks: Sequence[str] | None = None,
         added: str = "-inf",
         after: bool = False,
         row: int | None = None,
     ) -> None:
-        listed = as_tokens("tokens", tokens)
+        if tokens is None:
+            if text is None:
+                raise CourseError("There is no text.", "Give tokens, or a sentence tree as text.")
+            tokens, tree = _from_text(text)
+        listed = as_text(tokens, "Visibility")
         n = len(listed)
-        if n > MOST_TOKENS:
-            raise CourseError(
-                f"tokens has {n:,} tokens; Visibility shows {MOST_TOKENS}.",
-                f"Pass a part of the text, such as tokens[:{MOST_TOKENS}].",
-            )
         real = [it not in PADDING for it in listed] if attention_mask is None else attention_mask
-        arrays: dict[str, Array] = {"real": as_booleans("attention_mask", real, (n,))}
+        arrays: dict[str, Array] = {
+            "real": as_booleans("attention_mask", _alone(real, 1), (n,)),
+        }
         if token_type_ids is not None:
-            arrays["segment"] = _ids("token_type_ids", token_type_ids, n)
+            arrays["segment"] = _ids("token_type_ids", _alone(token_type_ids, 1), n)
         if selected is not None:
-            arrays["selected"] = as_booleans("selected", selected, (n,))
+            arrays["selected"] = as_booleans("selected", _alone(selected, 1), (n,))
         if visible is not None:
-            arrays["given"] = as_booleans("visible", visible, (n, n))
+            arrays["given"] = as_booleans("visible", _alone(visible, 2), (n, n))
         if scores is not None:
-            arrays["scores"] = as_array("scores", scores, (n, n))
+            arrays["scores"] = _scores(_alone(scores, 2), n)
         self._held = arrays | _tree(tree, listed)
+        written = ""
+        if tree is not None:
+            branch, anchor, seen = (self._held[it] for it in ("branch", "anchor", "tree"))
+            written = text_of(listed, branch.tolist(), anchor.tolist(), seen)
+            written = written if len(written) <= MOST_CHARACTERS else ""
+        self._written, padded = written, not arrays["real"].all()
         there = {
             "causal": True,
-            "padding": not arrays["real"].all(),
+            "padding": padded or bool(written),
             "boundary": "selected" in arrays,
         }
         self._masks = [it for it in MASKS if there.get(it, it in self._held)]
+        given = [it for it in self._masks if it != "causal" and (it != "padding" or padded)]
         packed = {it: np.packbits(self._held[it], axis=1) for it in _BITS if it in self._held}
         super().__init__(
             **self.hold(self._held | packed),
             tokens=listed,
-            masks=(self._masks[1:] or self._masks) if masks is None else masks,
+            written=written,
+            text=written,
+            masks=(given or ["causal"]) if masks is None else masks,
             added=added,
             after=after,
             row=row,
         )
+        if text is not None:
+            self.text = text
+
+    @property
+    def _now(self) -> tuple[list[str], dict[str, Array]]:
+        """The tokens and arrays of the sentence that is shown."""
+        if self.text == self._written:
+            return self.tokens, self._held
+        tokens, *arrays = tree_of(self.text)
+        return tokens, dict(zip(Tree._fields[1:], arrays, strict=True))
 
     @property
     def matrix(self) -> NDArray[np.bool_]:
         """True where the query may look at the key under the present masks, (query, key)."""
-        held, n = self._held, len(self.tokens)
+        tokens, held = self._now
+        n = len(tokens)
         seen = np.ones((n, n), bool)
+        each = {
+            "causal": lambda: np.tri(n, dtype=bool),
+            "padding": lambda: held["real"] > 0,
+            "segment": lambda: held["segment"][:, None] == held["segment"],
+            "boundary": lambda: _boundaries(held["selected"] > 0),
+            "tree": lambda: held["tree"] > 0,
+            "given": lambda: held["given"] > 0,
+        }
         for mask in self.masks:
-            seen &= {
-                "causal": lambda: np.tri(n, dtype=bool),
-                "padding": lambda: held["real"] > 0,
-                "segment": lambda: held["segment"][:, None] == held["segment"],
-                "boundary": lambda: _boundaries(held["selected"] > 0),
-                "tree": lambda: held["tree"] > 0,
-                "given": lambda: held["given"] > 0,
-            }[mask]()
+            if self.text == self._written or mask in ("causal", "padding", "tree"):
+                seen &= each[mask]()
         return seen
 
     @property
     def alt(self) -> str:
         """What is to be seen, in words, at the present settings."""
-        n, seen = len(self.tokens), self.matrix
-        row = (n - 1) // 2 if self.row is None else self.row
+        (tokens, held), seen = self._now, self.matrix
+        n = len(tokens)
+        row = (n - 1) // 2 if self.row is None else min(self.row, n - 1)
+        scores = held["scores"][row] if "scores" in held else np.zeros(n)
+        weights = weights_of(scores, seen[row], self.added, self.after)
         how = (
             "are set to 0 after the softmax"
             if self.after
             else f"get {'the lowest float32' if self.added == 'lowest' else self.added} added"
         )
+        line = " ".join(map(visible, self.text.split()))
+        tree = f" The sentence tree: {line}." if line else ""
         return (
             f"Visibility: the matrix of which of {n} tokens may look at which. Under "
             f"{' and '.join(self.masks) or 'no mask'}, {int(seen.sum()):,} of {n * n:,} pairs are "
-            f"visible. Query {row}, “{visible(self.tokens[row])}”, sees {int(seen[row].sum())} of "
-            f"{n} keys; the others {how}."
+            f"visible. Query {row}, “{visible(tokens[row])}”, sees {int(seen[row].sum())} of "
+            f"{n} keys; the others {how}. {largest(tokens, weights, seen[row])}{tree}"
         )
 
     @traitlets.validate("masks")
@@ -153,7 +193,56 @@ class Visibility(Widget):
 
     @traitlets.validate("row")
     def _row_exists(self, proposal: Any) -> int | None:
-        return whole_below("row", proposal["value"], len(self._held["real"]))
+        fixed = not self._made or not self._written  # an edited sentence may be longer
+        count = len(self._held["real"]) if fixed else MOST_TOKENS
+        return whole_below("row", proposal["value"], count)
+
+    @traitlets.validate("text")
+    def _text_is_a_tree(self, proposal: Any) -> str:
+        text = str(proposal["value"])
+        if text != self._written:
+            if not self._written:
+                raise CourseError(
+                    "There is no sentence tree to edit.", "Make a new widget: Visibility(text=...)."
+                )
+            _from_text(text)
+        return text
+
+
+def _from_text(text: Any) -> tuple[list[str], Any]:
+    """The tokens of a line, and its tree."""
+    if not isinstance(text, str) or len(text) > MOST_CHARACTERS:
+        raise CourseError(
+            f"text is no line of {MOST_CHARACTERS:,} characters at most.",
+            "Give a sentence with its branches: (tim cook) [ceo apple] is in beijing.",
+        )
+    tokens, soft, branch, anchor, tree, _ = tree_of(text)
+    facts = {"soft_positions": soft, "anchors": anchor, "visible": tree}
+    return tokens, SimpleNamespace(tokens=tokens, branches=branch.astype(int) - 1, **facts)
+
+
+def _alone(value: Any, axes: int) -> Any:
+    """A batch of one without its axis: what tokenizers and models return."""
+    try:
+        deep = len(getattr(value, "shape", None) or np.shape(value))
+    except (TypeError, ValueError):  # rows of unequal lengths: as_array says so
+        return value
+    return value[0] if deep == axes + 1 and len(value) == 1 else value
+
+
+def _scores(value: Any, n: int) -> Array:
+    """A head's scores, before the mask."""
+    plain = value.detach().cpu().float() if hasattr(value, "detach") else value
+    try:
+        masked = bool(np.isneginf(np.asarray(plain, np.float64)).any())
+    except (TypeError, ValueError, RuntimeError):
+        masked = False  # as_array says what is wrong
+    if masked:
+        raise CourseError(
+            "scores holds −∞: it is masked already.",
+            "Give the scores from before the mask, and the mask as visible=.",
+        )
+    return as_array("scores", value, (n, n))
 
 
 def _ids(name: str, value: Any, n: int) -> Array:

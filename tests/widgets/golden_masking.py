@@ -23,6 +23,7 @@ from lmcourse.models.sentence_tree import Branch, SentenceTree
 from lmcourse.models.spanbert import boundaries
 from lmcourse.widgets import Visibility
 from lmcourse.widgets.masking_draw import Rules, draw, numbers
+from lmcourse.widgets.sentence_text import tree_of
 from lmcourse.widgets.tokens import words_of
 from tests.widgets import strings
 
@@ -110,7 +111,72 @@ def visibility() -> dict[str, Any]:
         cases.append(case | {"seen": seen.int().tolist()})
     packed = base64.b64encode(widget.arrays).decode()
     held = {"arrays": packed, "index": widget.index, "tokens": widget.tokens}
-    return held | {"cases": cases}
+    return held | {"cases": cases, "trees": trees(), "mistakes": mistakes()}
+
+
+def written(random: Random, words: list[str]) -> tuple[str, SentenceTree]:
+    """A sentence tree of some words, and the line that says it."""
+    parts, branches, start = [], [], 0
+    while start < len(words):
+        end = min(start + random.choice([1, 1, 1, 2, 3]), len(words))
+        text = " ".join(words[start:end])
+        if end - start > 1 or random.random() < 0.1:
+            parts.append(f"({text})" if random.random() < 0.7 else f" ( {text} )")
+        else:
+            parts.append(text)
+        for _ in range(random.choice([0, 0, 0, 1, 1, 2])):
+            known = random.choices(words, k=random.randint(1, 4))
+            branches.append(Branch(start, end, tuple(known)))
+            parts.append(f"[{' '.join(known)}]" if len(known) > 1 else f"[ {known[0]} ]")
+        start = end
+    return random.choice([" ", "  "]).join(parts), SentenceTree(tuple(words), tuple(branches))
+
+
+def trees() -> list[dict[str, Any]]:
+    """Lines of text, and what `lmcourse.models.sentence_tree` makes of what they say."""
+    random, out = Random(3), []
+    names = [
+        "tim",
+        "cook",
+        "[CLS]",
+        "[PAD]",
+        "<pad>",
+        "is_a",
+        "don't",
+        "Ω",
+        "👩‍💻",
+        "\u200b",
+        "a.b",
+    ]
+    for _ in range(150):
+        text, tree = written(random, random.choices(names, k=random.choice([1, 2, 5, 12])))
+        flat = tree.flatten()
+        out.append(
+            {
+                "text": text,
+                "tokens": list(flat.tokens),
+                "soft": list(flat.soft_positions),
+                "branch": [it + 1 for it in flat.branches],
+                "anchor": list(flat.anchors),
+                "visible": ["".join(map(str, row)) for row in flat.visible.int().tolist()],
+            }
+        )
+    return out
+
+
+def mistakes() -> list[dict[str, str]]:
+    """Lines that say nothing, and what is said about them."""
+    random, out = Random(4), []
+    pieces = ["a", "b", "[", "]", "(", ")", " ", "[CLS]", "\ufeff", "\x1c"]
+    lines = ["".join(random.choices(pieces, k=random.randint(0, 9))) for _ in range(200)]
+    for text in [*lines, "a " * 513]:
+        try:
+            tree_of(text)
+        except CourseError as error:
+            out.append({"text": text, "wrong": str(error)})
+        else:
+            out.append({"text": text, "wrong": ""})
+    return out
 
 
 GOLDENS = {"masking": masking, "visibility": visibility}

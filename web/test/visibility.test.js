@@ -4,12 +4,13 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import test from "node:test";
 import { unpack } from "../widgets/shared/arrays.js";
-import { hider, hiders, lanesOf, MASKS, weigh } from "../widgets/visibility/masks.js";
+import { bit, hider, hiders, lanesOf, MASKS, weigh } from "../widgets/visibility/masks.js";
+import { treeOf } from "../widgets/visibility/tree.js";
 
 const golden = JSON.parse(readFileSync(new URL("visibility.golden.json", import.meta.url)));
 const { tree, given, ...rest } = unpack(golden.arrays, golden.index);
 const n = golden.tokens.length;
-const data = { n, tree, given, ...Object.fromEntries(Object.entries(rest).map(([name, it]) => [name, [...it.data]])) };
+const data = { n, tree: bit(tree), given: bit(given), ...Object.fromEntries(Object.entries(rest).map(([name, it]) => [name, [...it.data]])) };
 
 for (const { masks, added, after, weights, seen } of golden.cases) {
   test(`as torch: ${masks.join(" and ") || "none"}, ${added}${after ? ", after the softmax" : ""}`, () => {
@@ -40,4 +41,25 @@ test("no branch lies on another, or on the line to one", () => {
   assert.deepEqual(lanesOf([0, 1, 2, 3, 4, 1, 2, 5, 6], [0, 0, 0, 0, 0, 1, 1, 2, 2]).lanes, [0, 1, 1]);
   assert.deepEqual(lanesOf([0, 1, 2, 3, 4, 1, 2, 3, 5], [0, 0, 0, 0, 0, 1, 1, 1, 2]).lanes, [0, 1, 1]);
   assert.deepEqual(lanesOf([0, 1, 2, 3, 4, 1, 2, 3, 4, 5], [0, 0, 0, 0, 0, 1, 1, 1, 1, 2]).lanes, [0, 2, 1]);
+});
+
+test("a line of text is the tree that our K-BERT reads", () => {
+  assert.ok(golden.trees.length > 100);
+  for (const { text, visible, ...wanted } of golden.trees) {
+    const { n, tokens, soft, branch, anchor, real, tree, wrong } = treeOf(text);
+    assert.equal(wrong, undefined, text);
+    assert.deepEqual({ tokens, soft, branch, anchor }, wanted, text);
+    assert.deepEqual(visible, tokens.map((_, i) => tokens.map((_, j) => Number(tree(i, j))).join("")), text);
+    assert.deepEqual(real, tokens.map((it) => !/^(\[PAD]|<pad>)$/.test(it)));
+    assert.equal(n, tokens.length);
+  }
+});
+
+test("a mistake in a line has Python's words", () => {
+  const kinds = new Set();
+  for (const { text, wrong } of golden.mistakes) {
+    assert.equal(treeOf(text).wrong ?? "", wrong, JSON.stringify(text));
+    kinds.add(wrong.replace(/“.*?”|\d+/g, ""));
+  }
+  assert.equal(kinds.size, 6, [...kinds].join("\n")); // five, and none
 });

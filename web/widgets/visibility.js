@@ -1,25 +1,37 @@
 // Visibility: who may look at whom, and what a mask does to one softmax.
 
-import { checkbox, select } from "./shared/controls.js";
+import { checkbox, range, select, whole } from "./shared/controls.js";
 import { h, times } from "./shared/dom.js";
 import { grid } from "./shared/grid.js";
 import { heat } from "./shared/heat.js";
 import { short } from "./shared/numbers.js";
+import { sentence } from "./shared/sentence.js";
 import { visible } from "./shared/tokens.js";
 import { widget } from "./shared/widget.js";
-import { ADDED, hider, hiders, MASKS, weigh } from "./visibility/masks.js";
+import { ADDED, bit, hider, hiders, known, MASKS, weigh } from "./visibility/masks.js";
+import { MOST_TOKENS, treeOf } from "./visibility/tree.js";
 import { matrixView, place, rowView, treePlace, treeView } from "./visibility/view.js";
 import { alternative, effect, number, pair } from "./visibility/words.js";
 
+/** The given text, or what a reader makes of it. */
 function read({ tree, given, ...rest }, model) {
-  const tokens = model.get("tokens");
+  const tokens = model.get("tokens"), written = model.get("written");
   const data = Object.fromEntries(Object.entries(rest).map(([name, it]) => [name, [...it.data]]));
-  const known = { causal: true, padding: data.real.includes(0), segment: data.segment, boundary: data.selected, tree, given };
-  return { ...data, tree, given, tokens, n: tokens.length, masks: Object.keys(MASKS).filter((name) => known[name]) };
+  const first = { ...data, tree: bit(tree), given: bit(given), tokens, n: tokens.length };
+  const padded = written || data.real.includes(0);
+  let last = first, text = written;
+  return {
+    first, written, masks: known({ ...first, real: padded }, Object.keys(MASKS)),
+    of(now = written) {
+      if (now !== text) last = now === written ? first : treeOf(now);
+      text = now;
+      return last;
+    },
+  };
 }
 
 /** Check boxes, one a mask: one setting. */
-const several = (names) => ({
+const several = (source, names) => ({
   start: [],
   takes: (it) => Array.isArray(it) && it.every((name) => names.includes(name)) && new Set(it).size === it.length,
   make({ onInput, onSettle }) {
@@ -30,43 +42,69 @@ const several = (names) => ({
     return {
       node: h("div", { class: "lm-controls", style: "grid-column:1/-1;margin:0", role: "group", "aria-label": "Masks" },
         boxes.map(({ node }) => node)),
-      show(value) {
+      show(value, { text }) {
         now = value;
-        names.forEach((name, k) => boxes[k].show(value.includes(name)));
+        const some = known(source.of(text), names);
+        names.forEach((name, k) => {
+          boxes[k].show(value.includes(name));
+          boxes[k].node.hidden = !some.includes(name);
+        });
       },
     };
   },
 });
 
-const fields = ({ n, masks }) => ({
-  masks: several(masks),
-  added: select({ label: "Added to hidden scores", start: "-inf", choices: ADDED }),
-  after: checkbox({ label: "Softmax first", start: false }),
-  row: { start: null, takes: (it) => it === null || (Number.isInteger(it) && it >= 0 && it < n) },
+/** A slider over the queries, of which an edited sentence has more, or fewer. */
+const queries = (source) => ({
+  ...whole(source.written ? MOST_TOKENS : source.first.n, null),
+  make(hear) {
+    const { node, show } = range({ label: "Query", positions: times(MOST_TOKENS, (i) => i) }).make(hear);
+    return {
+      node,
+      show(row, { text }) {
+        const { n } = source.of(text);
+        node.querySelector("input").max = n - 1;
+        show(rowOf(n, row));
+      },
+    };
+  },
 });
 
-/** What the picture shows; the matrix only anew when a mask changed. */
-function compute(data, now, codes) {
-  const { n } = data;
-  const row = now.row ?? (n - 1) >> 1;
-  codes ??= hiders(data, now.masks);
+const rowOf = (n, row) => Math.min(row ?? (n - 1) >> 1, n - 1);
+
+const fields = (source) => ({
+  ...(source.written && { text: sentence({
+    label: "Your sentence", start: source.written, most: 4000, live: true,
+    rule: "Behind a word, [what is known of it]; (several words) count as one.",
+    wrong: (text) => (text === source.written ? "" : treeOf(text).wrong ?? ""),
+  }) }),
+  masks: several(source, source.masks),
+  added: select({ label: "Added to hidden scores", start: "-inf", choices: ADDED }),
+  after: checkbox({ label: "Softmax first", start: false }),
+  row: queries(source),
+});
+
+/** What the picture shows; the matrix only anew when a mask or the sentence changed. */
+function compute(source, now, codes) {
+  const data = source.of(now.text), { n } = data;
+  const row = rowOf(n, now.row), masks = known(data, now.masks);
+  codes ??= hiders(data, masks);
   const hidden = [...codes.subarray(row * n, row * n + n)];
   const scores = data.scores ? data.scores.slice(row * n, row * n + n) : times(n, () => 0);
-  return { data, now, row, codes, hidden, scores, weighed: weigh(scores, hidden, now), pairs: codes.filter((code) => !code).length };
+  return { data, now, masks, row, codes, hidden, scores, weighed: weigh(scores, hidden, now), pairs: codes.filter((code) => !code).length };
 }
 
-const build = ({ data, view, tip, say }) => {
-  const { n, tokens } = data;
+const build = ({ data: source, view, tip, say }) => {
   let it = null, box = null;
   const map = heat();
   const about = (row, column) => it && pair(it, row, column);
   const matrix = grid({
-    label: "Visibility: rows are queries, columns keys", rows: n, columns: n,
-    last: () => n - 1,
+    label: "Visibility: rows are queries, columns keys", rows: 1, columns: 1,
+    last: () => (it ? it.data.n - 1 : 0),
     describe: about,
     onPoint(row, column) {
       if (row === undefined) return tip.hide();
-      tip.show(about(row, column).replace(/, (?=key)|: (?=hidden|visible)/g, "\n"), box.x + (column / n) * box.width, box.y + (row / n) * box.height);
+      tip.show(about(row, column).replace(/, (?=key)|: (?=hidden|visible)/g, "\n"), box.x + (column / it.data.n) * box.width, box.y + (row / it.data.n) * box.height);
     },
     onMove: (row, column) => say(about(row, column)),
     onPin(row, column) {
@@ -81,21 +119,22 @@ const build = ({ data, view, tip, say }) => {
     table: () => ({
       caption: `Query ${it.row}`,
       head: ["key", "token", "hidden by", "score", "softmax, no mask", "with the mask"],
-      rows: tokens.map((token, j) => [j, visible(token), it.hidden[j] ? MASKS[hider(it.hidden[j])] : "–",
+      rows: it.data.tokens.map((token, j) => [j, visible(token), it.hidden[j] ? MASKS[hider(it.hidden[j])] : "–",
         short(it.scores[j]), short(it.weighed.before[j]), number(it.weighed.weights[j])]),
     }),
     draw(now, changed, width) {
-      it = compute(data, now, changed.includes("masks") ? null : it?.codes);
+      it = compute(source, now, changed.includes("masks") || changed.includes("text") ? null : it?.codes);
+      const { data } = it, { n } = data;
       const tree = data.tree && treePlace(data, width);
       const at = place(n, width, tree ? tree.height : 0);
       ({ box } = at);
       map.place(box);
       map.paint(n, n, (pixels) => it.codes.forEach((code, k) => { pixels[k] = code ? 0x2e808080 : 0xffb27200; }));
-      matrix.place(box);
+      matrix.place(box, { rows: n, columns: n });
       tip.hide();
       const [row, end] = rowView(it, at.row);
       return {
-        height: Math.max(box.y + box.height + 6, end), alt: alternative(it), caption: effect(it),
+        height: Math.max(at.end, end), alt: alternative(it), caption: effect(it),
         still: [tree && treeView(it, tree), matrixView(it, at), row],
       };
     },
@@ -106,7 +145,7 @@ export default widget({
   name: "visibility",
   label: "Attention masks: who may look at whom",
   title: "Who may look at whom?",
-  intro: "Filled is visible; a letter names the mask that hides. Choose a row to see its softmax.",
+  intro: "Filled is visible. Choose a row to see its softmax.",
   call: "Visibility(tokens, **given, ",
   read,
   fields,

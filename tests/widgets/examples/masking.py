@@ -96,6 +96,7 @@ def fuzz(random: Random) -> Callable[[], Masking]:
         "seed": random.choice([0, random.randrange(10**6)]),
         "epoch": random.randrange(10),
         "position": random.choice([None, random.randint(0, n)]),
+        "text": random.choice([None, None, "a , b", " ".join(strings.tokens(random, 3))]),
         "mask_token": random.choice(["[MASK]", "<mask>", strings.token(random)]),
     }
     return lambda: Masking(tokens, **options, **settings)

@@ -74,10 +74,17 @@ def fuzz(random: Random) -> Callable[[], Visibility]:
             options["scores"] = numbers.standard_normal((n, n)) * size
         if random.random() < 0.1:
             options["scores"] = options["scores"][:, 1:]
+    if random.random() < 0.25:  # a line of text, right or wrong
+        pieces = ["[", "]", "(", ")", " ", "[PAD]", *strings.tokens(random, 4)]
+        right = f"({tokens[0] if n else 'a'} b) [{random.choice(strings.HOSTILE)} d] e [f]"
+        line = random.choice([right, "".join(random.choices(pieces, k=random.randint(0, 12)))])
+        tokens, options = None, {"text": line}
     every = ["causal", "padding", "segment", "boundary", "tree", "given"]
     there = {"padding": "attention_mask", "segment": "token_type_ids", "boundary": "selected"}
     known = [it for it in every if it == "causal" or there.get(it, it) in options]
     known = [it for it in known if it != "given" or "visible" in options]
+    if tokens is None:
+        known = ["causal", "padding", "tree"]
     masks = random.choice([None, random.sample(known, random.randint(0, len(known)))])
     settings = {
         "masks": masks if random.random() < 0.96 else random.choice(every),

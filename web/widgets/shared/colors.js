@@ -4,6 +4,7 @@
 //   a model        blue, a student's too; an outline where it stands beside the exact answer
 //   a teacher      vermillion, unless the teacher is the exact answer
 //
-// What else a widget tells apart takes none of these two colors, and has a letter or a dash besides.
+// Beside one of them in a picture, nothing else has its color; and what has a color has a letter, a dash
+// or a word besides.
 
 export const EXACT = "currentColor", MODEL = "#0072B2", TEACHER = "#D55E00";

@@ -17,7 +17,7 @@ export const sentence = ({ label, rule, start, most, live, wrong }) => ({
     let last;
     const below = h("div", { "aria-live": "polite" }, rule);
     const input = h("input", {
-      type: "text", class: "lm-copy", style: "margin:0;cursor:text", maxlength: most, dir: "auto",
+      type: "text", class: "lm-copy", style: "margin:4px 0 6px;cursor:text", maxlength: most, dir: "auto",
       spellcheck: "false", autocapitalize: "off",
       oninput() { if (live) hear(); },
       onchange() {

@@ -1,6 +1,7 @@
 // Who may look at whom, and what a softmax makes of it.
 
 import { times } from "../shared/dom.js";
+import { softmax } from "../shared/softmax.js";
 
 /** Every mask, in the order in which one is named that hides a key. */
 export const MASKS = {
@@ -12,7 +13,7 @@ export const ADDED = { "-inf": "−∞", "-10000": "−10,000", lowest: "−3.4�
 const NUMBERS = { "-inf": -Infinity, "-10000": -1e4, lowest: -(2 - 2 ** -23) * 2 ** 127 };
 
 /** A matrix that Python has packed to bits, row by row. */
-const bit = (it) => it && ((i, j) => (it.data[i * it.shape[1] + (j >> 3)] >> (7 - (j & 7))) & 1);
+export const bit = (it) => it && ((i, j) => (it.data[i * it.shape[1] + (j >> 3)] >> (7 - (j & 7))) & 1);
 
 /** @returns {Uint8Array} n × n: 0 where the query may look at the key, else 1 + the place in MASKS of what hides it. */
 export function hiders({ n, real, segment, selected, tree, given }, masks) {
@@ -24,12 +25,17 @@ export function hiders({ n, real, segment, selected, tree, given }, masks) {
     padding: (_, j) => real[j],
     segment: (i, j) => segment[i] === segment[j],
     boundary: (i, j) => !selected[i] || j === left[i] || j === right[i],
-    tree: bit(tree),
-    given: bit(given),
+    tree, given,
   };
   const used = ORDER.map((name, k) => [sees[name], k + 1]).filter((_, k) => masks.includes(ORDER[k]));
   return Uint8Array.from({ length: n * n }, (_, k) =>
     used.find(([see]) => !see(Math.floor(k / n), k % n))?.[1] ?? 0);
+}
+
+/** Those of some masks that the data tell something about: of an edited sentence, not all. */
+export function known({ real, segment, selected, tree, given }, masks) {
+  const there = { causal: true, padding: real, segment, boundary: selected, tree, given };
+  return masks.filter((name) => there[name]);
 }
 
 /** The mask that a number of `hiders` means. */
@@ -49,13 +55,6 @@ export function weigh(scores, hidden, { added, after }) {
 }
 
 const total = (all) => all.reduce((a, b) => a + b, 0);
-
-function softmax(scores) {
-  const high = Math.max(...scores);
-  const parts = scores.map((it) => Math.exp(it - high));
-  const sum = total(parts);
-  return parts.map((it) => it / sum);
-}
 
 /**
  * Of each branch of a tree, 0 the trunk, the lane it is drawn in. From right to left, each goes below

@@ -1,22 +1,26 @@
 // The sentence tree if there is one, the matrix, and one query's softmax beside or under it.
 
+import { MODEL } from "../shared/colors.js";
 import { s, times } from "../shared/dom.js";
 import { fitted, note, rect, text, tinted, title } from "../shared/marks.js";
-import { hider, lanesOf } from "./masks.js";
+import { ADDED, hider, lanesOf, MASKS } from "./masks.js";
 
 const MOST = 24; // keys that are listed
 const LINE = 24;
 const HEAD = 86; // the keys' names above the matrix
+
+/** With the sign of the other numbers, and without one before zero. */
+const minus = (digits) => digits.replace(/^-(?=0.00$)/, "").replaceAll("-", "−");
 
 /** @returns where the matrix lies, and the softmax; `box` is the matrix's, in pixels. */
 export function place(n, width, top) {
   const beside = width >= 720;
   const names = Math.min(104, width * 0.26);
   const cell = Math.min(30, ((beside ? width * 0.52 : width) - names - 4) / n);
-  const head = cell >= 14 ? HEAD : 44;
+  const head = cell >= 14 ? HEAD : 44, letters = cell >= 14 && n <= 32;
   const box = { x: names, y: top + head, width: n * cell, height: n * cell };
-  const row = beside ? { x: box.x + box.width + 40, y: top + 6 } : { x: 0, y: box.y + box.height + 30 };
-  return { cell, box, row: { ...row, width: Math.min(500, width - row.x) } };
+  const row = beside ? { x: box.x + box.width + 40, y: top + 6 } : { x: 0, y: box.y + box.height + 50 };
+  return { cell, box, letters, end: box.y + box.height + (letters ? 28 : 6), row: { ...row, width: Math.min(500, width - row.x) } };
 }
 
 /** The tree's boxes: soft positions count to the right, or down where it is narrow. */
@@ -36,7 +40,7 @@ export function treeView({ data: { tokens, soft, branch, anchor }, hidden, row }
   const trunk = (place) => anchor.findIndex((it, i) => it === place && !branch[i]);
   const center = ({ x, y, width, height }) => [x + width / 2, y + height / 2];
   return [
-    title(0, 14, "The sentence tree"), note(142, 14, flat ? "above: soft position, in a box: hard" : "left: soft, in a box: hard"),
+    title(0, 14, "The sentence tree"), note(142, 14, "soft positions; in a box, hard ones"),
     boxes.map((box, i) => {
       const first = branch[i] && branch[i - 1] !== branch[i];
       const from = first ? trunk(anchor[i]) : i - 1 >= 0 && branch[i] ? i - 1 : trunk(anchor[i] - 1);
@@ -48,14 +52,14 @@ export function treeView({ data: { tokens, soft, branch, anchor }, hidden, row }
     boxes.map(({ x, y, width, height }, i) => s("g", null,
       rect(x, y, width, height, { rx: 6, class: "paper" }),
       hidden[i] ? rect(x, y, width, height, { rx: 6, style: "fill:none", class: "rule", "stroke-dasharray": "3 3" })
-        : tinted(x, y, width, height, "#0072B2"),
+        : tinted(x, y, width, height, MODEL),
       i === row && rect(x - 3, y - 3, width + 6, height + 6, { rx: 8, class: "pin" }),
       note(x + 7, y + 16, i),
       text(x + width / 2, y + 33, fitted(tokens[i], width - 8), { "text-anchor": "middle", class: hidden[i] ? "soft" : null })))];
 }
 
 /** Visible is filled; hidden is pale, with the first letter of the mask that hides it. */
-export function matrixView({ data: { n, tokens }, codes, row }, { cell, box }) {
+export function matrixView({ data: { n, tokens }, masks, codes, row }, { cell, box, letters }) {
   const { x, y, width, height } = box;
   const step = cell >= 14 ? 1 : [2, 5, 10, 20, 50, 100].find((it) => it * cell >= 28);
   const middle = (k) => (k + 0.5) * cell;
@@ -67,7 +71,8 @@ export function matrixView({ data: { n, tokens }, codes, row }, { cell, box }) {
         : text(0, 4, fitted(tokens[i], HEAD - 22), { class: "soft", transform: `translate(${x + middle(i)} ${y - 8})rotate(-90)` })])),
     note(0, y - 26, "key →"), note(0, y - 8, "query ↓"),
     cell >= 6 && s("path", { class: "halo", d: times(n + 1, (k) => `M${x + k * cell} ${y}v${height}M${x} ${y + k * cell}h${width}`).join("") }),
-    cell >= 14 && n <= 32 && [...codes].map((code, k) => code > 0 && note(
+    letters && note(0, y + height + 22, `A letter says what hides: ${masks.map((it) => `${it[0]} ${MASKS[it].toLowerCase()}`).join(", ") || "nothing does"}.`),
+    letters && [...codes].map((code, k) => code > 0 && note(
       x + middle(k % n), y + middle(Math.floor(k / n)) + 4, hider(code)[0], "middle")),
     rect(x - 2, y + row * cell - 2, width + 4, cell + 4, { class: "pin", rx: 3 })];
 }
@@ -83,8 +88,7 @@ export function rowView({ data: { n, tokens }, scores, hidden, weighed, row, now
   const written = (p) => (Number.isNaN(p) ? "NaN" : p > 0 && p < 0.001 ? "< 0.001" : p.toFixed(3));
   const weight = (k, p, at, fill) => [cell(k, written(p), at), p > 0 &&
     rect(right[k] - (p / most) * 0.15 * width, at + 4, (p / most) * 0.15 * width, 4, { fill })];
-  const mask = (j) => (now.after ? (hidden[j] ? "0" : "1") : !hidden[j] ? "0"
-    : { "-inf": "−∞", "-10000": "−10,000", lowest: "−3.4·10³⁸" }[now.added]);
+  const mask = (j) => (now.after ? (hidden[j] ? "0" : "1") : hidden[j] ? ADDED[now.added].split(", ")[0] : "0");
   const end = y + 68 + kept.length * LINE;
   const rest = n - kept.length;
   return [[
@@ -94,9 +98,9 @@ export function rowView({ data: { n, tokens }, scores, hidden, weighed, row, now
     kept.map((j, k) => {
       const at = y + 74 + k * LINE;
       return s("g", null, text(x, at, fitted(tokens[j], 0.42 * width - 50), { class: hidden[j] ? "soft" : null }),
-        cell(0, Math.abs(scores[j]) < 1e4 ? scores[j].toFixed(2) : scores[j].toExponential(0), at, "soft"),
+        cell(0, minus(Math.abs(scores[j]) < 1e4 ? scores[j].toFixed(2) : scores[j].toExponential(0)), at, "soft"),
         cell(1, mask(j), at, hidden[j] ? null : "soft"),
-        weight(2, before[j], at, "#777777"), weight(3, weights[j], at, hidden[j] ? "#D55E00" : "#0072B2"));
+        weight(2, before[j], at, "#777777"), weight(3, weights[j], at, hidden[j] ? "#D55E00" : MODEL));
     }),
     s("path", { d: `M${x} ${end - 6}h${width}`, class: "axis" }),
     text(x, end + 12, rest ? `sum, with ${rest} more` : "sum", { class: "strong" }),

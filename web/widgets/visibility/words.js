@@ -14,23 +14,24 @@ export function pair({ data: { n, tokens }, codes }, i, j) {
 }
 
 const UNSEEN = {
-  "-inf": "Every score is −∞, and the softmax is 0/0: NaN, which spreads through every later layer. (Our models give zeros there.)",
+  "-inf": "Every score is −∞, and the softmax is 0/0: NaN, which spreads through all later layers. (Our models give zeros.)",
   lowest: "The lowest number swallows every score: all hidden keys get the same weight.",
-  "-10000": "−10,000 on every score cancels in the softmax: hidden keys are attended to as if there were no mask.",
+  "-10000": "−10,000 on every score cancels in the softmax: it attends as if there were no mask.",
 };
 
 /** What the masks do to the chosen query. */
-export function effect({ data, now, hidden, weighed: { before, sum }, row, pairs }) {
+export function effect({ data, now, masks, hidden, weighed: { before, sum }, row, pairs }) {
   const { n, tokens, tree } = data;
   const count = hidden.filter((code) => !code).length;
-  const names = now.masks.map((name) => MASKS[name].toLowerCase()).join(" and ");
+  const names = masks.map((name) => MASKS[name].toLowerCase()).join(" and ");
   const seen = before.reduce((sum, p, j) => sum + (hidden[j] ? 0 : p), 0);
   return [
     names ? `With ${names}, ${pairs} of ${n * n} pairs are visible.` : "No mask: every token sees every other.",
-    tree && !now.masks.includes("tree") && "What is known about one entity reaches every token: knowledge noise.",
+    tree && !masks.includes("tree") && "What is known about one entity reaches every token: knowledge noise.",
     `Query ${row}, ${quoted(tokens[row])}, sees ${count} of ${n} keys.`,
-    count === n ? "" : now.after ? `Its weights sum to ${short(sum)}: the rest went to hidden keys, and the divisor knows their scores. ` +
+    count === n ? "" : now.after ? (count ? `Its weights sum to ${short(sum)}: the rest went to hidden keys, and the divisor knows their scores. ` +
       `Raise those by 1, and the sum is ${short(seen / (seen + Math.E * (1 - seen)))}: what is hidden leaks.`
+      : "All its weights become 0: so does its output, and nothing says why.")
       : count ? "The weights of what it sees sum to 1." : UNSEEN[now.added],
   ].filter(Boolean).join(" ");
 }
