@@ -93,7 +93,7 @@ SECTIONS = ["What it shows", "How to read it", "Keys", "In Python"]
 def test_a_widgets_page_shows_explains_and_says_its_keys(source):
     text, cells = prose(source), code_cells(source)
     assert source.title == re.search(r"^# (.+)$", text, re.MULTILINE)[1]
-    assert re.findall(r"^## (.+)$", text, re.MULTILINE) == SECTIONS
+    assert re.findall(r"^## (.+)$", text, re.MULTILINE)[:4] == SECTIONS  # others may follow
     assert 2 <= len(cells) <= 5 and not any("slideshow" in cell.metadata for cell in cells)
     assert 250 <= len(re.findall(r"\w+", text)) <= 900
     keys = text[text.index("## Keys") : text.index("## In Python")]
