@@ -8,12 +8,9 @@ from collections.abc import Callable, Mapping
 import numpy as np
 
 from lmcourse.widgets.expression import Node
+from lmcourse.widgets.graph_words import ODD
 
 _Number = np.float64  # division by zero and overflow are values, as in a browser
-
-
-def _logistic(a: _Number) -> _Number:
-    return 1 - 1 / (1 + np.exp(a)) if a < 0 else 1 / (1 + np.exp(-a))
 
 
 _VALUES: dict[str, Callable[..., _Number]] = {
@@ -24,7 +21,7 @@ _VALUES: dict[str, Callable[..., _Number]] = {
     "neg": np.negative,
     "**": np.power,
     "tanh": np.tanh,
-    "sigmoid": _logistic,
+    "sigmoid": lambda a: 1 / (1 + np.exp(-a)),
     "relu": lambda a: np.maximum(a, 0.0),
     "exp": np.exp,
     "log": np.log,
@@ -42,7 +39,7 @@ _SLOPES: dict[str, Callable[..., tuple[float | _Number, ...]]] = {
     "neg": lambda a, v: (-1.0,),
     "**": lambda a, b, v: (
         b * a ** (b - 1) if b else 0.0,
-        v * np.log(a) if a or b <= 0 else 0.0,
+        v * np.log(a) if a or b < 0 else 0.0,
     ),
     "tanh": lambda a, v: (1 - v * v,),
     "sigmoid": lambda a, v: (v * (1 - v),),
@@ -56,8 +53,19 @@ _SLOPES: dict[str, Callable[..., tuple[float | _Number, ...]]] = {
 }
 
 
+def turns(nodes: list[Node]) -> list[int]:
+    """The nodes that hand on a gradient, in the order of the backward pass."""
+    needs: list[bool] = []  # whether a variable is below
+    for node in nodes:
+        needs.append(node.op == "variable" or any(needs[i] for i in node.args))
+    return [i for i in reversed(range(len(nodes))) if nodes[i].args and needs[i]]
+
+
 def gradients(
-    nodes: list[Node], given: Mapping[str, float], overwrite: bool = False
+    nodes: list[Node],
+    given: Mapping[str, float],
+    overwrite: bool = False,
+    handed: int | None = None,
 ) -> tuple[list[float], list[float]]:
     """Each node's value, and ∂ output / ∂ node, by the chain rule from the output back.
 
@@ -65,6 +73,7 @@ def gradients(
         nodes: in the order in which they are computed, the output last.
         given: the variables' values.
         overwrite: make the classical mistake: a node that is used twice keeps what came last.
+        handed: how many nodes have handed their gradient on; all of them, if None.
 
     Returns:
         Values and gradients; nan where there is none.
@@ -75,14 +84,29 @@ def gradients(
             values.append(_value(node, values, given))
         slopes = [_Number(0.0)] * len(nodes)
         slopes[-1] = _Number(1.0)
-        for i in reversed(range(len(nodes))):
+        for i in turns(nodes)[:handed]:
             node = nodes[i]
-            if not node.args:
-                continue
             along = _SLOPES[node.op](*_inputs(node, values), values[i])
             for to, local in zip(node.args, along, strict=False):
                 slopes[to] = slopes[i] * local + (0.0 if overwrite else slopes[to])
     return [float(it) for it in values], [float(it) for it in slopes]
+
+
+def oddity(nodes: list[Node], values: list[float], at: int) -> str:
+    """Why a node has no value, or what else is odd about it: a key of the lexicon, or nothing."""
+    node = nodes[at]
+    with np.errstate(all="ignore"):
+        inputs = _inputs(node, [_Number(it) for it in values])
+        if not node.args or not np.isfinite(inputs).all():
+            return ""  # it was odd before
+        if not np.isfinite(values[at]):
+            return node.op if node.op in ODD else "overflow"
+        along = _SLOPES[node.op](*inputs, _Number(values[at]))[: len(node.args)]
+    if not np.isfinite(along).all():
+        return "steep"
+    if node.op == "max" and inputs[0] == inputs[1]:
+        return "tie"
+    return "kink" if node.op == "relu" and not inputs[0] else ""
 
 
 def _inputs(node: Node, values: list[_Number]) -> list[_Number]:

@@ -9,6 +9,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import NoReturn
 
+import numpy as np
+
 from lmcourse.errors import CourseError
 from lmcourse.widgets.graph_words import (
     CHARACTERS,
@@ -57,6 +59,13 @@ def _pointed(text: str, at: int) -> str:
     start = max(0, at - 30)
     around = "".join(c if c.isprintable() else "?" for c in text[start : at + 20])
     return f"\n    {around}\n    {' ' * (at - start)}^\n" if text.strip() else ""
+
+
+def _as_in_a_browser(number: float) -> str:
+    """The number as JavaScript writes it: 1000000, 0.1234567, 1e+21."""
+    if number == 0 or 1e-6 <= abs(number) < 1e21:
+        return np.format_float_positional(number + 0.0, trim="-")
+    return np.format_float_scientific(number, trim="-", exp_digits=1)
 
 
 def is_name(text: str) -> bool:
@@ -259,7 +268,7 @@ class _Parser:
         count = 0
         for node in self.nodes:
             if node.op == "number":
-                node.name = node.name or f"{node.number:g}"
+                node.name = node.name or _as_in_a_browser(node.number)
             if not node.name:
                 count += 1
                 node.name = "v" + str(count).translate(digits)

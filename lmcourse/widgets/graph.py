@@ -1,6 +1,7 @@
 """Graph: forward and backward pass of a typed expression, step by step."""
 
 import math
+import numbers
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
@@ -8,11 +9,11 @@ import numpy as np
 import traitlets
 
 from lmcourse.errors import CourseError
-from lmcourse.widgets import chain_rule
+from lmcourse.widgets import graph_alt
 from lmcourse.widgets.base import Widget, module
-from lmcourse.widgets.checks import shown, within
+from lmcourse.widgets.checks import plain, shown, within
 from lmcourse.widgets.expression import is_name, parse
-from lmcourse.widgets.graph_words import LEXICON
+from lmcourse.widgets.graph_words import LEXICON, SAID
 
 DEFAULTS = (0.5, 2.0, -1.0, 1.0, 0.5, -2.0, 3.0, -0.5)  # of variables without values, in order
 MOST = 1e6  # of a value, in size
@@ -33,16 +34,18 @@ class Graph(Widget):
 
     Args:
         expression: its last part is the output, L if it has no name.
-        values: of the variables; those not given get one by their order.
+        values: of the variables; those not given get one by their order. Names that do not occur
+            may stand there: a reader's earlier expressions leave some.
         step: 0 has only the variables' values, None everything: forward, then backward.
         overwrite: let a gradient replace what is there, the classical mistake.
         learning_rate: η of a step downhill, above 0.
-        pinned: the name of a variable, or of a part, whose paths to the output are shown.
+        pinned: the name of a box, a variable's or a part's, whose paths to the output are shown;
+            one that no box has (after the expression changed, say) marks nothing.
         variables: values, too: ``Graph("a*b", a=2, b=-3)``.
 
     Raises:
         CourseError: the expression cannot be read (the message says where, and what is needed), a
-            value is no finite number up to a million, or a name does not occur.
+            value is no finite number up to a million, or one of ``variables`` does not occur.
     """
 
     _esm = module("graph")
@@ -100,29 +103,24 @@ class Graph(Widget):
     def alt(self) -> str:
         """What is to be seen, in words, at the present settings."""
         nodes = parse(self.expression)
-        places = {node.name: i for i, node in enumerate(nodes)}
         names = [it.name for it in nodes if it.op == "variable"]
         given = {
             name: float(self.values.get(name, start))
             for name, start in zip(names, DEFAULTS, strict=False)
         }
-        found, slopes = chain_rule.gradients(nodes, given, self.overwrite)
         output = nodes[-1].name
-        each = [
-            f"{name} = {_written(value)} with ∂{output}/∂{name} = {_written(slopes[places[name]])}"
-            for name, value in given.items()
-        ]
         said = [
-            f"Computation graph of {self.expression} with {len(nodes)} nodes, each with its value "
-            f"and its gradient. {output} = {_written(found[-1])}; {', '.join(each)}."
+            f"Computation graph of {self.expression} with {len(nodes)} nodes.",
+            *graph_alt.passes(nodes, given, self.overwrite, self.step),
         ]
         if self.overwrite:
             said.append("Gradients overwrite what is there instead of adding to it, a mistake.")
-        if self.step is not None:
-            said.append(f"The passes are shown up to step {self.step}.")
-        if self.pinned in places:
+        if self.pinned in [it.name for it in nodes]:
             said.append(f"The paths from {self.pinned} to {output} are marked.")
-        said.append(f"A step downhill has the learning rate {self.learning_rate:g}.")
+        elif self.pinned is not None:
+            said.append(SAID["nobox"].format(self.pinned))
+        if self.learning_rate != type(self).learning_rate.default_value:
+            said.append(f"A step downhill has the learning rate {self.learning_rate:g}.")
         return " ".join(said)
 
     @traitlets.validate("expression")
@@ -138,7 +136,7 @@ class Graph(Widget):
     @traitlets.validate("step")
     def _step_exists(self, proposal: Any) -> int | None:
         value = proposal["value"]
-        if value is not None and not 0 <= value <= 2**53:
+        if value is not None and (isinstance(value, bool) or not 0 <= value <= 2**53):
             raise CourseError(f"step is {shown(value)}.", "Pass 0 or more, or None for everything.")
         return None if value is None else int(value)
 
@@ -158,15 +156,16 @@ def _named(name: Any) -> str:
 
 def _number(name: str, value: Any) -> float:
     """A variable's value: a number, or an array or tensor of one."""
+    given = plain(value)
+    while hasattr(value, "tolist") and isinstance(given, list) and len(given) == 1:
+        given = given[0]
     try:
-        number = float(value)
-    except (TypeError, ValueError, RuntimeError, OverflowError) as error:
+        if not isinstance(given, numbers.Real):  # nor what float() makes of a string
+            raise TypeError
+        number = float(given)
+    except (TypeError, OverflowError):
         raise CourseError(
-            f"The value of {name} is {str(value)[:40]!r}, not a number.",
+            f"The value of {name} is {shown(value)}, not a number.",
             f"Pass a number from {-MOST:g} to {MOST:g}.",
-        ) from error
+        ) from None
     return within(f"The value of {name}", number, -MOST, MOST)
-
-
-def _written(x: float) -> str:
-    return f"{x:.3g}" if math.isfinite(x) else "no value" if math.isnan(x) else "overflow"

@@ -76,9 +76,10 @@ SAID = {
     "push": "∂{0}/∂{1} {2}= ∂{0}/∂{3} · ∂{3}/∂{1} = {4} · {5} = {6}",
     "after": ", now {0}",
     "gone": ", and {0} is lost",
-    "rule": "    ∂{0}/∂{1} = {2}",
+    "rule": ", where ∂{0}/∂{1} = {2}",
     "result": "{0} = {1}.",
     "most": " {0} matters most: 0.01 more of it changes {1} by about {2}.",
+    "equal": " {0} matter most: 0.01 more of one of them moves {1} by about {2}.",
     "twice": " Used more than once, so contributions add up: {0}.",
     "same": " No node is used twice here, so overwriting changes nothing.",
     "lost": " Overwriting keeps only the last contribution to {0}: see the finite differences.",
@@ -90,24 +91,46 @@ SAID = {
     "many": "Paths from {0} to {1}: {2}. Going backward adds up all of them, and takes each of the "
     "{3} edges once.",
     "sum": "  Sum: {0}",
+    "nobox": "No box is called {0}, so no paths are marked.",
     "check": "∂ {0}, finite difference {1}",
     "right": " ✓ agrees",
     "differs": " ✗ differs",
+    "unsure": ", too small to tell",
+    "size": "A number from −1,000,000 to 1,000,000 is needed; {0} stays.",
+    "positive": "A number above 0, and up to 1,000,000, is needed; {0} stays.",
     "kept": "{0} The picture shows what was there before.",
     "alt": "Computation graph of {0}, step {1} of {2}. {3} Nodes: {4}. {5}.",
     "nograd": "{0} would leave what can be computed. Move the variables, or take a smaller η.",
     "moved": "{0} was {1} and is {2}.",
 }
 
-EXAMPLES = [
-    ["Examples …", ""],
-    ["Neuron", "tanh(w1*x1 + w2*x2 + b)"],
-    ["Used twice", "(x + y)*x*y**2"],
-    ["Squared loss", "h = tanh(w*x + b); (h - y)**2"],
-    ["A kink", "relu(a - 0.5) + max(a, b)"],
+ABOUT = [
+    "Computation graph",
+    "How does each number get its gradient?",
+    "Type an expression and play: values go forward, gradients ∂ back. Click a box for its paths.",
+]
+
+# Names, expressions, and the variables' values.
+EXAMPLES: list[tuple[str, str, dict[str, float]]] = [
+    ("Examples …", "", {}),
+    ("Neuron", "tanh(w1*x1 + w2*x2 + b)", {"w1": 2, "x1": 0.5, "w2": -1, "x2": 0.3, "b": 0.1}),
+    ("Used twice", "(x + y)*x*y**2", {"x": 1, "y": 2}),
+    ("Squared loss", "h = tanh(w*x + b); (h - y)**2", {"w": 0.5, "x": 1.5, "b": 0, "y": -0.8}),
+    (
+        "Two layers",
+        "h = tanh(w*x + b); p = v*h + c; (p - y)**2",
+        {"w": 0.5, "x": 1.5, "b": 0.2, "v": -1.2, "c": 0.3, "y": 0.8},
+    ),
+    (
+        "Logistic loss",
+        "-log(sigmoid(y*(w1*x1 + w2*x2 + b)))",
+        {"w1": 2, "x1": 0.5, "w2": -1, "x2": 0.3, "b": 0.1, "y": -1},
+    ),
+    ("A kink", "relu(a - 0.5) + max(a, b)", {"a": 0.5, "b": 0.5}),
 ]
 
 LEXICON: dict[str, Any] = {
+    "about": ABOUT,
     "characters": CHARACTERS,
     "nodes": NODES,
     "variables": VARIABLES,
@@ -128,5 +151,5 @@ LEXICON: dict[str, Any] = {
     "inputs": "Variables",
     "cells": "Nodes in the order of the forward pass",
     "head": ["Node", "Value", "Gradient", "Local derivatives"],
-    "examples": EXAMPLES,
+    "examples": [list(it) for it in EXAMPLES],
 }

@@ -50,6 +50,14 @@ def test_python_computes_as_torch_does():
         assert found == pytest.approx(_numbers(case), rel=1e-9, abs=1e-9), case["text"]
 
 
+def test_small_values_are_not_lost():
+    nodes = parse("sigmoid(a)")
+    for a, right in ((-40.0, 4.248354255291589e-18), (-700.0, 9.85967654375977e-305)):
+        values, slopes = gradients(nodes, {"a": a})
+        assert values[-1] == pytest.approx(right, rel=1e-12, abs=0)
+        assert slopes[0] == pytest.approx(right, rel=1e-12, abs=0)
+
+
 def test_overwriting_keeps_what_comes_last():
     nodes = parse("(x + y)*x*y**2")
     given = {"x": 1.0, "y": 2.0}
@@ -110,12 +118,20 @@ def test_a_mistake_comes_back_from_another_process():
         ({"values": {"a b": 1.0}}, "'a b' cannot be a variable's name. Pass letters"),
         ({"values": {"tanh": 1.0}}, "'tanh' cannot be a variable's name"),
         ({"values": {"a": "1x"}}, "The value of a is '1x', not a number"),
-        ({"values": {"a": None}}, "The value of a is 'None', not a number"),
+        ({"values": {"a": b"3"}}, "The value of a is b'3', not a number"),
+        ({"values": {"a": " 1_0 "}}, "The value of a is ' 1_0 ', not a number"),
+        ({"values": {"a": 10**400}}, "The value of a is 1000.*, not a number"),
+        ({"values": {"a": 10**5000}}, "The value of a is a very large number, not a number"),
+        ({"values": {"a": None}}, "The value of a is None, not a number"),
         ({"values": {"a": [1.0, 2.0]}}, "The value of a is"),
         ({"values": {"a": math.nan}}, "The value of a is nan, outside of"),
         ({"values": {"a": 2e6}}, "The value of a is 2e.06, outside of"),
         ({"c": 1.0}, r"c is no variable of 'a\*b'. It has a, b"),
         ({"step": -1}, "step is -1. Pass 0 or more"),
+        ({"step": True}, "step is True. Pass 0 or more"),
+        ({"step": 2.5}, "step is 2.5, not a whole number"),
+        ({"learning_rate": "0.1"}, "learning_rate is '0.1', not a number"),
+        ({"learning_rate": 10**400}, "learning_rate is 1000.*, not a number"),
         ({"learning_rate": 0.0}, "learning_rate is 0, outside"),
         ({"learning_rate": math.inf}, "learning_rate is inf, outside"),
     ],
@@ -129,6 +145,8 @@ def test_what_does_not_fit_is_refused(change, says):
 def test_values_are_numbers_of_any_kind():
     made = Graph("a*b + c", {"a": np.float32(0.5), "old": 3}, b=torch.tensor(2.0), c=True)
     assert made.values == {"a": 0.5, "old": 3.0, "b": 2.0, "c": 1.0}
+    one = Graph("a*b", a=np.array([2.0]), b=torch.tensor([[3.0]], requires_grad=True))
+    assert one.values == {"a": 2.0, "b": 3.0}
     assert "L = 2;" in made.alt
     assert "a = 0.5 with ∂L/∂a = 2, b = 2 with ∂L/∂b = 0.5" in Graph("a*b").alt  # the defaults
 
@@ -148,8 +166,25 @@ def test_the_words_follow_each_setting():
         setattr(made, name, value)
         assert made.alt not in seen, name
         seen.add(made.alt)
-    assert "L = overflow" in made.alt and "nan" not in made.alt
+    assert "L = −∞" in made.alt and "nan" not in made.alt
+    assert "L = log(x): log has values only above 0" in made.alt
     assert "no value" in Graph("log(x)", x=-1).alt
+    assert "v₁ = 1 / x: division by zero" in Graph("1/x + x", x=0).alt
+    assert "No box is called h" in Graph("h = a; h*b", pinned="h").alt
+    assert "learning rate" not in Graph("a*b").alt
+
+
+def test_the_words_go_as_far_as_the_step():
+    said = [Graph("(x + y)*x", x=1, y=2, step=step).alt for step in range(7)]
+    assert said[0].endswith("Step 0 of 6, forward: values so far: x = 1, y = 2.")
+    assert said[1].endswith("values so far: x = 1, y = 2, v₁ = 3.")
+    assert "∂" not in "".join(said[:3])
+    assert said[3].endswith("Step 3 of 6, backward: L = 3; gradients so far: ∂L/∂L = 1.")
+    assert "∂L/∂x = 3, ∂L/∂v₁ = 1, ∂L/∂L = 1." in said[4] and "∂L/∂x = 4" in said[5]
+    whole = Graph("(x + y)*x", x=1, y=2)
+    assert said[6] == whole.alt and "x = 1 with ∂L/∂x = 4" in whole.alt
+    whole.step = 99
+    assert said[6] == whole.alt
 
 
 def test_names_and_lexicon():
@@ -166,6 +201,11 @@ def shown(browser: Browser, tmp_path: Path, widget: Graph, **options):
 
 
 def lines(page: Page):
+    """What a step says, above the picture."""
+    return page.locator(".lm p[aria-live]")
+
+
+def paths(page: Page):
     return page.locator(".lm-stage ~ div").first
 
 
@@ -217,7 +257,7 @@ def test_step_by_step(browser, tmp_path):
         says(page, "Overwriting keeps only the last contribution to x")
         expect(page.get_by_text("∂ 1, finite difference 4 ✗ differs")).to_be_visible()
         expect(step).to_have_attribute("aria-disabled", "true")
-        page.get_by_role("button", name="Play again").click()
+        page.get_by_role("button", name="Play", exact=True).click()
         says(page, "step 0 of 6")
         says(page, "step 1 of 6")
         page.get_by_role("button", name="Pause").click()
@@ -238,8 +278,8 @@ def test_hover_pin_and_keys(browser, tmp_path):
         page.mouse.move(box["x"] + 0.99 * box["width"], box["y"] + 2)
         expect(tip).to_be_hidden()
         tap(page, "Nodes", 0.21, 0.1)
-        expect(lines(page)).to_contain_text("x → v₁ → v₂ → L:  1 · 1 · 4 = 4")
-        expect(lines(page)).to_contain_text("x → v₂ → L:  3 · 4 = 12\n  Sum: 16")
+        expect(paths(page)).to_contain_text("x → v₁ → v₂ → L:  1 · 1 · 4 = 4")
+        expect(paths(page)).to_contain_text("x → v₂ → L:  3 · 4 = 12\n  Sum: 16")
         walk(page, "Nodes", "Home", "ArrowRight", "Enter")
         says(page, "Paths from y to L: 2.")
         expect(cell).to_have_attribute("aria-label", re.compile("^y = 2, ∂L/∂y = 16"))
@@ -280,29 +320,173 @@ def test_values_move_and_one_step_goes_downhill(browser, tmp_path):
 def test_examples_and_phones(browser, tmp_path):
     with shown(browser, tmp_path, Graph("a*b"), width=360, touch=True) as it:
         page = it.page
-        for name, _ in LEXICON["examples"][1:]:
+        for name, expression, values in LEXICON["examples"][1:]:
             page.get_by_label("Examples").select_option(label=name)
-            page.wait_for_timeout(60)
+            says(page, f"Computation graph of {expression}, ")
+            for variable, value in values.items():
+                expect(page.get_by_label(variable, exact=True)).to_have_value(f"{value:g}")
             assert overflow(page) == 0
         says(page, "a kink, with slope 0 on its left")
         says(page, "✗ differs")
-        box = page.get_by_role("grid").bounding_box()
-        page.touchscreen.tap(box["x"] + 0.9 * box["width"], box["y"] + 20)
-        expect(lines(page)).to_contain_text("Paths from a to L: 2.")
+        box = page.locator(".lm svg text", has_text=re.compile("^a$")).bounding_box()
+        page.touchscreen.tap(box["x"] + 3, box["y"] + 3)
+        expect(paths(page)).to_contain_text("Paths from a to L: 2.")
         assert overflow(page) == 0 and it.errors == []
 
 
 def test_first_paint_is_quick(browser, tmp_path):
     text = "h = tanh(a*b + c*d); g = sigmoid(h*a - d)*h; (g - a)**2 + h*g*c"
-    with shown(browser, tmp_path, Graph(text)) as it:
-        says(it.page, "Computation graph")
-        took = it.page.evaluate(
-            """() => new Promise((done) => {
-                const field = document.querySelector(".lm input");
+    widget = Graph(text)
+    path = tmp_path / "empty.html"
+    path.write_text("<!doctype html><meta charset=utf-8><body>", encoding="utf-8")
+    with open_file(browser, path) as it:
+        took, drawn = it.page.evaluate(
+            """async ({state, module}) => {
+                const url = URL.createObjectURL(new Blob([module], {type: "text/javascript"}));
                 const start = performance.now();
-                field.value += " + b";
-                field.dispatchEvent(new Event("input"));
-                requestAnimationFrame(() => setTimeout(() => done(performance.now() - start)));
-            })"""
+                const {default: widget} = await import(url);
+                const model = {get: (name) => state[name], set() {}, on() {}};
+                const el = document.body.appendChild(document.createElement("div"));
+                await widget.render({model, el});
+                await new Promise((done) => requestAnimationFrame(() => setTimeout(done)));
+                const took = performance.now() - start;
+                return [took, document.querySelectorAll(".lm svg text").length];
+            }""",
+            {"state": widget.state(), "module": str(widget._esm)},
         )
-        assert took < 200
+        assert drawn > 40 and took < 200
+
+
+def test_a_name_that_javascript_has_already(browser, tmp_path):
+    with shown(browser, tmp_path, Graph("__proto__*2", {"__proto__": 3})) as it:
+        says(it.page, "L = 6.")
+        assert it.errors == []
+
+
+def test_the_table_of_values(browser, tmp_path):
+    with shown(browser, tmp_path, Graph("a*b", a=2, b=3)) as it:
+        it.page.get_by_text("Show values").click()
+        expect(it.page.locator(".lm tbody tr").last).to_have_text("L = a · b613, 2")
+
+
+NETWORKS = [
+    "h = tanh(w*x + b); p = v*h + c; (p - y)**2",
+    "-log(sigmoid(y*(w1*x1 + w2*x2 + b)))",
+    "h1 = tanh(w1*x + b1); h2 = tanh(w2*x + b2); (v1*h1 + v2*h2 - y)**2",
+]
+
+
+@pytest.mark.parametrize("text", NETWORKS)
+def test_a_network_fits_a_page_and_scrolls_on_a_phone(text, browser, tmp_path):
+    with shown(browser, tmp_path, Graph(text, step=0), width=1000) as it:
+        page = it.page
+        stage = page.locator(".lm-stage")
+        says(page, "step 0 of")
+        assert stage.evaluate("(it) => it.scrollWidth <= it.clientWidth")
+        page.set_viewport_size({"width": 390, "height": 844})
+        page.wait_for_timeout(100)
+        assert overflow(page) == 0
+        assert stage.evaluate("(it) => it.scrollWidth > it.clientWidth && it.scrollLeft === 0")
+        walk(page, "Nodes", "End")  # by keyboard
+        assert stage.evaluate("(it) => it.scrollLeft > 100")
+        walk(page, "Nodes", "Home")
+        cell, room = page.get_by_role("gridcell").bounding_box(), stage.bounding_box()
+        assert room["x"] <= cell["x"] and cell["x"] + cell["width"] <= room["x"] + room["width"]
+        for _ in range(40):  # and to each node whose turn it is
+            if page.get_by_role("button", name="Step ▶").get_attribute("aria-disabled") == "true":
+                break
+            page.get_by_role("button", name="Step ▶").click()
+            page.wait_for_timeout(20)
+            active = page.locator(".lm svg text", has_text=re.compile("^(value ▶|◀ gradient)$"))
+            if active.count():
+                box, room = active.bounding_box(), stage.bounding_box()
+                assert (
+                    room["x"] <= box["x"] and box["x"] + box["width"] <= room["x"] + room["width"]
+                )
+        assert it.errors == []
+
+
+def test_stepping_can_be_read_on_a_phone_and_moves_nothing(browser, tmp_path):
+    widget = Graph("h = tanh(w*x + b); (h - y)**2", step=0)
+    with shown(browser, tmp_path, widget, width=390, touch=True) as it:
+        page = it.page
+        page.set_viewport_size({"width": 390, "height": 844})
+        says(page, "step 0 of")
+        places = set()
+        for step in range(1, 12):
+            page.get_by_role("button", name="Step ▶").click()
+            says(page, f"step {step} of")
+            assert page.evaluate("scrollY") == 0
+            box = lines(page).bounding_box()
+            assert box["y"] + box["height"] < 600
+            places.add(page.locator(".lm-stage").bounding_box()["y"])
+            places.add(page.locator(".lm-stage").bounding_box()["y"])
+        assert len(places) == 1
+
+
+def test_examples_are_chosen_by_arrow_keys_and_bring_their_values(browser, tmp_path):
+    with shown(browser, tmp_path, Graph("a*b", a=2, b=3)) as it:
+        page = it.page
+        says(page, "L = 6.")
+        for _, expression, _ in LEXICON["examples"][1:]:
+            press(page, "Examples", "ArrowDown")
+            says(page, f"Computation graph of {expression}, ")
+        says(page, "a kink, with slope 0 on its left")
+        expect(page.get_by_label("a", exact=True)).to_have_value("0.5")
+        page.get_by_label("Expression").fill("a*b")
+        expect(page.get_by_label("Examples")).to_have_value("0")
+
+
+def test_reset_clears_a_mistake(browser, tmp_path):
+    with shown(browser, tmp_path, Graph("a*b", a=2, b=3)) as it:
+        page = it.page
+        field = page.get_by_label("Expression")
+        field.fill("a*b +")
+        expect(field).to_have_attribute("aria-invalid", "true")
+        page.get_by_role("button", name="Reset").click()
+        expect(field).to_have_value("a*b")
+        expect(field).to_have_attribute("aria-invalid", "false")
+        expect(page.locator(".lm pre")).to_have_count(0)
+        field.press("End")
+        field.press_sequentially(" + a")
+        says(page, "Computation graph of a*b + a, ")
+        expect(field).to_have_value("a*b + a")
+
+
+def test_a_number_that_is_not_taken_is_said(browser, tmp_path):
+    with shown(browser, tmp_path, Graph("a*b", a=2, b=3)) as it:
+        page = it.page
+        for label, text, needed in (
+            ("a", "2000000", "A number from −1,000,000 to 1,000,000 is needed; 2 stays."),
+            ("a", "", "A number from −1,000,000 to 1,000,000 is needed; 2 stays."),
+            ("Learning rate", "0", "A number above 0, and up to 1,000,000, is needed; 0.1 stays."),
+        ):
+            field = page.get_by_label(label, exact=label == "a")
+            field.fill(text)
+            expect(field).to_have_attribute("aria-invalid", "true")
+            expect(page.get_by_text(needed)).to_be_visible()
+            field.blur()  # it goes back, and says why
+            expect(page.get_by_text(needed)).to_be_visible()
+            expect(field).to_have_attribute("aria-invalid", "false")
+            field.fill("1")
+            expect(page.get_by_text(needed)).to_have_count(0)
+            field.fill("2" if label == "a" else "0.1")
+            says(page, "L = 6.")
+
+
+def test_a_tip_of_a_node_at_the_top_leaves_the_player_free(browser, tmp_path):
+    with shown(browser, tmp_path, Graph("(x + y)*x*y**2", x=1, y=2)) as it:
+        page = it.page
+        says(page, "L = 12.")
+        box = page.locator(".lm svg text", has_text=re.compile("^x$")).bounding_box()
+        page.mouse.move(box["x"] + 2, box["y"] + 2)
+        tip, stage = page.locator(".lm-tip"), page.locator(".lm-stage").bounding_box()
+        expect(tip).to_be_visible()
+        assert tip.bounding_box()["y"] >= stage["y"]
+
+
+def test_downhill_stands_in_line_with_its_rate(browser, tmp_path):
+    with shown(browser, tmp_path, Graph("a*b", a=2, b=3)) as it:
+        rate = it.page.get_by_label("Learning rate").bounding_box()
+        step = it.page.get_by_role("button", name="Step downhill").bounding_box()
+        assert rate["y"] + rate["height"] == pytest.approx(step["y"] + step["height"], abs=1)

@@ -1,24 +1,25 @@
 // Graph: forward and backward pass of an expression that the reader types, step by step.
 
-import { button } from "./shared/controls.js";
+import { button, whole } from "./shared/controls.js";
 import { h } from "./shared/dom.js";
 import { player } from "./shared/player.js";
+import { walk } from "./shared/walk.js";
 import { widget } from "./shared/widget.js";
-import { agree, backward, difference, forward, reach } from "./graph/evaluate.js";
-import { expressionField, isSize, isValues, numberField } from "./graph/inputs.js";
-import { layout } from "./graph/layout.js";
+import { backward, difference, forward, max, min, reach, rounding } from "./graph/evaluate.js";
+import { expressionField, isExpression, isSize, isValues, numberField } from "./graph/inputs.js";
+import { layout, WIDE } from "./graph/layout.js";
 import { say, words } from "./graph/lexicon.js";
 import { parse } from "./graph/parse.js";
 import { picture, STYLE } from "./graph/picture.js";
-import { walk } from "./graph/walk.js";
 import { alternative, byPaths, definition, described, num, spoken, told, verdict } from "./graph/words.js";
 
+const PLAIN = "white-space:pre-wrap;overflow-wrap:anywhere";
 const isRate = (it) => isSize(it) && it > 0;
 
 const fields = () => ({
-  expression: expressionField("a*b"),
+  expression: { start: "a*b", takes: isExpression },
   values: { start: {}, takes: isValues },
-  step: { start: null, takes: (it) => it === null || (Number.isInteger(it) && it >= 0) },
+  step: whole(Infinity, null),
   overwrite: { start: false, takes: (it) => it === !!it },
   learning_rate: { start: 0.1, takes: isRate },
   pinned: { start: null, takes: (it) => it === null || typeof it === "string" },
@@ -28,51 +29,49 @@ const fields = () => ({
 function compute(settings, defaults) {
   const { values, overwrite, expression } = settings;
   const nodes = parse(expression), variables = nodes.filter(({ op }) => op === "variable");
-  variables.forEach((it, i) => { it.value = Object.hasOwn(values, it.name) ? values[it.name] : defaults[i]; });
-  for (const it of variables) it.difference = difference(nodes, it);
-  const value = forward(nodes);
+  variables.forEach((it, i) => { it.result = Object.hasOwn(values, it.name) ? values[it.name] : defaults[i]; });
+  forward(nodes);
   const inner = nodes.filter(({ args }) => args.length), back = inner.filter(({ needs }) => needs).reverse();
-  const start = inner.length + 1, last = start + back.length + 1, step = Math.min(settings.step ?? last, last);
+  const start = inner.length + 1, last = start + back.length + 1, step = min(settings.step ?? last, last);
+  backward(nodes, back);
+  const noise = rounding(nodes);
+  for (const it of variables) it.difference = difference(nodes, it, noise);
+  const result = forward(nodes);
   backward(nodes, back, overwrite);
-  for (const it of variables) {
-    it.gradient = it.grad;
-    it.agrees = agree(it.grad, it.difference, value);
-  }
-  const done = back.slice(0, Math.max(step - start, 0));
-  const pushes = backward(nodes, done, overwrite), pinned = nodes.find(({ name }) => name === settings.pinned);
-  reach(nodes, pinned);
+  for (const it of variables) it.gradient = it.grad;
+  const done = back.slice(0, max(step - start, 0));
+  const pushes = backward(nodes, done, overwrite), pin = nodes.find(({ name }) => name === settings.pinned);
+  reach(nodes, pin);
   for (const it of nodes) {
     it.known = inner.indexOf(it) < step;
     it.shown = step >= start && it.needs;
-    it.open = it.users.some(([by]) => by.needs && !by.done);
+    it.waits = it.users.some(([by]) => by.needs && !by.done);
   }
   return {
-    ...settings, nodes, variables, value, pushes, pinned, step, start, last, out: nodes.at(-1).name,
+    ...settings, nodes, variables, result, pushes, pin, lost: settings.pinned, step, start, last, out: nodes.at(-1).name,
     now: step < start ? inner[step - 1] : step < last && done.at(-1),
   };
 }
 
-const build = ({ data: defaults, view, signal, tip, say: announce }) => {
+const build = ({ data: defaults, view, signal, svg, caption, tip, say: announce }) => {
   let data = compute(view.get(), defaults), rows = [], shape;
 
   const time = player({
-    name: "step", last: () => data.last, signal, every: 1200,
+    name: "step", last: () => data.last, signal, every: 1200, again: "Play",
     view: {
       ...view,
       get: () => data,
-      set(_, to) {
-        data.step = to;
-        view.set("step", to < data.last ? to : null);
-      },
+      set: (_, to) => view.set("step", (data.step = to) < data.last ? to : null),
     },
   });
+  const field = expressionField((text) => view.set("expression", text), view.settle);
   const choice = h("select", {
     "aria-label": words.examples[0][0],
     onchange() {
-      view.assign({ expression: choice.value, step: null, pinned: null });
-      choice.value = "";
+      const [, expression, values] = words.examples[choice.value];
+      if (expression) view.assign({ expression, values: move(values), step: null, pinned: null });
     },
-  }, words.examples.map(([it, value]) => h("option", { value }, it)));
+  }, words.examples.map(([it], value) => h("option", { value }, it)));
   const overwrite = button("", () => view.assign({ overwrite: !data.overwrite }));
   time.node.append(overwrite, choice);
 
@@ -82,82 +81,78 @@ const build = ({ data: defaults, view, signal, tip, say: announce }) => {
   function show() {
     if (data.expression !== shape) {
       shape = data.expression;
-      rows = data.variables.map(({ name }) => numberField(name, isSize, (x) => view.set("values", move({ [name]: x })), view.settle, true));
+      rows = data.variables.map(({ name }) => numberField(name, isSize, "size", (x) => view.set("values", move({ [name]: x })), view.settle, true));
       inputs.replaceChildren(...rows.map(({ node }) => node));
     }
     data.variables.forEach((it, i) =>
-      rows[i].show(it.value, it.shown && !it.open ? verdict(it) : ""));
+      rows[i].show(it.result, it.shown && !it.waits ? verdict(it) : ""));
   }
-  const rate = numberField(words.rate, isRate, (x) => view.set("learning_rate", x), view.settle);
+  const rate = numberField(words.rate, isRate, "positive", (x) => view.set("learning_rate", x), view.settle);
   function downhill() {
-    const { out, value: before } = data;
-    const to = data.variables.map(({ name, value, gradient }) =>
-      [name, +(value - data.learning_rate * gradient).toPrecision(6)]);
+    const { out, result: before } = data;
+    const to = data.variables.map(({ name, result, gradient }) =>
+      [name, +(result - data.learning_rate * gradient).toPrecision(6)]);
     const lost = to.find(([, x]) => !isSize(x));
     if (lost) return announce(say("nograd", lost[0]));
     view.assign({ values: move(Object.fromEntries(to)) });
-    const after = compute(view.get(), defaults).value;
-    announce(say("moved", out, num(before), num(after)));
+    announce(say("moved", out, num(before), num(compute(view.get(), defaults).result)));
   }
-  const lines = h("div", { style: "white-space:pre-wrap;overflow-wrap:anywhere" });
+  const all = h("div", { style: PLAIN }), head = h("div", { style: PLAIN }, caption); // paths; what a step does
 
-  function point(i) {
-    const it = data.nodes[i];
-    if (it) tip.show(described(it, data.out), it.x, it.y);
+  function point(it) {
+    if (it) tip.show(described(it, data.out), it.x, it.y, it.y + it.height);
     else tip.hide();
   }
   const cells = walk({
     label: words.cells,
-    describe: (i) => spoken(data.nodes[i], data.out),
+    describe: (it) => spoken(it, data.out),
     onPoint: point,
-    onMove(i) {
-      point(i);
-      announce(spoken(data.nodes[i], data.out));
+    onMove(it) {
+      point(it);
+      announce(spoken(it, data.out));
     },
-    onPin(i) {
-      const it = data.nodes[i];
-      view.assign({ pinned: it && it !== data.pinned ? it.name : null });
-    },
+    onPin: (it) => view.assign({ pinned: it === data.pin ? null : it.name }),
   });
   return {
     under: [h("style", null, STYLE)],
-    above: [time.node],
+    above: [field.node, time.node, head],
     over: [cells.node],
-    below: [lines, inputs,
+    below: [all, inputs,
       h("div", { class: "lm-controls", style: "align-items:end" }, rate.node, button(words.downhill, downhill))],
     table: () => ({
       caption: data.expression,
-      head: words.head,
-      rows: data.nodes.map((it) => [definition(it), it.known ? num(it.value) : "", it.shown ? num(it.grad) : "",
-        (it.slopes ?? []).map(num).join(", ")]),
+      head: words["head"],
+      rows: data.nodes.map((it) => [definition(it), it.known ? num(it.result) : "", it.shown ? num(it.grad) : "",
+        it.slopes?.map(num).join(", ")]),
     }),
     draw(now, changed, width) {
       data = compute(now, defaults);
-      const { nodes } = data, place = layout(nodes, width), { height } = place;
-      cells.place(nodes, height);
+      const { nodes } = data, place = layout(nodes, width), { height, wide } = place, stage = svg.parentNode;
+      cells.place([nodes], height);
+      // What does not fit scrolls in the stage, to the node whose turn it is. Elsewhere, tips may stand out.
+      cells.node.style.minWidth = svg.style.minWidth = `${wide}px`;
+      stage.style.overflow = wide > width ? "auto hidden" : "";
+      const it = data.now || (data.step === data.start && nodes.at(-1));
+      if (/step|expr/.test(changed)) stage.scrollLeft = it ? it.x + (WIDE - width) / 2 : 0;
       point();
       time.update();
       overwrite.textContent = words.overwrite[+now.overwrite];
+      choice.value = max(0, words.examples.findIndex(([, it]) => it === now.expression));
+      field.show(now.expression, /ate,pin/.test(changed)); // these two at once: a reset
       show();
       rate.show(now.learning_rate);
-      const [caption, equations] = told(data);
-      lines.textContent = [...equations, ...byPaths(data)].join("\n");
-      lines.style.minHeight = `${data.now ? 84 : 0}px`;
-      return { height, alt: alternative(data, caption), caption, still: picture(data, place) };
+      all.textContent = byPaths(data).join("\n");
+      head.style.minHeight = width < 560 ? "122px" : "61px"; // for what a step says: what follows does not jump
+      const sentence = told(data);
+      return { height, wide, alt: alternative(data, sentence), caption: sentence, still: picture(data, place) };
     },
   };
 };
 
-export default widget({
-  name: "graph",
-  label: "Computation graph",
-  title: "How does each number get its gradient?",
-  intro: "Type an expression and play: values go forward, gradients ∂ back. Click a box for its paths.",
-  call: "Graph(",
-  read({ defaults }, model) {
-    Object.assign(words, model.get("lexicon"));
-    return defaults.data;
+export default {
+  render(host) {
+    Object.assign(words, host.model.get("lexicon"));
+    const [label, title, intro] = words.about, read = ({ defaults }) => defaults.data;
+    return widget({ name: "graph", call: "Graph(", label, title, intro, read, fields, build }).render(host);
   },
-  fields,
-  build,
-});
+};

@@ -1,5 +1,6 @@
 """Graph of the expression whose gradient 003 asks for: (x + y)·x·y² at (1, 2)."""
 
+import re
 from collections.abc import Callable
 from random import Random
 from typing import Any
@@ -16,7 +17,13 @@ def by_keyboard(page: Page) -> None:
 
 
 def by_pointer(page: Page) -> None:
-    tap(page, "Nodes", 0.21, 0.1)
+    grid = page.get_by_role("grid", name="Nodes").first
+    stage = page.locator(".lm-stage", has=grid).first
+    box = stage.locator("svg text", has_text=re.compile("^x$")).bounding_box()
+    whole = grid.bounding_box()
+    assert box is not None and whole is not None
+    right = (box["x"] + 3 - whole["x"]) / whole["width"]
+    tap(page, "Nodes", right, (box["y"] + 3 - whole["y"]) / whole["height"])
 
 
 def fuzz(random: Random) -> Callable[[], Graph]:

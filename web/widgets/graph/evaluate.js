@@ -1,8 +1,8 @@
 // Forward and backward through a graph, one node after the other. A pass leaves in each node what it
 // found there.
 
-const above = (a) => (a > 0 ? 1 : 0);
 export const finite = Number.isFinite;
+export const { abs, max, min } = Math;
 
 /** What is no function of Math. */
 const VALUES = {
@@ -12,8 +12,8 @@ const VALUES = {
   "/": (a, b) => a / b,
   "**": (a, b) => a ** b,
   neg: (a) => -a,
-  sigmoid: (a) => (a < 0 ? 1 - 1 / (1 + Math.exp(a)) : 1 / (1 + Math.exp(-a))),
-  relu: (a) => Math.max(a, 0),
+  sigmoid: (a) => 1 / (1 + Math.exp(-a)),
+  relu: (a) => max(a, 0),
 };
 /** Local derivatives, from the arguments and the value. */
 const SLOPES = {
@@ -21,36 +21,35 @@ const SLOPES = {
   "-": () => [1, -1],
   "*": (a, b) => [b, a],
   "/": (a, b) => [1 / b, -a / (b * b)],
-  "**": (a, b, v) => [b && b * a ** (b - 1), a || b <= 0 ? v * Math.log(a) : 0],
-  neg: () => [-1],
-  tanh: (a, b, v) => [1 - v * v],
-  sigmoid: (a, b, v) => [v * (1 - v)],
-  relu: (a) => [above(a)],
-  exp: (a, b, v) => [v],
-  log: (a) => [1 / a],
-  sin: (a) => [Math.cos(a)],
-  cos: (a) => [-Math.sin(a)],
-  sqrt: (a, b, v) => [0.5 / v],
-  max: (a, b) => (a === b ? [0.5, 0.5] : [above(a - b), above(b - a)]),
+  "**": (a, b, v) => [b && b * a ** (b - 1), a || b < 0 ? v * Math.log(a) : 0],
+  neg: () => -1,
+  tanh: (a, b, v) => 1 - v * v,
+  sigmoid: (a, b, v) => v * (1 - v),
+  relu: (a) => +(a > 0),
+  exp: (a, b, v) => v,
+  log: (a) => 1 / a,
+  sin: Math.cos,
+  cos: (a) => -Math.sin(a),
+  sqrt: (a, b, v) => 0.5 / v,
+  max: (a, b) => (a === b ? [0.5, 0.5] : [+(a > b), +(b > a)]),
 };
 /** What is odd about a node, if anything is: a key of the lexicon, or of its operation there. */
-const oddity = ({ op, value, slopes, args, args: [a, b] }) => (!finite(value) ? op
+const oddity = ({ op, result, slopes, args, args: [a, b] }) => (!finite(result) ? op
   : !args.every((_, i) => finite(slopes[i])) ? "steep"
-    : op === "relu" && !a.value ? "kink"
-      : op === "max" && a.value === b.value ? "tie" : "");
+    : op === "relu" && !a.result ? "kink"
+      : op === "max" && a.result === b.result ? "tie" : "");
 
-/** Gives each node its `value`, its `slopes`, and what is `odd`; after a number that is none, NaN. */
+/** Gives each node its `result`, its `slopes`, and what `trouble` there is; after a number that is none, NaN. */
 export function forward(nodes) {
   for (const it of nodes) {
     const { op, args } = it;
-    const [a, b = it.number] = args.map(({ value }) => value);
-    if (!args.length) continue;
-    const known = args.every(({ value }) => finite(value));
-    it.value = known ? (VALUES[op] ?? Math[op])(a, b) : NaN;
-    it.slopes = SLOPES[op](a, b, it.value);
-    it.odd = known && oddity(it);
+    if (!args[0]) continue;
+    const [a, b = it.number ?? 0] = args.map(({ result }) => result), known = finite(a) && finite(b);
+    it.result = known ? (VALUES[op] ?? Math[op])(a, b) : NaN;
+    it.slopes = [SLOPES[op](a, b, it.result)].flat();
+    it.trouble = known && oddity(it);
   }
-  return nodes.at(-1).value;
+  return nodes.at(-1).result;
 }
 
 /**
@@ -60,7 +59,10 @@ export function forward(nodes) {
  */
 export function backward(nodes, turns, overwrite) {
   let pushes = [];
-  for (const it of nodes) Object.assign(it, { grad: it.users.length ? 0 : 1, done: false });
+  for (const it of nodes) {
+    it.grad = +!it.users[0];
+    it.done = false;
+  }
   for (const by of turns) {
     by.done = true;
     pushes = by.args.flatMap((to, slot) => {
@@ -73,20 +75,39 @@ export function backward(nodes, turns, overwrite) {
   return pushes;
 }
 
-/** The slope of the output along a variable, from the output a little to its left and right. */
-export function difference(nodes, variable) {
-  const x = variable.value, h = 1e-5 * Math.max(1, Math.abs(x));
-  const [left, right] = [x - h, x + h].map((at) => {
-    variable.value = at;
-    return forward(nodes);
-  });
-  variable.value = x;
-  return (right - left) / (2 * h);
+/** How much rounding moves the output at most: the graph has its gradients, none overwritten. */
+export const rounding = (nodes) => nodes.reduce((sum, { result, grad }) =>
+  sum + (finite(result * grad) ? abs(result * grad) * 2 ** -52 : 0), 0);
+
+/**
+ * The slope of the output along a variable, from outputs to its left and right: at ever smaller distances,
+ * each time extrapolated from the last two (Richardson), and of these the one that is surest.
+ *
+ * @returns {{slope: number, error: number}} NaN where there is none.
+ */
+export function difference(nodes, variable, noise) {
+  const x = variable.result;
+  let best = { slope: NaN, error: Infinity }, coarse, last;
+  for (let i = 0, h = max(1, abs(x)) / 10; i < 26; i++, h /= 4) {
+    const [left, right] = [x - h, x + h].map((at) => {
+      variable.result = at;
+      return forward(nodes);
+    });
+    const fine = (right - left) / (x + h - (x - h)), slope = fine + (fine - coarse) / 15;
+    const error = abs(slope - last) + noise / h;
+    if (error < best.error) best = { slope, error };
+    coarse = fine;
+    last = slope;
+  }
+  variable.result = x;
+  return best;
 }
 
-/** Whether a gradient is what its finite difference says, as far as rounding lets one tell. */
-export const agree = (gradient, difference, size) => (finite(gradient - difference)
-  ? Math.abs(gradient - difference) <= 1e-6 + 1e-4 * Math.abs(gradient) + 1e-9 * Math.abs(size) : undefined);
+/** What the finite difference says of a gradient, as a key of the lexicon: "unsure" where its error is too large. */
+export function agree(gradient, { slope, error }) {
+  const size = max(abs(gradient), abs(slope)), off = abs(gradient - slope);
+  return !finite(off) ? "" : off && error > size / 1000 ? "unsure" : off <= size / 1e4 + 3 * error ? "right" : "differs";
+}
 
 /** Gives each node the number of `ways` that lead to it from one of them. */
 export function reach(nodes, from) {

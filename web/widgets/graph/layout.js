@@ -1,22 +1,23 @@
-// Where the nodes lie: in layers from left to right, and where those are too many, in a list.
+// Where the nodes lie: in layers from left to right.
 
-const LANE = 62; // for the arcs beside a list
-const ROW = 56;
-const WIDE = 88, TALL = 60;
-const NARROW = 50, BROAD = 90; // between layers: room for a number
+import { max, min } from "./evaluate.js";
+
+export const WIDE = 72;
+const TALL = 60;
+const GAP = 49, BROAD = 90; // between layers: room for a number
 
 /**
  * Gives each node its box: `x`, `y`, `width`, `height`, in pixels.
  *
- * @returns {{list: boolean, height: number, edges: {from: Node, to: Node, slot: number, d: string,
- * end: number[]}[]}} one edge an argument, from it to the node that takes it.
+ * @returns {{height: number, wide: number, gap: number, edges: {from: Node, to: Node, slot: number,
+ * d: string, end: number[]}[]}} one edge an argument, from it to the node that takes it; as `wide` as
+ *   there is room, or as it must be; `gap` between two layers.
  */
 export function layout(nodes, width) {
-  for (const it of nodes) it.level = 1 + Math.max(-1, ...it.args.map(({ level }) => level));
+  for (const it of nodes) it.level = 1 + max(-1, ...it.args.map(({ level }) => level));
   const last = nodes.at(-1).level;
-  const pitch = WIDE + Math.min((width - 4 - (last + 1) * WIDE) / Math.max(last, 1), BROAD);
-  if (pitch < WIDE + NARROW) return list(nodes, width);
-  const left = (width - last * pitch - WIDE) / 2;
+  const gap = max(GAP, min((width - 4 - WIDE) / last - WIDE, BROAD)), pitch = WIDE + gap;
+  const least = last * pitch + WIDE + 4, wide = max(width, least), left = (wide - least) / 2 + 2;
 
   // Every leaf has a row of its own, and so has every edge to a node that has its place already:
   // there it passes the layers between, and no other node lies there.
@@ -25,7 +26,7 @@ export function layout(nodes, width) {
   const row = (height) => (bottom += height + 14) - 14 - height / 2;
   function place(it) {
     const { op, args, users } = it;
-    if (!args.length && users[0]) it.level = Math.min(...users.map(([by]) => by.level)) - 1; // close to them
+    if (!args.length && users[0]) it.level = min(...users.map(([by]) => by.level)) - 1; // close to them
     it.x = left + it.level * pitch;
     const rows = args.map((from, slot) => {
       const lane = from.x === undefined ? place(from) : row(TALL / args.length);
@@ -42,21 +43,11 @@ export function layout(nodes, width) {
   for (const it of edges) {
     const { from, to, slot, lane } = it;
     const end = it.end = [to.x, to.middle + (to.args.length - 1) * (slot - 0.5) * 28];
-    const turn = to.x - pitch + WIDE; // where the last gap begins
+    const turn = to.x - gap; // where the last gap begins
     const out = from.x + WIDE;
     const [into, by] = turn > out + 1 ? [from.x + pitch, lane] : [out, from.middle];
     const swing = (x0, y0, x1, y1) => `C${(x0 + x1) / 2} ${y0} ${(x0 + x1) / 2} ${y1} ${x1} ${y1}`;
     it.d = `M${out} ${from.middle}${swing(out, from.middle, into, by)}H${turn}${swing(turn, by, ...end)}`;
   }
-  return { edges, height: bottom - 8 };
-}
-
-function list(nodes, width) {
-  nodes.forEach((it, i) => Object.assign(it, { x: LANE, y: 4 + i * ROW, width: width - LANE - 2, height: ROW - 8 }));
-  const edges = nodes.flatMap((to) => to.args.map((from, slot) => {
-    const start = from.y + 32, y = to.y + 12 + 12 * slot;
-    const far = LANE - Math.min(18 + (to.y - from.y) / 7, 78);
-    return { from, to, slot, end: [LANE, y], d: `M${LANE} ${start}C${far} ${start} ${far} ${y} ${LANE} ${y}` };
-  }));
-  return { list: true, edges, height: nodes.length * ROW + 4 };
+  return { edges, wide, gap, height: max(bottom - 8, wide > width ? 190 : 0) }; // with room for tips
 }

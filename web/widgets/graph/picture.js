@@ -1,26 +1,35 @@
 // The picture as one SVG. What is forward has the accent color, what is backward another, and a ∂
 // before its numbers.
 
-import { s } from "../shared/dom.js";
+import { h, s } from "../shared/dom.js";
+import { min } from "./evaluate.js";
 import { words } from "./lexicon.js";
 import { definition, num } from "./words.js";
 
 /** Computed styles, not attributes, are what an export writes out. */
-export const STYLE = ".lm{--grad:#a84300}@media screen{.lm[data-lm-theme=dark]{--grad:#ff9e64}}" +
-  ".lm svg .back{fill:var(--grad);font-weight:650}.lm svg .fore{fill:var(--accent);font-weight:650}.lm svg .open{font-weight:400}";
+export const STYLE = ".lm{--grad:light-dark(#a84300,#ff9e64)}.lm svg{& :is(.back,.soon){fill:var(--grad)}& .fore{fill:var(--accent)}" +
+  "& :is(.back,.fore){font-weight:650}@media print{min-width:0!important}}";
 const INK = "var(--ink)", SOFT = "var(--soft)";
 
-const cut = (words, room) => (words.length * 7.3 <= room ? words : `${words.slice(0, Math.max(room / 7.3 - 1, 1))}…`);
+const pen = h("canvas").getContext("2d");
+pen.font = "12px system-ui, sans-serif";
+const span = (words) => pen.measureText(words).width;
+/** A name as far as it fits; the tip has all of it. */
+const cut = (name, room, end = "") => (name && span(name + end) * 1.2 > room ? cut(name.slice(0, -1), room, "…") : name + end);
+
+/** A number, or a few words, condensed where they are too wide. */
+const text = (x, y, words, room, look) =>
+  s("text", { x, y, textLength: span(words) > room ? room : null, lengthAdjust: "spacingAndGlyphs", ...look }, words);
 
 /** @returns {SVGElement[]} everything that stands still while the pointer moves. */
-export function picture({ nodes, step, start, now, pinned }, { edges, list }) {
+export function picture({ nodes, step, start, now, pin }, { edges, gap }) {
   const late = step > start;
   const acting = late ? "var(--grad)" : "var(--accent)", tone = late ? "back" : "fore";
-  const dim = (clear) => (!pinned || clear ? null : 0.35);
+  const dim = (clear) => (!pin || clear ? null : 0.35);
 
   function box(it) {
-    const { op, name, x, y, width, height, known, open, ways } = it;
-    const text = (right, down, words, more) => s("text", { x: x + right, y: y + down, ...more }, words);
+    const { op, name, x, y, width, height, known, waits, ways } = it;
+    const room = width - 12, left = x + 6, right = x + width - 6;
     const strong = { class: "strong" }, end = { class: "soft", "text-anchor": "end" };
     const symbol = it.number === undefined ? words.operations[op]?.[1] : `**${num(it.number)}`;
     const active = it === now, output = !it.users.length;
@@ -28,29 +37,27 @@ export function picture({ nodes, step, start, now, pinned }, { edges, list }) {
       s("rect", {
         x, y, width, height, rx: symbol ? 6 : 14, class: symbol ? "paper" : "none",
         stroke: active ? acting : output || ways ? INK : SOFT,
-        "stroke-width": active || it === pinned ? 3 : output ? 2 : 1,
+        "stroke-width": active || it === pin ? 3 : output ? 2 : 1,
         "stroke-dasharray": known ? null : "4 3",
       }),
-      active && text(width - 8, list ? 37 : -6, words.acting[+late], { ...end, class: tone }),
-      text(8, height < 46 ? 27 : 17, cut(list ? definition(it) : symbol ?? name, width - 20), strong),
-      symbol && !list && text(width - 8, 17, cut(name, width - 22 - symbol.length * 7.5), end),
-      known && height > 46 && text(8, 36, num(it.value)),
-      known && it.odd && text(width - 8, list ? 17 : 36, "!", { ...end, ...strong }),
-      it.shown && text(list ? 86 : 8, list ? 36 : 53, `∂ ${num(it.grad)}${open ? " …" : ""}`,
-        { class: open ? "back open" : "back" }));
+      active && text(right, y - 6, words.acting[+late], room, { ...end, class: tone }),
+      text(left, y + (height < 46 ? 27 : 17), symbol ?? cut(name, room), room, strong),
+      symbol && text(right, y + 17, cut(name, room - span(symbol) - 6), room, end),
+      known && height > 46 && text(left, y + 36, num(it.result), room - (it.trouble ? 10 : 0)),
+      known && it.trouble && text(right, y + 36, "!", room, { ...end, ...strong }),
+      it.shown && text(left, y + 53, `∂ ${num(it.grad)}${waits ? " …" : ""}`, room, { class: waits ? "soon" : "back" }));
   }
   /** An edge, thick while something passes it; before its end its local derivative, once that was needed. */
   function edge({ from, to, slot, d, end: [x, y] }) {
     const active = to === now && (!late || from.needs);
     const marked = from.ways && to.ways;
     const stroke = active ? acting : marked ? INK : SOFT;
-    const passed = !list && from.needs && to.done && num(to.slopes[slot]);
-    const width = passed && passed.length * 6.8 + 4, opacity = dim(marked || active);
-    lines.push(s("g", { opacity }, s("path", { d, fill: "none", stroke, "stroke-width": active || marked ? 2.5 : 1.2 }),
-      s("circle", { cx: x, cy: y, r: 3, fill: stroke })));
+    const passed = from.needs && to.done && num(to.slopes[slot]);
+    const room = gap - 11, width = passed && min(span(passed), room), opacity = dim(marked || active);
+    lines.push(s("path", { opacity, d, fill: "none", stroke, "stroke-width": active || marked ? 2.5 : 1.2 }));
     return passed && s("g", { opacity },
-      s("rect", { class: "paper", x: x - 8 - width, y: y - 9, width, height: 17 }),
-      s("text", { x: x - 10, y: y + 4, "text-anchor": "end", class: active ? tone : "" }, passed));
+      s("rect", { class: "paper", x: x - 9 - width, y: y - 9, width: width + 2, height: 17 }),
+      text(x - 8, y + 4, passed, room, { "text-anchor": "end", class: active ? tone : "" }));
   }
   const lines = [], labels = edges.map(edge);
   return [lines, labels, nodes.map(box)];

@@ -1,7 +1,7 @@
 // What happens, in sentences and equations.
 
 import { short } from "../shared/numbers.js";
-import { finite, paths } from "./evaluate.js";
+import { abs, agree, finite, max, paths } from "./evaluate.js";
 import { say, words } from "./lexicon.js";
 
 const MANY = 8; // more paths than these are counted only
@@ -21,46 +21,47 @@ const fill = ({ op, number, name, args }, which, show = (it) => it.name) => {
 /** "v₁ = w · x". */
 export const definition = (it) => it.name + (it.args.length ? ` = ${fill(it, 0)}` : "");
 
-const why = ({ odd }) => words.odd[odd] ?? words.odd.overflow;
-const oddity = (it) => (it.odd ? say("odd", definition(it), why(it)) : "");
+const why = ({ trouble }) => words.odd[trouble] ?? words.odd.overflow;
+const oddity = (it) => (it.trouble ? say("odd", definition(it), why(it)) : "");
 
-/** What a step says: a sentence, and equations for each gradient that it adds to. */
+/** What a step says: a sentence, and an equation for each gradient that it adds to. */
 export function told(data) {
   const { step, start, last, now, pushes, overwrite, out } = data;
-  if (!now) return [step === 0 ? say("given") : step === last ? summary(data) : say("seed", out), []];
+  if (!now) return step === 0 ? say("given") : step === last ? summary(data) : say("seed", out);
   const { name, grad } = now;
   if (step < start) {
-    return [say("value", step, start - 1, definition(now), fill(now, 0, (it) => term(it.value)), num(now.value)) + oddity(now), []];
+    return say("value", step, start - 1, definition(now), fill(now, 0, (it) => term(it.result)), num(now.result)) + oddity(now);
   }
   return [
     say("pass", step - start, last - 1 - start, name, num(grad)) + oddity(now),
-    pushes.flatMap(({ to, slot, product, before }) => {
-      const local = now.slopes[slot], from = fill(now, slot + 2);
-      return [
-        say("push", out, to.name, overwrite ? "" : "+", name, num(grad), term(local), num(product)) +
-          (before ? say(overwrite ? "gone" : "after", num(overwrite ? before : before + product)) : ""),
-        say("rule", name, to.name, from) + (from === num(local) ? "" : ` = ${num(local)}`)];
-    })];
+    ...pushes.map(({ to, slot, product, before }) => {
+      const local = num(now.slopes[slot]), from = fill(now, slot + 2);
+      return say("push", out, to.name, overwrite ? "" : "+", name, num(grad), term(now.slopes[slot]), num(product)) +
+        (before ? say(overwrite ? "gone" : "after", num(overwrite ? before : before + product)) : "") +
+        say("rule", name, to.name, from) + (from === local ? "" : ` = ${local}`);
+    })].join("\n");
 }
 
 /** What the whole picture says. */
-function summary({ nodes, variables, overwrite, out, value }) {
+function summary({ nodes, variables, overwrite, out, result }) {
   const often = nodes.filter(({ needs, users }) => needs && users[1]).map(({ name }) => name).join(", ");
-  const { name, gradient } = variables.reduce((a, b) => (Math.abs(b.gradient) > Math.abs(a.gradient) ? b : a));
-  return say("result", out, num(value)) +
-    (!overwrite && finite(gradient) && gradient ? say("most", name, out, num(gradient / 100)) : "") +
+  const slopes = variables.map(({ gradient }) => abs(gradient)), most = max(...slopes);
+  const top = variables.filter((_, i) => slopes[i] > most * (1 - 1e-9));
+  return say("result", out, num(result)) +
+    (overwrite || !finite(result) || !finite(most) || !top[0] ? ""
+      : say(top[1] ? "equal" : "most", top.map(({ name }) => name).join(", "), out, num((top[1] ? most : top[0].gradient) / 100))) +
     (often ? say(overwrite ? "lost" : "twice", often) : overwrite ? say("same") : "") +
     nodes.map(oddity).join("");
 }
 
 /** A node for its tip and for who walks there by keyboard. */
 export function described(it, out) {
-  const { name, value, needs, known, shown, grad, open, users } = it;
+  const { name, result, needs, known, shown, grad, waits, users } = it;
   return [
-    definition(it) + (known && name !== num(value) ? ` = ${num(value)}` : ""),
-    it.odd && why(it).replace(/(?<=[,;]) /g, "\n"),
+    definition(it) + (known && name !== num(result) ? ` = ${num(result)}` : ""),
+    it.trouble && why(it).replace(/(?<=[,;]) /g, "\n"),
     !needs && say("constant", name),
-    shown && say("slope", out, name, num(grad)) + (open ? " …" : ""),
+    shown && say("slope", out, name, num(grad)) + (waits ? " …" : ""),
     ...users.map(([by, slot]) => shown && by.done && needs &&
       say("via", num(by.grad), term(by.slopes[slot]), num(by.grad * by.slopes[slot]), by.name)),
   ].filter(Boolean).join("\n");
@@ -69,13 +70,13 @@ export function described(it, out) {
 export const spoken = (it, out) => described(it, out).replace(/\n */g, ", ");
 
 /** The chain rule as a sum over paths, for the pinned node. */
-export function byPaths({ nodes, pinned, out }) {
-  if (!pinned) return [];
-  const { name, needs } = pinned, { ways } = nodes.at(-1);
+export function byPaths({ nodes, pin, lost, out }) {
+  if (!pin) return lost ? [say("nobox", lost)] : [];
+  const { name, needs } = pin, { ways } = nodes.at(-1);
   if (!needs) return [say("constant", name)];
   if (ways > MANY) return [say("many", name, out, ways, nodes.flatMap(({ args }) => args).length)];
   let all = 0;
-  const each = paths(pinned).map((path) => {
+  const each = paths(pin).map((path) => {
     const locals = path.map(([{ slopes }, slot]) => slopes[slot]);
     const product = locals.reduce((a, b) => a * b, 1);
     all += product;
@@ -86,8 +87,10 @@ export function byPaths({ nodes, pinned, out }) {
 }
 
 /** A variable's gradient beside its finite difference. */
-export const verdict = ({ gradient, difference, agrees }) =>
-  say("check", num(gradient), num(difference)) + (agrees === undefined ? "" : say(agrees ? "right" : "differs"));
+export function verdict({ gradient, difference }) {
+  const found = agree(gradient, difference);
+  return say("check", num(gradient), num(difference.slope)) + (found && say(found));
+}
 
 /** The picture for those who do not see it. */
 export const alternative = (data, sentence) => [
