@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -9,7 +10,10 @@ import numpy as np
 from lmcourse.errors import CourseError
 from lmcourse.widgets.packing import Array, as_array, single
 
-TOLERANCE = 2e-3  # of 1 + the number's modulus: what half precision loses in a step
+# How far a state may be from what its equation gives, as a share of 1 + its modulus. Where all
+# numbers are rounded by a share of δ, f·c + i·g is off by at most δ·(3·|c| + 4): four times δ.
+HALF = 2e-3  # half precision: δ = 2⁻¹¹
+BFLOAT16 = 8e-3  # δ = 2⁻⁹
 
 
 @dataclass(frozen=True)
@@ -33,7 +37,9 @@ OTHER = ("before", "cell_clip")
 def checked(
     given: Mapping[str, Any], where: str, shape: tuple[int | None, int | None] = (None, None)
 ) -> tuple[Kind, dict[str, Array]]:
-    """The arrays of one direction, in single precision, with ``before``.
+    """The arrays of one direction, in single precision, with ``before`` and ``ends``.
+
+    ``ends`` are the largest modulus of a state, and that which it may have; 0: any.
 
     Args:
         given: arrays by name, ``before`` and ``cell_clip`` among them or not.
@@ -54,10 +60,11 @@ def checked(
     units, before, clip = shape[1], given.get("before"), given.get("cell_clip")
     before = np.zeros(units or 0) if before is None else before
     arrays["before"] = single(f"{where}before", as_array(f"{where}before", before, (units,)))
-    clip = np.inf if clip is None else clip
-    if not isinstance(clip, int | float) or not clip > 0:
+    if clip is not None and (not isinstance(clip, Real) or not float(clip) > 0):
         raise CourseError(f"{where}cell_clip is {clip!r}.", "Pass a positive number, or None.")
-    _obeys(kind, arrays, where, clip)
+    _obeys(kind, arrays, where, np.inf if clip is None else float(clip))
+    most = np.abs(arrays[kind.state]).max() or 1.0
+    arrays["ends"] = np.array([most, 0.0 if clip in (None, np.inf) else clip])
     return kind, arrays
 
 
@@ -73,6 +80,11 @@ def left(keep: Array, pin: int, by: int = 1) -> Array:
     after[0] = 1
     shares[pin::by] = after.cumprod(0)
     return shares
+
+
+def saturation(gate: Array) -> Array:
+    """How often each unit of a gate, (time, unit), is below 0.1, and above 0.9: (2, unit)."""
+    return np.stack([(gate < 0.1).mean(0), (gate > 0.9).mean(0)])
 
 
 def correlation(states: Array, series: Array) -> Array:
@@ -114,27 +126,41 @@ def _bounded(name: str, array: Array, low: int) -> None:
         )
 
 
+def _tolerance(arrays: Mapping[str, Array]) -> float:
+    """How far a state may be from what its equation gives.
+
+    A tensor in bfloat16 comes as float32 with its last 16 bits empty, whoever made that of it.
+    """
+    coarse = any(not (it.view(np.uint32) & 0xFFFF).any() for it in arrays.values())
+    return BFLOAT16 if coarse else HALF
+
+
 def _obeys(kind: Kind, a: dict[str, Array], where: str, clip: float) -> None:
     """See that each step follows from the one before it, in the direction of reading."""
     state = a[kind.state]
     backward = where != ""
     start = a["before"][None]
+    tolerance = _tolerance({name: a[name] for name in kind.arrays})
     before = (
         np.concatenate([state[1:], start]) if backward else np.concatenate([start, state[:-1]])
     ).astype(np.float64)
     if kind is GRU:
         _equal(
-            f"{where}h", state, (1 - a["z"]) * a["n"] + a["z"] * before, "(1 − z)·n + z·h_before"
+            f"{where}h",
+            state,
+            (1 - a["z"]) * a["n"] + a["z"] * before,
+            "(1 − z)·n + z·h_before",
+            tolerance,
         )
         return
     wanted = (a["f"] * before + a["i"] * a["g"]).clip(-clip, clip)
-    _equal(f"{where}c", state, wanted, "f·c_before + i·g")
-    _equal(f"{where}h", a["h"], a["o"] * np.tanh(state), "o·tanh(c)")
+    _equal(f"{where}c", state, wanted, "f·c_before + i·g", tolerance)
+    _equal(f"{where}h", a["h"], a["o"] * np.tanh(state), "o·tanh(c)", tolerance)
 
 
-def _equal(name: str, found: Array, wanted: Array, equation: str) -> None:
+def _equal(name: str, found: Array, wanted: Array, equation: str, tolerance: float) -> None:
     off = np.abs(found - wanted) / (1 + np.abs(wanted))
-    if off.max() > TOLERANCE:
+    if off.max() > tolerance:
         t, unit = np.unravel_index(off.argmax(), off.shape)
         raise CourseError(
             f"{name}[{t}, {unit}] is {found[t, unit]:.4g}, where {equation} is "

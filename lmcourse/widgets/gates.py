@@ -9,7 +9,7 @@ import traitlets
 from lmcourse.errors import CourseError
 from lmcourse.widgets.base import Widget, module
 from lmcourse.widgets.checks import one_of, whole_below
-from lmcourse.widgets.gate_arrays import checked, correlation, left
+from lmcourse.widgets.gate_arrays import checked, correlation, left, saturation
 from lmcourse.widgets.packing import Array, as_array
 from lmcourse.widgets.tokens import as_tokens, visible
 
@@ -131,7 +131,9 @@ class Gates(Widget):
         for name, run in self._runs.items():
             packed[name] = np.stack([run[key] for key in self._kind.arrays])
             packed[f"{name} before"] = run["before"]
-            packed[f"{name} most"] = np.array([np.abs(run[self._kind.state]).max() or 1.0])
+            packed[f"{name} ends"] = run["ends"]
+            gates = [saturation(run[gate]) for gate in self._kind.gates]
+            packed[f"{name} saturation"] = np.stack(gates, 1)
             packed[f"{name} orders"] = np.stack([*self._still(name).values()])
             if self._series:
                 packed[f"{name} follows"] = self._correlations(name)
@@ -169,28 +171,40 @@ class Gates(Widget):
     @property
     def alt(self) -> str:
         """What is to be seen, in words, at the present settings."""
-        kind, run, order = self._kind, self._runs[self.direction], self.order
+        kind, order = self._kind, self.order
         unit = order[0] if self.unit is None else self.unit
-        here = f"“{visible(self.tokens[self.step])}” (token {self.step + 1} of {len(self.tokens)})"
-        numbers = ", ".join(f"{it} {run[it][self.step, unit]:.3f}" for it in kind.arrays)
         shown = {
             "maps": "Heat maps show every unit at every token.",
-            "saturation": "Squares show how often each unit's gates are above 0.9 and below 0.1.",
+            "saturation": "Bars show how often each unit's gates are below 0.1 and above 0.9.",
         }[self.show]
         said = [
             f"Gates of one {kind.name} with {self._units} units, {self.direction}, over "
             f"{len(self.tokens)} tokens. {shown}",
             f"Units are sorted by {self._sorted_by()}: first {', '.join(map(str, order[:3]))}.",
-            f"Unit {unit} at {here}: {numbers}.",
+            *self._about(unit, "Unit"),
         ]
+        for name, row in zip(self._series, self._correlations(self.direction), strict=True):
+            said.append(f"Its {kind.state} correlates with “{_in_words(name)}” by {row[unit]:.3f}.")
+        if self.compare is not None:
+            said += self._about(self.compare, "Beside it, unit")
+        return " ".join(said)
+
+    def _about(self, unit: int, called: str) -> list[str]:
+        """One unit at the step that is shown, in sentences."""
+        kind, run = self._kind, self._runs[self.direction]
+        here = f"“{visible(self.tokens[self.step])}” (token {self.step + 1} of {len(self.tokens)})"
+        numbers = ", ".join(f"{it} {run[it][self.step, unit]:.3f}" for it in kind.arrays)
+        said = [f"{called} {unit} at {here}: {numbers}."]
+        if self.show == "saturation":
+            for gate in kind.gates:
+                low, high = saturation(run[gate])[:, unit]
+                said.append(f"{gate} is below 0.1 at {low:.1%}, above 0.9 at {high:.1%}.")
         if self.pin is not None:
             share = left(run[kind.keep], self.pin, self._by)[self.step, unit]
             of = f"{kind.state} at “{visible(self.tokens[self.pin])}”"
             kept = "is measured from there on" if np.isnan(share) else f"{share:.1%} is left"
             said.append(f"Of {of} {kept}.")
-        if self.compare is not None:
-            said.append(f"Beside it, unit {self.compare}.")
-        return " ".join(said)
+        return said
 
     @property
     def _units(self) -> int:
@@ -210,7 +224,7 @@ class Gates(Widget):
             "memory": "how long they keep",
         }
         by = "correlation with " if self.sort in self._series else ""
-        return named.get(self.sort, f"{by}“{visible(self.sort).replace('␣', ' ')}”")
+        return named.get(self.sort, f"{by}“{_in_words(self.sort)}”")
 
     @traitlets.validate("unit", "compare")
     def _unit_exists(self, proposal: Any) -> int | None:
@@ -234,6 +248,11 @@ class Gates(Widget):
         return one_of("direction", proposal["value"], self._runs)
 
 
+def _in_words(name: str) -> str:
+    """The name of a series or a score: words, whose spaces are no tokens."""
+    return visible(name).replace("␣", " ")
+
+
 def _named(name: str, given: Mapping[str, Any] | None, length: int, most: int) -> dict[str, Array]:
     """Rows of numbers by name, as a browser gets them."""
     if given is not None and not isinstance(given, Mapping):
@@ -249,8 +268,6 @@ def _named(name: str, given: Mapping[str, Any] | None, length: int, most: int) -
                 f"{name} has the name {key!r}, which means another order.",
                 "Give it another name.",
             )
-        truth = isinstance(value, list | tuple) and all(isinstance(it, bool) for it in value)
-        value = [int(it) for it in value] if truth else value
         rows[key] = as_array(f"{name}[{key!r}]", value, (length,)).astype(np.float32)
     if len(rows) > most:
         raise CourseError(

@@ -16,6 +16,8 @@ WHOLE = ("uint8", "uint16")  # what stays as it is; the rest becomes float32
 def as_array(name: str, value: Any, shape: tuple[int | None, ...]) -> Array:
     """The value as a NumPy array of finite numbers and of a shape; None stands for any length.
 
+    Booleans become 0 and 1.
+
     Raises:
         CourseError: it is none; the message names the argument, and both shapes.
     """
@@ -25,6 +27,7 @@ def as_array(name: str, value: Any, shape: tuple[int | None, ...]) -> Array:
             value = value.float()
     try:
         array = np.asarray(value)
+        array = array.astype(np.int64) if array.dtype == bool else array
         numbers = np.issubdtype(array.dtype, np.number) and not np.iscomplexobj(array)
     except (TypeError, ValueError, RuntimeError):  # rows of unequal lengths, for one
         numbers = False

@@ -83,13 +83,41 @@ def test_a_models_gates_are_taken_as_they_are():
     flat = np.frombuffer(widget.arrays, "<f4")[: 6 * 4 * 5].reshape(6, 4, 5)
     for name, row in zip("fiogch", flat, strict=True):
         assert (row == found[name].numpy()).all()
-    half = {name: it.half() for name, it in gates(LSTM(3, 5), torch.randn(30, 3)).items()}
-    Gates(["a"] * 30, **half)  # what half precision loses is no other run
+    assert tuple(held(widget, "forward ends")) == pytest.approx(
+        (found["c"].abs().max().item(), 0.05)
+    )
 
 
-def test_truth_is_a_series_too():
-    widget = Gates(TOKENS, **{**ARRAYS, "series": {"noun": [it == "dreams" for it in TOKENS]}})
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
+def test_fewer_digits_are_no_other_run(dtype):
+    torch.manual_seed(0)
+    layer = LSTM(3, 50)
+    for weight in layer.parameters():
+        torch.nn.init.normal_(weight, std=2)  # as large as after a training: |c| up to 7
+    inputs = 2 * torch.randn(300, 3)
+    rounded = {name: it.to(dtype) for name, it in gates(layer, inputs).items()}
+    assert rounded["c"].abs().max() > 5
+    Gates(["a"] * 300, **rounded)
+    Gates(["a"] * 300, **{name: it.float() for name, it in rounded.items()})  # as NumPy takes it
+    Gates(["a"] * 300, **gates(layer.to(dtype), inputs.to(dtype)))  # a model that computes in it
+    swapped = {**rounded, "f": rounded["i"], "i": rounded["f"]}
+    with pytest.raises(CourseError, match="where f·c_before"):
+        Gates(["a"] * 300, **swapped)
+
+
+def held(widget: Gates, name: str) -> np.ndarray:
+    """One of the arrays as a browser gets them."""
+    at = widget.index[name]
+    count = int(np.prod(at["shape"]))
+    return np.frombuffer(widget.arrays, "<f4", count, at["offset"]).reshape(at["shape"])
+
+
+@pytest.mark.parametrize("made", [list, np.array, torch.tensor])
+def test_truth_is_a_series_too(made):
+    truth = [it == "dreams" for it in TOKENS]
+    widget = Gates(TOKENS, **{**ARRAYS, "series": {"noun": made(truth)}})
     assert widget.series == ["noun"] and widget.orders[-2:] == ["noun", "gradient"]
+    assert held(widget, "series").tolist() == [[float(it) for it in truth]]
 
 
 def test_the_order_follows_the_settings():
@@ -111,7 +139,12 @@ def test_the_words_for_paper_follow_the_settings():
     assert f"Of c at “with” {share:.1%} is left." in widget.alt
     widget.step, widget.unit, widget.compare, widget.show = 1, 4, 2, "saturation"
     assert "Unit 4 at “dreams” (token 2 of 8)" in widget.alt and "Beside it, unit 2" in widget.alt
-    assert "is measured from there on" in widget.alt and "above 0.9" in widget.alt
+    assert "is measured from there on" in widget.alt
+    for unit in (4, 2):
+        low, high = ((ARRAYS["o"] < 0.1).mean(0)[unit], (ARRAYS["o"] > 0.9).mean(0)[unit])
+        assert f"o is below 0.1 at {low:.1%}, above 0.9 at {high:.1%}." in widget.alt
+    r = np.corrcoef(ARRAYS["c"][:, 4], ARRAYS["series"]["the subject is plural"])[0, 1]
+    assert f"Its c correlates with “the subject is plural” by {r:.3f}." in widget.alt
 
 
 def test_the_reference_is_what_torch_says_today():
@@ -218,20 +251,120 @@ def test_how_often_gates_saturate(browser: Browser, tmp_path: Path):
         page = it.page
         page.get_by_label("Show").select_option("saturation")
         says(page, "How often each unit’s gates saturate")
-        expect(page.get_by_role("grid", name="forget f")).to_be_hidden()
-        spots = page.locator(".lm-stage circle:has(title)")
-        expect(spots).to_have_count(18)
-        high = (ARRAYS["f"] > 0.9).mean(0)
+        expect(page.get_by_role("grid", name="cell c")).to_be_hidden()
+        expect(page.locator(".lm-stage canvas")).to_have_count(0)
+        words = [
+            f"i is above 0.9 at {100 * high:.3g} %, below 0.1 at {100 * low:.3g} % of the tokens"
+            for low, high in zip(
+                (ARRAYS["i"] < 0.1).mean(0), (ARRAYS["i"] > 0.9).mean(0), strict=True
+            )
+        ]
+        forget = page.get_by_role("grid", name="input i")
         for unit in range(6):
-            said = page.locator("title", has_text=re.compile(rf"Unit .*\b{unit}\b.*: f is above"))
-            percent = f"{100 * high[unit]:.3g} %"
-            expect(said.first).to_contain_text(f"f is above 0.9 at {percent}, below")
-        spots.nth(4).click(force=True)
-        says(page, "Unit 4 at")
+            walk(page, "input i", "ArrowDown" if unit else "Home")
+            expect(page.get_by_role("status")).to_have_text(f"unit {unit}, {words[unit]}")
+        page.keyboard.press("Enter")
+        says(page, "Unit 5 at “\u2068.\u2069” (8 of 8)")
+        box = forget.bounding_box()
+        assert box is not None
+        forget.hover(position={"x": 9, "y": box["height"] * 4.5 / 6})
+        expect(page.locator(".lm-tip")).to_have_text(f"unit 4\n{words[4]}")
+        forget.click(position={"x": 9, "y": box["height"] * 4.5 / 6})
+        says(page, "Unit 4 at “\u2068.\u2069” (8 of 8)")
+        page.get_by_text("Show values").click()
+        head = ["unit", *(f"{it} {side}" for it in "fio" for side in ("< 0.1", "> 0.9"))]
+        expect(page.locator(".lm-table th[scope=col]")).to_have_text(head)
+        row = page.locator(".lm-table tbody tr").nth(3).locator("td").all_text_contents()
+        shares = [(far(ARRAYS[it]).mean(0)[3]) for it in "fio" for far in FAR]
+        assert row == [f"{100 * share:.3g} %" for share in shares]
+        with page.expect_download() as download:
+            page.get_by_role("button", name="Save SVG").click()
+        svg = Path(download.value.path()).read_text(encoding="utf-8")
+        assert svg.count("<image") == 0 and it.errors == []
+        page.get_by_label("Show").select_option("maps")
         with page.expect_download() as download:
             page.get_by_role("button", name="Save SVG").click()
         svg = Path(download.value.path()).read_text(encoding="utf-8")
         assert svg.count("<image") == 6 and it.errors == []
+
+
+FAR = (lambda gate: gate < 0.1, lambda gate: gate > 0.9)
+
+
+def bars(page: Page) -> list[list[float]]:
+    """How far those of the series reach above and below its line."""
+    found: list[list[float]] = page.evaluate(
+        """() => {
+            const all = [...document.querySelectorAll(".lm-stage svg rect")];
+            const bars = all.filter((it) => it.getAttribute("fill") === "#0072B2");
+            const lines = [...document.querySelectorAll(".lm-stage svg .axis")];
+            const line = Number(lines.at(-1).getAttribute("d").split(/[ h]/)[1]);
+            return bars.map((it) => [it.y.baseVal.value, it.height.baseVal.value])
+                .map(([y, height]) => [line - y, y + height - line]);
+        }"""
+    )
+    return found
+
+
+@pytest.mark.parametrize(
+    ("series", "ends"),
+    [([-1, 0, 1, 1, 0, -1, -1, 0], ["−1", "1"]), ([0.5, 0, 2, 2, 0, 1, 1, 0], ["0", "2"])],
+)
+def test_a_series_stands_above_and_below_zero(series, ends, browser: Browser, tmp_path: Path):
+    widget = Gates(TOKENS, **{**ARRAYS, "series": {"needed": series}})
+    with open_file(browser, host_page("file", widget, tmp_path)) as it:
+        says(it.page, "needed: r = ")
+        found = bars(it.page)
+        scale = 28 / (max(series) - min(0, *series))
+        assert found == [
+            [pytest.approx(max(v, 0) * scale), pytest.approx(-min(v, 0) * scale)] for v in series
+        ]
+        words = it.page.locator(".lm-stage svg text").all_text_contents()
+        at = next(i for i, text in enumerate(words) if text.startswith("needed: r = "))
+        assert words[at + 1 : at + 3] == ends
+
+
+def test_a_map_shows_the_same_token_everywhere(browser: Browser, tmp_path: Path):
+    with open_file(browser, host_page("file", EXAMPLE.make(), tmp_path)) as it:
+        lines = it.page.locator(".lm-stage svg > g:last-child path")
+        it.page.get_by_role("grid", name="output o").hover(position={"x": 2, "y": 2})
+        expect(lines).to_have_count(7)  # six maps and the curves
+        it.page.mouse.move(1, 1)
+        expect(lines).to_have_count(0)
+
+
+@pytest.mark.parametrize("width", [360, 700, 1000])
+def test_nothing_hangs_out_of_the_picture(width, browser: Browser, tmp_path: Path):
+    arrays = lstm(np.random.default_rng(5), 8, 6, size=4)
+    arrays = {**arrays, "backward": None, "before": None}
+    arrays["c"], arrays["cell_clip"] = clipped(arrays), 1
+    arrays["h"] = arrays["o"] * np.tanh(arrays["c"])
+    series = {"great": np.linspace(-1e30, 1e29, 8), "small": np.linspace(-1, 1, 8)}
+    widget = Gates(TOKENS, **arrays, series=series, compare=1, step=3)
+    with open_file(browser, host_page("file", widget, tmp_path), width=width) as it:
+        says(it.page, "great: r = ")
+        assert (
+            it.page.evaluate(
+                """() => {
+                const svg = document.querySelector(".lm-stage svg");
+                const {left, right} = svg.getBoundingClientRect();
+                return [...document.querySelectorAll(".lm-stage svg text")]
+                    .map((it) => [it.textContent, it.getBoundingClientRect()])
+                    .filter(([, box]) => box.left < left - 1 || box.right > right + 1)
+                    .map(([words]) => words);
+            }"""
+            )
+            == []
+        )
+
+
+def clipped(arrays: dict) -> np.ndarray:
+    """The cells of a layer that clips them at 1."""
+    now, cells = np.zeros(arrays["f"].shape[1]), []
+    for f, i, g in zip(*(arrays[it] for it in "fig"), strict=True):
+        now = (f * now + i * g).clip(-1, 1)
+        cells.append(now)
+    return np.array(cells)
 
 
 def test_a_long_text_and_many_units_come_page_by_page(browser: Browser, tmp_path: Path):
@@ -243,6 +376,40 @@ def test_a_long_text_and_many_units_come_page_by_page(browser: Browser, tmp_path
         expect(note).to_have_text(re.compile(r"^\d+–\d+ of 300 tokens, 49–70 of 70 units$"))
         first, last = map(int, re.match(r"(\d+)–(\d+)", note.text_content() or "").groups())
         assert first <= 171 <= last and last - first < 30
-        walk(it.page, "cell c", "Home", "Enter")
+        walk(it.page, "cell c", *["ArrowLeft"] * (171 - first), "Enter")
         says(it.page, f"({first} of 300)")
+        it.page.keyboard.press("ArrowLeft")  # which turns the page
+        says(it.page, f"Unit 60 at “\u2068w{first - 2}\u2069” ({first - 1} of 300)")
+        expect(note).to_have_text(re.compile(rf"–{first - 1} of 300 tokens, 49–70 of 70 units$"))
+        status = it.page.get_by_role("status")
+        expect(status).to_contain_text(f"unit 60 at “\u2068w{first - 2}\u2069”")
+        it.page.keyboard.press("ArrowRight")
+        says(it.page, f"({first} of 300)")
+        for key, token, unit in (("Home", 1, 60), ("PageUp", 1, 50), ("End", 300, 50)):
+            it.page.keyboard.press(key)
+            it.page.wait_for_timeout(50)
+            expect(status).to_contain_text(f"unit {unit} at “\u2068w{token - 1}\u2069”")
+        it.page.keyboard.press("PageUp")
+        says(it.page, "Unit 40 at “\u2068w299\u2069” (300 of 300)")
+        expect(note).to_have_text(re.compile(r"–300 of 300 tokens, 1–48 of 70 units$"))
+        assert it.errors == []
+
+
+def test_a_slider_reaches_every_token_at_once(browser: Browser, tmp_path: Path):
+    arrays = lstm(np.random.default_rng(0), 2000, 2)
+    widget = Gates([f"w{t}" for t in range(2000)], **arrays)
+    with open_file(browser, host_page("jupyter", widget, tmp_path)) as it:
+        page = it.page
+        slider = page.get_by_role("slider", name="Token")
+        expect(slider).to_have_attribute("aria-valuetext", "2000")
+        slider.focus()
+        page.keyboard.press("Home")
+        says(page, "(1 of 2000)")
+        page.keyboard.press("ArrowRight")
+        says(page, "(2 of 2000)")
+        expect(page.locator(".lm-field output")).to_have_text("2")
+        page.wait_for_function("host.saved?.step === 1")
+        page.get_by_role("button", name="Undo").click()
+        page.get_by_role("button", name="Undo").click()
+        says(page, "(2000 of 2000)")
         assert it.errors == []

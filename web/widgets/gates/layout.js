@@ -1,4 +1,4 @@
-// Where things lie, in CSS pixels: the maps (or squares) beside each other, then the curves of one
+// Where things lie, in CSS pixels: the maps (or bars) beside each other, then the curves of one
 // unit or two over the tokens, the series under them, and the arithmetic of one step.
 
 import { times } from "../shared/dom.js";
@@ -6,41 +6,43 @@ import { shortened } from "../shared/tokens.js";
 
 export const LEFT = 34;
 
-/** Of `count` things, those from–to that share a page of `most` with number `at`. */
+/** Of `count` things, which is the first on the page with number `at`, and how many are on it. */
 function page(at, count, most) {
-  const from = Math.floor(at / most) * most;
-  return [from, Math.min(from + most, count)];
+  const from = at - (at % most);
+  return [from, Math.min(most, count - from), count];
 }
 
-export function layout(width, { names, gates, tokens, series, units, rank, shown, now }) {
-  const wide = width >= 600, room = width - LEFT - 8, gap = wide ? 26 : 22;
-  const [t0, t1] = page(now.step, tokens.length, Math.floor(room / 15));
-  const [u0, u1] = page(rank, units, 48);
-  const maps = now.show === "maps", pace = room / (t1 - t0);
+/** A grid's boxes have `rows` and `columns`: pages of the units in order, and of the tokens. */
+export function layout(width, { names, gates, tokens, given, units, time, rank, shown, now }) {
+  const wide = width >= 600, room = width - LEFT - 8, gap = wide ? 26 : 22, maps = now.show === "maps";
+  const rows = page(rank, units, maps ? 48 : 96), columns = page(now.step, time, Math.floor(room / 15));
+  const seen = times(columns[1], (k) => columns[0] + k), pace = room / columns[1];
   const across = !maps ? gates.length : wide ? names.length / 2 : 2;
   const each = (room - (across - 1) * gap) / across;
-  const height = maps ? Math.min(Math.max((u1 - u0) * 6, 48), 170) : Math.min(each, 190);
+  const height = Math.min(Math.max(rows[1] * (maps ? 6 : 10), 48), maps ? 170 : 290);
   const panels = (maps ? names : gates).map((name, i) => ({
-    name, height,
+    name, height, rows, columns: maps ? columns : [0, 1, 1],
     x: LEFT + (i % across) * (each + gap),
     y: 50 + Math.floor(i / across) * (height + (wide ? 34 : 54)),
-    width: maps ? each : height,
+    width: each,
   }));
   let y = panels.at(-1).y + height + (maps ? wide ? 32 : 44 : 66);
   const lanes = shown.map(() => {
-    const top = y;
     y += 282;
-    return [56, 170].map((down, i) => ({ x: LEFT, y: top + down, width: room, height: 88, title: top + 8 }));
+    return [226, 112].map((up) => ({ x: LEFT, y: y - up, width: room, height: 88, top: y - 269 }));
   });
   y -= 18;
-  const words = times(t1 - t0, (k) => shortened(tokens[t0 + k], 11));
+  const [[{ y: top }]] = lanes;
+  const curves = { x: LEFT, y: top, width: room, height: y - 6 - top, rows: [0, 1, 1], columns };
+  const words = seen.map((t) => shortened(tokens[t], 11));
   const longest = Math.max(...words.map((it) => it.length)) * 6.6;
-  const flat = longest < pace;
-  const labels = y + (flat ? 14 : 6);
-  y += flat ? 24 : Math.min(longest, 80) + 12;
-  const strips = series.map((_, i) => y + 22 + i * 44);
-  y += series.length * 44 + 30;
-  const sums = shown.map((_, i) => (wide ? [4 + (i * width) / 2, y] : [4, y + i * 110]));
-  return { wide, t0, t1, u0, u1, pace, panels, lanes, words, flat, labels, strips, sums,
-    height: sums.at(-1)[1] + 96, x: (t) => LEFT + (t - t0 + 0.5) * pace };
+  const level = longest < pace;
+  const labels = y + (level ? 14 : 6);
+  y += level ? 24 : Math.min(longest, 80) + 12;
+  const strips = given.map((_, i) => y + 24 + i * 60);
+  y += given.length * 60 + 30;
+  const sums = shown.map((_, i) => (wide ? [4 + (i * width) / 2, y] : [4, y + i * 132]));
+  return { wide, maps, rows, columns, seen, pace, panels, lanes, words, level, labels, strips, sums,
+    boxes: [...names.map((_, i) => panels[i] ?? panels[0]), curves],
+    height: sums.at(-1)[1] + 126, x: (t) => LEFT + (t - columns[0] + 0.5) * pace };
 }
