@@ -268,17 +268,35 @@ def test_what_changes_nothing_is_not_there(browser: Browser, tmp_path: Path):
         expect(page.get_by_text("[MASK] and random are more than all")).to_be_visible()
         expect(page.get_by_text("random gets the remaining 20 %")).to_be_visible()
         expect(page.get_by_text("% expected")).to_be_visible()
+        expect(page.get_by_role("slider")).to_have_count(3)
         kind = page.get_by_label("Draw").first
         kind.select_option("span")
         expect(page.get_by_text("% expected")).to_have_count(0)
         kind.select_option("given")
-        for label in ("Select", "Of these: [MASK]", "Random word"):
-            expect(page.get_by_label(label, exact=True)).to_be_hidden()
+        expect(page.get_by_role("slider")).to_have_count(0)
         expect(page.get_by_label("Your sentence")).to_have_count(0)
         says(page, "epoch 1 of 0 to 1")
         page.get_by_role("button", name="Step back").click()
         says(page, "epoch 0 of 0 to 1")
         assert it.errors == []
+
+
+def test_it_opens_where_the_exact_answer_knows_more(browser: Browser, tmp_path: Path):
+    widget = Masking(TOKENS, **GIVEN, mask_token="<mask>", rate=0.6, seed=0)
+    selected = [i for i, fate in enumerate(widget.drawn.fates) if fate]
+    columns = [WORDS.index(token) for token in TOKENS]
+    ahead = (GIVEN["exact"] - GIVEN["model"])[range(14), columns]
+    wanted = max(selected, key=lambda i: ahead[i])
+    assert f"Position {wanted}, " in widget.alt and wanted != selected[0]
+    with open_file(browser, host_page("file", widget, tmp_path), width=390) as it:
+        page = it.page
+        says(page, f"” at {wanted}, selected")
+        expect(page.get_by_label("Of these: <mask>")).to_be_visible()
+        answers, epochs = (
+            page.locator("svg[role=img] text", has_text=words).first.bounding_box()
+            for words in (f"Position {wanted}", "One row an epoch")
+        )
+        assert answers["y"] < epochs["y"]  # right under the tokens
 
 
 def test_a_large_vocabulary_does_not_travel():
