@@ -1,6 +1,7 @@
 """Merges and Segmentation: the browser cuts as Python does, replays the training, and refuses."""
 
 import json
+import re
 import subprocess
 from pathlib import Path
 from random import Random
@@ -313,6 +314,109 @@ def test_the_training_is_stepped_played_and_scrubbed(browser, tmp_path):
         page.get_by_role("button", name="◀ Step back").click()
         says(page, ", the seeds: ")
         assert it.errors == []
+
+
+def test_the_rounds_of_a_unigram_add_up(large, browser, tmp_path):
+    rounds = large["unigram"].plain()["training"]["rounds"]
+    sizes = [len(it["kept"]) for it in rounds]
+    for before, after, it in zip(sizes[:-1], sizes[1:], rounds[1:], strict=True):
+        assert before - it["seldom"] - it["pruned"] + it["added"] == after
+    last = len(rounds) - 1
+    assert rounds[last]["added"] > 0  # or the next lines would show nothing
+    with opened(browser, tmp_path, Merges(unigram=large["unigram"], step=last)) as it:
+        page = it.page
+        says(page, f"{rounds[last]['added']} lost characters come back; {sizes[last]} stay.")
+        expect(page.get_by_text(re.compile(r"^Pruned, \d of \d+: probability"))).to_be_visible()
+        assert falling(page)
+        page.get_by_role("button", name="◀ Step back").click()
+        spared = re.compile(r"^Pruned, \d of \d+, and ▶ stays: nats that a word loses")
+        expect(page.get_by_text(spared)).to_be_visible()
+        assert falling(page)
+        walk(page, "Steps of the training", "Home")
+        expect(page.get_by_text("Seeds: probability")).to_be_visible()
+        assert falling(page)
+
+
+def falling(page: Page) -> bool:
+    """Whether there are bars, the longest first, and one is clearly longer than the last."""
+    marks = page.locator(".lm-stage svg rect[height='18']")
+    widths = marks.evaluate_all("all => all.map((it) => Number(it.getAttribute('width')))")
+    return len(widths) > 4 and widths == sorted(widths)[::-1] and widths[0] > 1.1 * widths[-1]
+
+
+def test_scores_have_a_unit(browser, tmp_path):
+    pmi = recipes.bert(TEXTS, 40, score="pmi")
+    for settings, unit in (
+        ({"bpe": TOOLS["bpe"]}, "how often they occur"),
+        ({"wordpiece": TOOLS["wordpiece"]}, "nats that the corpus gains"),
+        ({"wordpiece": pmi}, "count ÷ product of the parts’ counts"),
+    ):
+        with opened(browser, tmp_path, Merges(**settings, step=0)) as it:
+            expect(it.page.get_by_text(f"Pairs: {unit}")).to_be_visible()
+            it.page.get_by_text("Show values").click()
+            expect(it.page.get_by_role("columnheader", name=unit)).to_be_visible()
+
+
+@pytest.mark.parametrize("width", [1000, 390])
+def test_nothing_jumps_from_step_to_step(width, large, browser, tmp_path):
+    text = "unbelievably rare words, which take many pieces at first"
+    with opened(browser, tmp_path, Merges(**large, text=text, step=0), width=width) as it:
+        page = it.page
+        says(page, "After 0 of")
+        places = []
+        for step in (0, 1, 40, 300, 716):
+            page.get_by_label("Step", exact=True).fill(str(step))
+            says(page, f"After {step} of 716")
+            found = [page.locator("text", has_text=it) for it in ("Pairs:", "Tokens a word")]
+            stage = page.locator(".lm-stage")
+            places.append([round(it.bounding_box()["y"]) for it in (*found, stage)])
+        assert places == [places[0]] * 5
+        below = page.get_by_text("After 716 of 716").bounding_box()
+        player = page.get_by_role("button", name="Step ▶").bounding_box()
+        assert 0 < below["y"] - player["y"] < 120 and below["y"] < places[0][2]
+
+
+def test_a_field_takes_a_step_and_says_how_many_there_are(browser, tmp_path):
+    with opened(browser, tmp_path, Merges(**TOOLS, step=0)) as it:
+        page, field = it.page, it.page.get_by_label("Step", exact=True)
+        expect(field).to_have_value("0")
+        field.fill("3")
+        says(page, f"After 3 of {LAST}")
+        field.fill(str(LAST + 1))
+        assert "less than or equal to" in field.evaluate("it => it.validationMessage")
+        says(page, f"After 3 of {LAST}")
+        page.get_by_role("button", name="Step ▶").click()
+        expect(field).to_have_value("4")
+        page.get_by_label("Algorithm").select_option("Unigram")
+        rounds = len(TOOLS["unigram"].plain()["training"]["rounds"]) - 1
+        expect(field).to_have_attribute("max", str(rounds))
+        expect(field).to_have_value(str(min(4, rounds)))
+
+
+def test_a_long_training_plays_in_less_than_a_minute(large, browser, tmp_path):
+    with opened(browser, tmp_path, Merges(**large, step=0)) as it:
+        it.page.get_by_role("button", name="Play").click()
+        it.page.wait_for_timeout(3000)
+        it.page.get_by_role("button", name="Pause").click()
+        assert int(it.page.get_by_label("Step", exact=True).input_value()) > 20  # at 2 a second: 6
+
+
+def test_words_on_paper_say_what_comes_next(browser, tmp_path):
+    step = TOOLS["bpe"].training.steps[2]
+    widget = Merges(**TOOLS, text="lowest new", step=2)
+    left, right = step.pair
+    assert f"the next makes “{step.token}” of “{left}” and “{right}”" in widget.alt
+    assert f"side by side {step.count} times" in widget.alt
+    for algorithm, number in (("bpe", 2), ("wordpiece", 5), ("unigram", 0), ("unigram", LAST)):
+        widget = Merges(**TOOLS, text="lowest new", algorithm=algorithm, step=number)
+        with opened(browser, tmp_path, widget) as it:
+            says(it.page, "Your text: ")
+            alternative = it.page.locator(".lm-stage svg").get_attribute("aria-label")
+            tokens = alternative.split("Your text: ")[1]
+            assert f"is cut into {len(tokens.split())} tokens ({tokens})" in widget.alt
+    assert "none is left" in Merges(**TOOLS, step=LAST).alt
+    assert "the seeds" in Merges(unigram=TOOLS["unigram"], step=0).alt
+    assert "text" not in Merges(**TOOLS, text="").alt
 
 
 def test_the_table_has_the_candidates_of_the_next_merge(browser, tmp_path):

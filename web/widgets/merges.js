@@ -110,7 +110,7 @@ const build = ({ data: tools, view, tip, say, signal, caption }) => {
         const words = flow(it.lanes, 48, y + 30, half);
         marks.push(s("g", { transform: `translate(${wide ? width - half : 0} 0)` },
           title(0, y + 18, it.lanes[0] ? "Words that change next" : ""), words.marks));
-        y = Math.max(words.height + 8, y + 238);
+        y = Math.max(words.height - 4, y + 238);
       }
       const room = (width - 52) / values.length;
       const boxes = values.map((_, i) => ({ i, x: 44 + i * room, y: y + 52, width: room, height: 60 }));
