@@ -308,14 +308,18 @@ def bars(page: Page) -> list[list[float]]:
 
 @pytest.mark.parametrize(
     ("series", "ends"),
-    [([-1, 0, 1, 1, 0, -1, -1, 0], ["−1", "1"]), ([0.5, 0, 2, 2, 0, 1, 1, 0], ["0", "2"])],
+    [
+        ([-1, 0, 1, 1, 0, -1, -1, 0], ["−1", "1"]),
+        ([2, 3, 2, 2, 3, 3, 2, 2], ["0", "3"]),
+        ([-1, -2, -1, -1, -2, -1, -1, -2], ["−2", "0"]),
+    ],
 )
 def test_a_series_stands_above_and_below_zero(series, ends, browser: Browser, tmp_path: Path):
     widget = Gates(TOKENS, **{**ARRAYS, "series": {"needed": series}})
     with open_file(browser, host_page("file", widget, tmp_path)) as it:
         says(it.page, "needed: r = ")
         found = bars(it.page)
-        scale = 28 / (max(series) - min(0, *series))
+        scale = 28 / (max(0, *series) - min(0, *series))
         assert found == [
             [pytest.approx(max(v, 0) * scale), pytest.approx(-min(v, 0) * scale)] for v in series
         ]
