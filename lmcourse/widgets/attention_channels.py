@@ -59,10 +59,15 @@ def partners(
         CourseError: a map is no map.
     """
     names = list(channels)
+    if not isinstance(layer_map or {}, Mapping):
+        raise CourseError(
+            f"layer_map is of type {type(layer_map).__name__}.",
+            "Pass a mapping of a channel's name to layers, such as {'student': [1, 3]}.",
+        )
     maps = {name: _map(name, channels, (layer_map or {}).get(name)) for name in names[1:]}
     if unknown := set(layer_map or {}) - set(names[1:]):
         raise CourseError(
-            f"layer_map has {sorted(unknown)[0]!r}, which is no second channel.",
+            f"layer_map has {next(iter(unknown))!r}, which is no second channel.",
             f"Give maps for some of: {', '.join(names[1:]) or 'none, as there is one channel'}.",
         )
     out = {}

@@ -50,18 +50,44 @@ def measures(weights: Array, key_tokens: Sequence[str], same: bool) -> Array:
     return out
 
 
-def said(found: Array) -> str:
-    """One head's measures in words; where its weight goes, the largest share first."""
+def said(found: Array, strongest: str = "") -> str:
+    """One head's measures in words, of the weights as they are given and over all tokens; where the
+    weight goes, the largest share first; and its strongest pair, in words.
+    """
     values = dict(zip(MEASURES, found.tolist(), strict=True))
     shares = sorted(_WORDS, key=lambda name: -values[name])
     parts = [f"{values[name]:.2f} {_WORDS[name]}" for name in shares if values[name] >= 0.005]
     if values["distance"] != NOT_THERE:
         parts.append(f"mean distance {values['distance']:.1f}")
-    return ", ".join([f"mean entropy {abs(values['entropy']):.2f} bits", *parts])
+    entropy = f"mean entropy {abs(values['entropy']):.2f} bits"
+    return "; ".join([entropy, *parts, *([strongest] if strongest else [])])
+
+
+def strongest(weights: Array, same: bool, quotes: Sequence[Sequence[str]]) -> list[str]:
+    """Of each head the largest weight with its place, in words; "" where there is none.
+
+    Args:
+        weights: (layer, head, query, key).
+        same: whether queries and keys are the same tokens: then a token's weight on itself is left
+            out.
+        quotes: queries and keys as sentences name them.
+    """
+    out = []
+    for p in weights.reshape(-1, *weights.shape[2:]):
+        if same:
+            p = np.where(np.eye(len(p), dtype=bool), 0, p)
+        i, j = map(int, np.unravel_index(np.argmax(p), p.shape))
+        found = f"strongest: {quotes[0][i]} → {quotes[1][j]} {p[i, j]:.2f}"
+        out.append(found if p[i, j] >= 0.005 else "")
+    return out
 
 
 def most_telling(
-    weights: Array, entropies: Array, same: bool, given: Sequence[int | None] = (None,) * 4
+    weights: Array,
+    entropies: Array,
+    same: bool,
+    given: Sequence[int | None] = (None,) * 4,
+    among: Sequence[Sequence[int]] | None = None,
 ) -> tuple[int, ...]:
     """What to show first: the head whose keys depend most on the query, and a pair that shows it.
 
@@ -75,14 +101,16 @@ def most_telling(
         same: whether queries and keys are the same tokens: then no token is paired with itself if
             there is another.
         given: layer, head, query and key, as far as they are settled; out of range they stay so.
+        among: the queries and keys that the pair is taken from; None: all.
 
     Returns:
         Layer, head, query, key.
     """
-    places = []  # along each axis, where to look
-    for it, size in zip(given, weights.shape, strict=True):
-        settled = isinstance(it, int) and 0 <= it < size
-        places.append(slice(it, it + 1) if settled and it is not None else slice(0, size))
+    places = [list(range(size)) for size in weights.shape]  # along each axis, where to look
+    places[2:] = places[2:] if among is None else map(list, among)
+    for axis, it in enumerate(given):
+        if isinstance(it, int) and 0 <= it < weights.shape[axis]:
+            places[axis] = [it]
     mean = weights.mean(2)
     information = -(mean * np.log2(np.maximum(mean, TINY))).sum(-1) - entropies
     layer, head = _largest(information, places[0], places[1])
@@ -94,8 +122,8 @@ def most_telling(
     return tuple(a if b is None else b for a, b in zip(found, given, strict=True))
 
 
-def _largest(values: Array, rows: slice, columns: slice) -> tuple[int, int]:
+def _largest(values: Array, rows: Sequence[int], columns: Sequence[int]) -> tuple[int, int]:
     """Where the largest value of a part of a matrix stands in the whole."""
-    part = values[rows, columns]
+    part = values[np.ix_(rows, columns)]
     row, column = np.unravel_index(np.argmax(part), part.shape)
-    return int(row) + rows.start, int(column) + columns.start
+    return rows[int(row)], columns[int(column)]

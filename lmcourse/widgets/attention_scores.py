@@ -1,12 +1,13 @@
 """How a weight comes about: softmax(q · k · scale + bias + mask), checked against the weights."""
 
 import math
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
 from lmcourse.errors import CourseError
-from lmcourse.widgets.attentions import as_layers
+from lmcourse.widgets.attentions import as_layers, numbers
 from lmcourse.widgets.packing import Array, as_array
 
 HIDDEN = -3e38  # what stands for -inf on the way to a browser: a page's numbers are finite
@@ -74,16 +75,15 @@ def _scale(scale: float | None, width: int) -> float:
 
 def _added(name: str, value: Any, shape: tuple[int, ...]) -> Array:
     """What is added to the scores, with four axes; what hides is ``HIDDEN``."""
-    if hasattr(value, "detach"):
-        value = value.detach().cpu()
-        value = value.float() if value.is_floating_point() else value
-    array = np.asarray(value)
+    array = numbers(value)
+    if array is None:
+        raise CourseError(
+            f"{name} is no array of numbers.", "Pass numbers, or booleans: True is seen."
+        )
     if array.dtype == bool:
         array = np.where(array, 0.0, HIDDEN)
-    elif array.dtype.kind in "fiu":
-        array = np.where(array <= MASKED, HIDDEN, array)
     else:
-        raise CourseError(f"{name} holds no numbers.", "Pass numbers, or booleans: True is seen.")
+        array = np.where(array <= MASKED, HIDDEN, array)
     array = array.reshape((1,) * (4 - array.ndim) + array.shape) if array.ndim < 4 else array
     if array.ndim > 4 or any(
         size not in (1, whole) for size, whole in zip(array.shape, shape, strict=True)
@@ -95,22 +95,53 @@ def _added(name: str, value: Any, shape: tuple[int, ...]) -> Array:
     return as_array(name, array, (None,) * 4).astype(np.float32)
 
 
+def computed(
+    parts: Mapping[str, Array],
+    layer: int,
+    head: int,
+    temperature: float = 1.0,
+    scaling: str = "given",
+    masking: str = "given",
+) -> dict[str, Array]:
+    """One head's weights with all that they come from, float64, (query, key) or broadcasting to it.
+
+    Returns:
+        dot, scale, bias, mask, score = (dot · scale + bias) / temperature + mask, power =
+        exp(score − highest), sum, and p = power / sum: zeros of a query that may look nowhere.
+    """
+    q, k = (parts[name][layer, head].astype(np.float64) for name in "qk")
+    dot = q @ k.T
+    scale = np.float64(1 if scaling == "none" else parts["scale"][0])
+    bias, mask = (_of_head(parts.get(name), layer, head) for name in ("bias", "mask"))
+    mask = np.broadcast_to(mask if masking == "given" else np.float64(0), dot.shape)
+    hidden = mask < MASKED
+    if masking == "causal":
+        hidden = np.greater.outer(np.arange(dot.shape[1]), np.arange(dot.shape[0])).T
+    mask = np.where(hidden, -np.inf, mask)
+    score = (dot * scale + bias) / temperature + mask
+    highest = score.max(-1, keepdims=True)
+    power = np.exp(score - np.where(np.isfinite(highest), highest, 0))
+    total = power.sum(-1, keepdims=True)
+    out = {"dot": dot, "scale": scale, "bias": bias, "mask": mask, "score": score, "power": power}
+    return out | {"sum": total, "p": power / np.where(total > 0, total, 1)}
+
+
+def _of_head(array: Array | None, layer: int, head: int) -> Array:
+    if array is None:
+        return np.zeros((1, 1))
+    return array[layer % array.shape[0], head % array.shape[1]].astype(np.float64)
+
+
 def _agree(weights: Array, parts: dict[str, Array]) -> None:
-    """See that the arithmetic gives the weights, layer by layer."""
-    for layer in range(len(weights)):
-        found = parts["q"][layer] @ parts["k"][layer].swapaxes(-1, -2) * parts["scale"]
-        for name in ("bias", "mask"):
-            if name in parts:
-                found = found + parts[name][min(layer, len(parts[name]) - 1)]
-        highest = found.max(-1, keepdims=True)
-        p = np.exp(found - highest)
-        p = p / p.sum(-1, keepdims=True) * (highest > MASKED)
-        away = np.abs(p - weights[layer])
+    """See that the arithmetic gives the weights, head by head."""
+    for layer, head in np.ndindex(*weights.shape[:2]):
+        p = computed(parts, layer, head)["p"]
+        away = np.abs(p - weights[layer, head])
         if away.max() > TOLERANCE:
-            head, query, key = np.unravel_index(np.argmax(away), away.shape)
+            query, key = np.unravel_index(np.argmax(away), away.shape)
             raise CourseError(
                 f"In layer {layer}, head {head}, softmax(q · k · scale + mask) gives query {query} "
-                f"a weight of {p[head, query, key]:.3g} on key {key}; "
+                f"a weight of {p[query, key]:.3g} on key {key}; "
                 f"the attentions say {weights[layer, head, query, key]:.3g}.",
                 f"The scale is {parts['scale'][0]:.4g}: pass scale= if it is another, mask= and "
                 "bias= if something is added to the scores, and queries and keys of the same call.",

@@ -55,6 +55,12 @@ def as_attentions(name: str, value: Any, part: str | None = None) -> Array:
     """
     if is_output(value):
         name, value = _of_output(name, value, part)
+    elif part is not None:
+        raise CourseError(
+            f"part={part!r} chooses from a model's output, and {name} is of type "
+            f"{type(value).__name__}.",
+            "Leave out part, or pass the whole output.",
+        )
     if value is None:
         raise CourseError(f"{name} is None: the model did not return its weights.", _EAGER)
     stacked = as_layers(name, value)
@@ -109,10 +115,13 @@ def check_rows(name: str, weights: Array) -> None:
 
 
 def quantized(weights: Array) -> Array:
-    """One byte a weight, round(255 · √p): off by 0.004 at most, and small weights survive."""
+    """One byte a weight, round(255 · √p): off by 0.004 at most, and small weights survive.
+
+    0 stands for a weight of 0 alone, as that of a key that is masked; of others, 1 is the least.
+    """
     roots = np.sqrt(np.clip(weights, 0, 1), dtype=np.float32)
     roots *= 255
-    return np.rint(roots, out=roots).astype(np.uint8)
+    return np.maximum(np.rint(roots, out=roots), weights > 0).astype(np.uint8)
 
 
 def pooled(codes: Array, size: int) -> Array:
@@ -155,7 +164,7 @@ def _fits(name: str, shape: tuple[int, ...]) -> None:
 
 def _of_output(name: str, output: Any, part: str | None) -> tuple[str, Any]:
     """What the output calls its weights, and the weights."""
-    if part is not None and part not in PARTS:
+    if part is not None and part not in list(PARTS):
         raise CourseError(f"The part {part!r} is not known.", f"Choose one of {', '.join(PARTS)}.")
     there = {it: getattr(output, field, None) for it, field in PARTS.items()}
     if part is None:
@@ -228,17 +237,21 @@ def _no_such_shape(name: str, array: Array) -> CourseError:
     )
 
 
+def numbers(value: Any) -> Array | None:
+    """The value as an array of numbers or booleans, or None: it is none."""
+    try:
+        if hasattr(value, "detach"):
+            value = value.detach().cpu()
+            value = value.float() if value.is_floating_point() else value
+        array = np.asarray(value)
+    except (TypeError, ValueError, RuntimeError):  # ragged; or a tensor that holds no data
+        return None
+    return array if array.dtype.kind in "fiub" else None
+
+
 def _numbers(name: str, value: Any) -> Array:
     """The value as an array of float32 with none of its axes empty."""
-    if hasattr(value, "detach"):
-        value = value.detach().cpu()
-        value = value.float() if value.is_floating_point() else value
-    try:
-        array: Array | None = np.asarray(value)
-        if array is not None and array.dtype.kind not in "fiub":
-            array = None
-    except (TypeError, ValueError, RuntimeError):
-        array = None
+    array = numbers(value)
     if array is None:
         raise CourseError(
             f"{name} is of type {type(value).__name__}, and holds no attention weights.",

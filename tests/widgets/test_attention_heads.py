@@ -3,6 +3,7 @@
 import base64
 import json
 import re
+from random import Random
 from types import SimpleNamespace
 
 import numpy as np
@@ -18,9 +19,10 @@ from lmcourse.widgets.attention_measures import MEASURES, measures, most_telling
 from lmcourse.widgets.attentions import as_attentions, pooled, quantized
 from tests.widgets import golden_attention_heads as golden
 from tests.widgets.examples import press, tap, walk
-from tests.widgets.examples.attention_heads import PARTS, TOKENS, make, softmax
+from tests.widgets.examples.attention_heads import PARTS, TOKENS, make, softmax, weights
 from tests.widgets.hosts import host_page, open_file
 from tests.widgets.test_every_widget import figure, says
+from tests.widgets.test_fuzz import PAGE as MANY
 
 NUMBERS = np.random.default_rng(0)
 FOUR = softmax(NUMBERS.standard_normal((2, 3, 4, 4))).astype(np.float32)
@@ -133,6 +135,15 @@ LONG = np.broadcast_to(np.float32(1 / 2000), (10, 10, 2000, 2000))
         (FOUR, {"temperature": 2.0}, "temperature is 2"),
         (FOUR, {"layer_map": {"x": [0]}}, "layer_map has 'x'"),
         ({"a": FOUR, "b": FOUR}, {"layer_map": {"b": [0, 9]}}, "0 to 1"),
+        ({"a": FOUR, "b": FOUR}, {"layer_map": [0, 1]}, "layer_map is of type list.*mapping"),
+        ({"a": FOUR, "b": FOUR}, {"layer_map": {1: [0], "c": [1]}}, "layer_map has"),
+        (FOUR, {"held": 1}, "held is 1, not a list"),
+        (FOUR, {"part": "cross"}, "part='cross' chooses from a model's output.*Leave out part"),
+        (BOTH, {"part": ["cross"]}, "\\['cross'\\] is not known"),
+        (FOUR, {"queries": FOUR, "keys": FOUR, "mask": [[1], [1, 0]]}, "mask is no array"),
+        (torch.empty(2, 3, 4, 4, device="meta"), {}, "holds no attention weights"),
+        (FOUR, {"lines": 5}, "'5' is not known.*1, 3, 8"),
+        (FOUR, {"segments": [[0, 1]]}, "segments has the shape"),
         (FOUR[:, [0] * 70], {}, "2 layers of 70 heads"),
         (LONG, {"tokens": ["x"] * 2000}, "page carries 4 MB.*fewer tokens"),
     ],
@@ -157,7 +168,16 @@ def test_the_reference_is_what_torch_says_today():
 def test_a_byte_keeps_small_weights():
     p = np.linspace(0, 1, 10001, dtype=np.float32)
     assert np.abs((quantized(p) / 255.0) ** 2 - p).max() < 0.004
-    assert quantized(np.float32([1e-5]))[0] == 1
+    assert quantized(np.float32([0, 1e-5, 1e-9, 1e-30])).tolist() == [0, 1, 1, 1]
+
+
+def test_a_causal_head_has_no_holes():
+    scores = np.where(np.tri(40, dtype=bool), 40 * NUMBERS.standard_normal((40, 40)), -np.inf)
+    codes = quantized(softmax(scores).astype(np.float32))
+    np.testing.assert_array_equal(codes > 0, softmax(scores).astype(np.float32) > 0)
+    assert (codes[np.tril_indices(40)] > 0).mean() > 0.5  # underflow alone is 0
+    mild = quantized(softmax(scores / 10).astype(np.float32))
+    np.testing.assert_array_equal(mild > 0, np.tri(40, dtype=bool))
 
 
 def test_a_thumbnail_keeps_the_largest():
@@ -232,10 +252,10 @@ def test_hover_names_both_tokens_and_their_weight(browser: Browser, tmp_path):
         at = (box["x"] + 0.2 * box["width"], box["y"] + 0.45 * box["height"])
         it.page.mouse.move(*at)
         p = PARTS["attentions"][0, 1, 3, 1]
-        wanted = f"“\u2068was\u2069” → “\u2068the\u2069”\n{p:.2f}"
+        wanted = f"“\u2068was\u2069” (3) → “\u2068the\u2069” (1)\n{p:.2f}"
         expect(it.page.locator(".lm-tip")).to_have_text(wanted)
         names = it.page.locator(".lm-stage svg > g:last-of-type text.strong").all_text_contents()
-        assert {"was", "the"} <= set(names)
+        assert {"was 3", "the 1"} <= set(names)
         it.page.mouse.move(2, 2)
         expect(it.page.locator(".lm-tip")).to_be_hidden()
         assert it.errors == []
@@ -245,30 +265,30 @@ def test_a_pin_survives_another_head_and_the_table_has_its_weights(browser: Brow
     with open_file(browser, host_page("file", make(), tmp_path)) as it:
         page = it.page
         tap(page, "Weights", 0.2, 0.45)
-        says(page, "Pinned: “\u2068was\u2069” → “\u2068the\u2069”")
+        says(page, "Pinned: “\u2068was\u2069” (3) → “\u2068the\u2069” (1)")
         walk(page, "Heads", "ArrowDown", "Enter")
         says(page, "Layer 1, head 1:")
-        says(page, "Pinned: “\u2068was\u2069” → “\u2068the\u2069”")
+        says(page, "Pinned: “\u2068was\u2069” (3) → “\u2068the\u2069” (1)")
         page.get_by_text("Show values").click()
-        shown = [float(it) for it in page.locator("tbody td:nth-child(3)").all_text_contents()]
+        shown = [float(it) for it in page.locator("tbody td:nth-child(2)").all_text_contents()]
         assert shown == pytest.approx(PARTS["attentions"][1, 1, 3], abs=0.01)
 
 
 def test_arrows_walk_over_the_weights_and_enter_pins(browser: Browser, tmp_path):
     with open_file(browser, host_page("file", make(), tmp_path)) as it:
         walk(it.page, "Weights", "ArrowUp", "ArrowLeft")
-        assert cell(it.page).startswith("“∅” → “the”: ")
+        assert cell(it.page).startswith("“∅” (5) → “the” (1): ")
         expect(it.page.get_by_role("status")).to_contain_text("→")
         it.page.keyboard.press("Enter")
-        says(it.page, "Pinned: “\u2068∅\u2069” → “\u2068the\u2069”")
+        says(it.page, "Pinned: “\u2068∅\u2069” (5) → “\u2068the\u2069” (1)")
 
 
 def test_one_weight_is_taken_apart_and_can_be_computed_anew(browser: Browser, tmp_path):
     with open_file(browser, host_page("file", make(), tmp_path)) as it:
         page = it.page
         lines = "\n".join(page.locator(".lm-stage svg text").all_text_contents())
-        assert f"{PARTS['attentions'][0, 1, 6, 2]:.4f}" in lines and "× scale 0.5" in lines
-        says(page, "token 6, looks at")
+        assert f"{PARTS['attentions'][0, 1, 6, 2]:.3g}" in lines and "× scale 0.5" in lines
+        says(page, "(6) looks at")
         before = figure(page).get_attribute("aria-label")
         press(page, "Temperature", "End")
         says(page, "computed anew")
@@ -277,7 +297,7 @@ def test_one_weight_is_taken_apart_and_can_be_computed_anew(browser: Browser, tm
             for it in (before, figure(page).get_attribute("aria-label"))
         ]
         assert bits[0] < bits[1] < np.log2(7) + 0.01
-        page.get_by_label("Mask").select_option("none")
+        page.get_by_label("Mask").first.select_option("none")
         says(page, "computed anew")
         wide = figure(page).get_attribute("aria-label")
         assert float(re.search(r"; entropy ([\d.]+) bits", wide)[1]) > np.log2(7)
@@ -288,18 +308,61 @@ def test_a_held_head_is_compared_with_the_next(kind, browser: Browser, tmp_path)
     with open_file(browser, host_page("jupyter", make(), tmp_path)) as it:
         page = it.page
         page.get_by_label("Compare").select_option(kind)
-        says(page, "Compared: Layer 0, head 1:")
+        says(page, "Compared: Layer 0, head 2:")  # the next one, so that there is something to see
+        before = figure(page).get_attribute("aria-label")
         walk(page, "Heads", "ArrowDown", "Enter")
         says(page, "Layer 1, head 1:")
-        says(page, "Compared: Layer 0, head 1:")
+        says(page, "Compared: Layer 0, head 1:")  # the one that was there stays
         page.wait_for_function("String(host.changed.held) === '0,1'")
         other = page.get_by_role("grid", name="Other head")
         expect(other).to_be_visible() if kind == "beside" else expect(other).to_be_hidden()
         found = PARTS["attentions"]
         most = np.abs(found[1, 1] - found[0, 1]).max()
-        said = re.search(r"difference: −?([\d.]+)", figure(page).get_attribute("aria-label"))
-        assert float(said[1]) == pytest.approx(most, abs=0.011)
+        said = re.search(
+            r"Largest difference: .*?difference: −?(\d+(?:\.\d+)?)",
+            figure(page).get_attribute("aria-label"),
+        )
+        assert float(said[1]) == pytest.approx(most, abs=0.006)
+        walk(page, "Heads", "ArrowUp", "Enter")  # the held one: never compared with itself
+        says(page, "Compared: Layer 0, head 2:")
+        for _ in range(2):  # each choice is one step
+            page.get_by_role("button", name="Undo").click()
+        expect(figure(page)).to_have_attribute("aria-label", before)
+        page.get_by_role("button", name="Undo").click()
+        expect(figure(page)).not_to_have_attribute("aria-label", re.compile("Compared"))
         assert it.errors == []
+
+
+def test_a_difference_is_said_and_drawn(browser: Browser, tmp_path):
+    widget = make()
+    widget.compare = "difference"
+    first, other = PARTS["attentions"][0, 1], PARTS["attentions"][0, 2]
+    with open_file(browser, host_page("file", widget, tmp_path)) as it:
+        says(it.page, "Compared: Layer 0, head 2:")
+        away = first[6, 2] - other[6, 2]
+        said = re.search(r"difference: (−?)([\d.]+)$", cell(it.page))
+        assert float(said[2]) == pytest.approx(abs(away), abs=0.006)
+        assert bool(said[1]) == (away < 0)
+        it.page.get_by_text("Show values").click()
+        heads = it.page.locator("thead th").all_text_contents()
+        assert heads == ["Key", "Weight", "Layer 0, head 2", "Difference", "Score"]
+        shown = it.page.locator("tbody td:nth-child(4)").all_text_contents()
+        shown = [float(x.replace("−", "-").replace("≈ ", "")) for x in shown]
+        assert shown == pytest.approx(first[6] - other[6], abs=0.006)
+        colors = it.page.locator(".lm-stage svg path[fill=none][opacity]").evaluate_all(
+            "all => all.map((it) => it.getAttribute('stroke'))"
+        )
+        assert len(colors) == np.count_nonzero(first[6] - other[6]) and len(set(colors)) == 2
+        assert it.errors == []
+
+
+def test_without_comparing_the_table_has_no_empty_column(browser: Browser, tmp_path):
+    with open_file(
+        browser, host_page("file", AttentionHeads(FOUR, WORDS, query=1), tmp_path)
+    ) as it:
+        it.page.get_by_text("Show values").click()
+        assert it.page.locator("thead th").all_text_contents() == ["Key", "Weight"]
+        assert it.page.locator("tbody th").nth(2).text_content() == "“\u2068c\u2069” (2)"
 
 
 def test_segments_leave_what_goes_from_one_to_the_other(browser: Browser, tmp_path):
@@ -311,7 +374,138 @@ def test_segments_leave_what_goes_from_one_to_the_other(browser: Browser, tmp_pa
         grid = it.page.get_by_role("grid", name="Weights")
         expect(grid).to_have_attribute("aria-rowcount", "5")
         expect(grid).to_have_attribute("aria-colcount", "3")
-        assert cell(it.page).startswith("“long” → “novel”: ")
+        assert cell(it.page).startswith("“long” (6) → “novel” (2): ")
+
+
+def test_a_pin_outside_of_the_segments_is_kept(browser: Browser, tmp_path):
+    segments = np.array([[False] * 3 + [True] * 5])  # as a tokenizer's token_type_ids
+    more = {"segments": segments, "between": "A-B"}
+    widget = AttentionHeads(PARTS["attentions"], TOKENS, query=6, key=5, **more)
+    assert (widget.query, widget.key) == (6, 5)
+    found = AttentionHeads(PARTS["attentions"], TOKENS, **more)
+    assert found.query < 3 <= found.key
+    for it, shown in ((widget, 0), (found, found.query)):  # of the other, the first of A
+        assert f"({shown}) looks at none of these; 0 % of its weight is shown" in it.alt
+    with open_file(browser, host_page("jupyter", widget, tmp_path)) as it:
+        says(it.page, "“\u2068[CLS]\u2069” (0) looks at none of these; 0 % of its weight is shown")
+        it.page.get_by_label("Segments").first.select_option("all")
+        says(it.page, "(6) looks at")
+
+
+def test_of_some_of_the_keys_it_is_said_how_much_they_hold(browser: Browser, tmp_path):
+    segments = [0, 0, 0, 1, 1, 1, 1, 1]
+    widget = AttentionHeads(**PARTS, tokens=TOKENS, segments=segments, query=6, between="B-A")
+    share = PARTS["attentions"][widget.layer, widget.head, 6, :3].sum()
+    said = f"; {int(100 * share)} % of its weight is shown."
+    assert said in widget.alt
+    with open_file(browser, host_page("file", widget, tmp_path)) as it:
+        says(it.page, said)
+        assert "; entropy" not in figure(it.page).get_attribute("aria-label")
+        it.page.get_by_label("Segments").first.select_option("all")
+        row = PARTS["attentions"][widget.layer, widget.head, 6]
+        bits = -(row[row > 0] * np.log2(row[row > 0])).sum()
+        says(it.page, f"; entropy {bits:.3g} bits.")
+
+
+def test_both_heads_are_computed_anew(browser: Browser, tmp_path):
+    widget = AttentionHeads(**PARTS, tokens=TOKENS, layer=0, head=1, query=6, key=2)
+    widget.compare, widget.temperature = "beside", 5.0
+    scores = [(PARTS["queries"] @ PARTS["keys"].swapaxes(-1, -2))[0, h, 6, :7] / 2 for h in (1, 2)]
+    p = [softmax(it / 5)[2] for it in scores]
+    said = f"(2): {p[0]:.2f}; Layer 0, head 2, computed anew: {p[1]:.2f}; difference"
+    assert said in widget.alt
+    with open_file(browser, host_page("file", widget, tmp_path)) as it:
+        says(it.page, said)
+        titles = it.page.locator(".lm-stage svg text.strong").all_text_contents()
+        assert {f"Layer 0, head {h}, computed anew" for h in (1, 2)} <= set(titles)
+
+
+def numbers_apart(text: str) -> tuple[str, list[float]]:
+    """What is said without its numbers, and these."""
+    said = text.replace("−", "-").replace("≈ 0", "0")
+    pattern = r"(-?\d+(?:\.\d+)?)(?:·10([⁻⁰¹²³⁴⁵⁶⁷⁸⁹]+))?"
+    plain = str.maketrans("⁻⁰¹²³⁴⁵⁶⁷⁸⁹", "-0123456789")
+    found = re.findall(pattern, said)
+    numbers = [float(x) * 10.0 ** int(e.translate(plain) or 0) for x, e in found]
+    return re.sub(pattern, "#", said), numbers
+
+
+def settings_of(seed: int) -> AttentionHeads:
+    """A widget of random weights at random settings; its tokens are plain words."""
+    random = Random(seed)
+    cross = random.random() < 0.3
+    rows, columns = random.randint(2, 9), random.randint(2, 9) if cross else 0
+    columns = columns or rows
+    parts = weights(random, random.randint(1, 3), random.randint(2, 4), rows, columns)
+    layers, heads = parts["attentions"].shape[:2]
+    given = {"attentions": parts["attentions"]}
+    if random.random() < 0.6:
+        given = parts | {"temperature": random.choice([1, 1, 0.3, 7])}
+        given |= {"masking": random.choice(["given", "none", "causal"])}
+        given |= {"scaling": random.choice(["given", "none"])}
+    elif random.random() < 0.5:
+        other = weights(random, 2, 3, rows, columns)["attentions"]
+        given = {"attentions": {"one": parts["attentions"], "two": other}}
+        given["channel"] = random.choice(["one", "two"])
+    if not cross and random.random() < 0.6:
+        given["segments"] = [int(2 * i >= rows) for i in range(rows)]
+        given["between"] = random.choice(["all", "A-A", "A-B", "B-A", "B-B"])
+    return AttentionHeads(
+        **given,
+        tokens=[f"t{i % 4}" for i in range(rows)],
+        key_tokens=[f"k{i % 4}" for i in range(columns)] if cross else None,
+        compare=random.choice(["off", "beside", "difference"]),
+        held=random.choice([None, [layers - 1, heads - 1], [0, 0]]),
+        query=random.choice([None, rows - 1, 0]),
+        key=random.choice([None, columns - 1]),
+        lines=random.choice(["1", 3, "8", "50%", "90%", "100%"]),
+    )
+
+
+def test_python_says_what_the_page_says(browser: Browser, tmp_path):
+    module = json.dumps(str(make()._esm)).replace("<", "\\u003c")
+    path = tmp_path / "many.html"
+    path.write_text(MANY.format(module=module), encoding="utf-8")
+    with open_file(browser, path) as it:
+        it.page.wait_for_function("window.ready")
+        for seed in range(80):
+            widget = settings_of(seed)
+            found = it.page.evaluate("(state) => mount(state, 1)", widget.state())["first"]
+            (page, shown), (paper, wanted) = numbers_apart(found), numbers_apart(widget.alt)
+            assert page == paper, seed
+            assert shown == pytest.approx(wanted, rel=0.006, abs=0.002), seed
+        assert it.errors == []
+
+
+def test_a_large_page_says_what_it_does_not_know(browser: Browser, tmp_path):
+    uniform = np.full((1, 2, 1400, 1400), 1 / 1400, np.float32)
+    widget = AttentionHeads(uniform, ["x"] * 1400, query=5, key=700, compare="beside")
+    with pytest.raises(CourseError, match="'difference' is not known"):
+        widget.compare = "difference"
+    with open_file(browser, host_page("file", widget, tmp_path)) as it:
+        says(it.page, "(700): not among the 8 largest; Layer 0, head 1: not among the 8 largest")
+        assert "; 0 % of its weight is shown" in figure(it.page).get_attribute("aria-label")
+        expect(it.page.get_by_text("largest weight of each block; blank: 0")).to_be_visible()
+        clear = (
+            it.page.locator("canvas")
+            .nth(1)
+            .evaluate(
+                """(it) => it.getContext("2d").getImageData(0, 0, it.width, it.height).data
+                .filter((_, i) => i % 4 === 3).filter((it) => !it).length"""
+            )
+        )
+        assert clear == 0 and it.errors == []  # of a uniform head nothing is blank
+
+
+def test_many_heads_can_be_chosen_by_a_finger(browser: Browser, tmp_path):
+    p = np.tile(FOUR[:1, :1], (12, 12, 1, 1))
+    with open_file(
+        browser, host_page("file", AttentionHeads(p, WORDS, layer=3, head=4), tmp_path), width=360
+    ) as it:
+        box = it.page.get_by_label("Head", exact=True).bounding_box()
+        assert box["height"] >= 44 and box["width"] > 100
+        press(it.page, "Layer", "ArrowRight")
+        says(it.page, "Layer 4, head 4:")
 
 
 def test_channels_of_other_sizes_stand_beside_each_other(browser: Browser, tmp_path):
@@ -325,6 +519,18 @@ def test_channels_of_other_sizes_stand_beside_each_other(browser: Browser, tmp_p
         assert it.errors == []
 
 
+def test_one_channel_may_have_a_name():
+    widget = AttentionHeads({"teacher": FOUR}, WORDS)
+    assert widget.channel == "teacher"
+    with pytest.raises(CourseError, match="Choose one of teacher"):
+        widget.channel = "attention"
+
+
+@pytest.mark.parametrize("lines", [8, np.int64(8), "8"])
+def test_numbers_of_lines_are_taken(lines):
+    assert AttentionHeads(FOUR, WORDS, lines=lines).lines == "8"
+
+
 def test_a_kernel_sends_the_layer_that_a_page_lacks(browser: Browser, tmp_path):
     p = softmax(NUMBERS.standard_normal((1, 2, 1400, 1400)).astype(np.float32))
     widget = AttentionHeads(p, ["x"] * 1400, head=1, query=5, key=0)
@@ -333,7 +539,7 @@ def test_a_kernel_sends_the_layer_that_a_page_lacks(browser: Browser, tmp_path):
     widget.wanted = [0, 0]
     full = base64.b64encode(widget.full).decode()
     with open_file(browser, host_page("jupyter", widget, tmp_path)) as it:
-        says(it.page, "below the top 8")
+        says(it.page, "not among the 8 largest")
         it.page.wait_for_function("String(host.changed.wanted) === '0,0'")
         it.page.evaluate(
             """(full) => {
@@ -343,7 +549,7 @@ def test_a_kernel_sends_the_layer_that_a_page_lacks(browser: Browser, tmp_path):
             }""",
             full,
         )
-        expect(figure(it.page)).not_to_have_attribute("aria-label", re.compile("below the top"))
+        expect(figure(it.page)).not_to_have_attribute("aria-label", re.compile("not among"))
         assert it.errors == []
 
 
@@ -353,6 +559,6 @@ def test_padding_looks_nowhere(browser: Browser, tmp_path):
     with open_file(
         browser, host_page("file", AttentionHeads(p, WORDS, query=3), tmp_path), width=390
     ) as it:
-        says(it.page, "looks at nothing")
-        assert "looks nowhere" in cell(it.page)
+        says(it.page, "(3) looks at none of these")
+        assert "looks at none of these" in cell(it.page)
         assert it.errors == []

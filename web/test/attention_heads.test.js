@@ -5,7 +5,7 @@ import { readFileSync } from "node:fs";
 import test from "node:test";
 import { unpack } from "../widgets/shared/arrays.js";
 import { layout } from "../widgets/attention_heads/layout.js";
-import { attention, chosen, cut, decode, entropy, pool, row, scatter } from "../widgets/attention_heads/maths.js";
+import { attention, chosen, cut, decode, entropy, part, pool, row, scatter, total } from "../widgets/attention_heads/maths.js";
 import { weight } from "../widgets/attention_heads/words.js";
 
 const golden = JSON.parse(readFileSync(new URL("attention_heads.golden.json", import.meta.url)));
@@ -25,7 +25,6 @@ for (const { at: [layer, head], how, p, entropy: bits, dot } of golden.cases) {
       near([entropy(cells.map((cell) => cell.p))], [it]);
       near(cells.map((cell) => cell.dot), dot.slice(i * keys, (i + 1) * keys));
       for (const cell of cells) {
-        near([cell.products.reduce((a, b) => a + b)], [cell.dot]);
         near([cell.p], [cell.sum ? cell.power / cell.sum : 0]);
         if (cell.mask === -Infinity) assert.equal(cell.p, 0);
         else near([cell.score], [(cell.dot * cell.scale + cell.bias) / how.temperature + cell.mask]);
@@ -38,15 +37,17 @@ test("bytes are weights, small ones too", () => {
   const found = decode(Uint8Array.from(golden.codes.flat()));
   near(found, golden.weights.flat(), golden.error);
   assert.equal(found[7], 1);
-  assert.ok(found[3] > 0 && found[1] === 0);
+  golden.weights.flat().forEach((p, i) => assert.equal(found[i] === 0, p === 0, "nothing is 0 but what is 0"));
 });
 
-test("the largest weights stand at their keys, the others are 0", () => {
+test("the largest weights stand at their keys, the others are not known", () => {
   const found = scatter(Uint16Array.from(golden.keys.flat()), Uint8Array.from(golden.top.flat()), 2, 5);
   const whole = decode(Uint8Array.from(golden.codes.flat()));
   golden.keys.forEach((those, i) => {
-    for (let j = 0; j < 5; j++) assert.equal(found[i * 5 + j], those.includes(j) ? whole[i * 5 + j] : 0);
+    for (let j = 0; j < 5; j++) assert.equal(found[i * 5 + j], those.includes(j) ? whole[i * 5 + j] : NaN);
   });
+  assert.deepEqual([...pool(found, 2, 5, 1, 1)], [Math.max(...whole)]);
+  assert.equal(total(Float32Array.of(0.5, NaN, 0.25)), 0.75);
 });
 
 test("a smaller picture shows what is farthest from 0, as Python's thumbnails do", () => {
@@ -71,10 +72,19 @@ test("lines: so many, or as hold a share of the weight; never one of weight 0", 
   const wanted = { 1: [2], 3: [2, 3, 0], 8: [2, 3, 0, 4], "50%": [2], "90%": [2, 3, 0], "100%": [2, 3, 0, 4] };
   for (const [lines, places] of Object.entries(wanted)) assert.deepEqual(chosen(weights, lines), places, lines);
   for (const lines of Object.keys(wanted)) assert.deepEqual(chosen([0, 0], lines), []);
+  assert.deepEqual(chosen([0.1, -0.5, 0, 0.2], "3"), [1, 3, 0], "differences go by their size");
+  assert.deepEqual(chosen([0.1, -0.5, 0, 0.2], "50%"), [1]);
+  assert.deepEqual(chosen([0.4, NaN, 0.2], "50%"), [0, 2], "what is not known counts for the share");
+});
+
+test("bytes that do not sum to 1 are no other entropy", () => {
+  for (const scale of [0.9, 1, 1.1]) near([entropy([0.5, 0.25, 0.25, 0].map((p) => scale * p))], [1.5]);
+  assert.equal(entropy([0, 0]), 0);
+  assert.deepEqual(part(Uint8Array.of(1, 2, 3, 4), 1, 2), Uint8Array.of(3, 4));
 });
 
 test("weights are written with the digits that a byte has", () => {
-  const wanted = [[0, "0"], [1, "1.00"], [0.123, "0.12"], [0.0049, "0.005"], [0.0099, "0.010"], [0.05, "0.05"], [1e-5, "0.000"], [-0.25, "−0.25"]];
+  const wanted = [[0, "0"], [1, "1.00"], [0.123, "0.12"], [0.0049, "0.005"], [0.0099, "0.010"], [0.05, "0.05"], [1e-5, "≈ 0"], [-1e-5, "≈ 0"], [-0.25, "−0.25"], [NaN, "not among the 8 largest"]];
   for (const [p, text] of wanted) assert.equal(weight(p), text);
 });
 
@@ -90,13 +100,16 @@ test("everything has a place inside the width, one thing not over another", () =
             assert.ok(it.x >= 0 && it.x + it.width <= width + 1 && it.y + it.height <= height, what);
             assert.ok(it.width > 0 && it.height > 0, what);
           }
-          if (fan) assert.ok(fan.x + fan.width + 40 <= width && fan.width > 40 && fan.from + fan.high <= height, what);
+          assert.ok(fan.x + fan.width + 48 <= width && fan.width > 40 && fan.from + fan.high <= height, what);
           if (overview) {
             assert.ok(overview.side >= 1, what);
             assert.ok(overview.x + overview.width <= heat.x - heat.left || overview.y + overview.height <= heat.y - heat.top - 30, what);
           }
           if (second) assert.ok(second.x >= heat.x + heat.width || second.y - 92 >= heat.y + heat.height, what);
-          assert.ok(legend.y >= heat.y + heat.height && sum.y > legend.y && sum.bars < height, what);
+          assert.ok(legend.y >= heat.y + heat.height && legend.x >= 0 && legend.x + 240 <= width, what);
+          assert.ok(sum.width >= 220 && sum.width <= width && sum.y + sum.height <= height, what);
+          const above = width < 820 ? Math.max(legend.y, fan.from + fan.high) : overview ? overview.y + overview.height + 14 : 0;
+          assert.ok(sum.y > above && (width < 820 || sum.width <= heat.x - heat.left), what);
         }
       }
     }

@@ -61,7 +61,10 @@ def fuzz(random: Random) -> Callable[[], AttentionHeads]:
     keys = random.choice([*sizes, 20, 60]) if cross else queries
     parts = weights(random, layers, heads, queries, keys)
     found = parts["attentions"]
-    settings = {"compare": ["beside", "difference"], "held": [[0, heads - 1], [layers, 0], [0]]}
+    settings = {
+        "compare": ["beside", "difference"],
+        "held": [None, None, [0, heads - 1], [layers - 1, 0], [layers, 0], [0]],
+    }
     kind = random.random()
     if kind < 0.1:  # padding
         found[..., random.randrange(queries) :, :] = 0
@@ -80,20 +83,24 @@ def fuzz(random: Random) -> Callable[[], AttentionHeads]:
         "key_tokens": strings.tokens(random, keys) if cross else None,
         "layer": random.choice([None, None, None, 0, 0, layers - 1, layers]),
         "query": random.choice([None, None, None, 0, queries - 1, -1]),
-        "lines": random.choice(["1", "3", "8", "50%", "90%", "100%"]),
+        "key": random.choice([None, None, 0, keys - 1] * 4 + [keys]),
+        "lines": random.choice(["1", "3", 8, "50%", "90%", "100%"] * 3 + [5]),
     }
     if layers * heads > 1 and random.random() < 0.4:
         arguments |= {name: random.choice(values) for name, values in settings.items()}
     sort = random.random()
-    if sort < 0.3 and (kind >= 0.4 or kind < 0.1 / queries):
+    if sort < 0.25 and (kind >= 0.4 or kind < 0.1 / queries):
         arguments |= {name: parts[name] for name in ("queries", "keys", "mask")}
         arguments |= {"temperature": random.choice([0.1, 1, 4.2, 10, 0])}
         arguments |= {"masking": random.choice(["given", "none", "causal"])}
-    elif sort < 0.5 and not cross:
-        arguments["segments"] = [random.choice([0, 0, 1]) for _ in range(queries)]
-        if len(set(arguments["segments"])) > 1:
-            arguments["between"] = random.choice(["all", "A-A", "B-A", "A-C"])
-    elif sort < 0.7 and isinstance(found, np.ndarray):
+    elif sort < 0.6 and not cross:
+        pair = np.array([random.choice([False, False, True]) for _ in range(queries)])
+        arguments["segments"] = random.choice([pair, pair.astype(int).tolist(), pair[None]])
+        if len(set(pair.tolist())) > 1:
+            arguments["between"] = random.choice(["all", "A-A", "A-B", "B-A", "B-B"] * 2 + ["A-C"])
+            if kind >= 0.4 and random.random() < 0.5:  # so that the page computes, too
+                arguments |= {name: parts[name] for name in ("queries", "keys", "mask")}
+    elif sort < 0.8 and isinstance(found, np.ndarray):
         other = weights(random, random.choice(sizes), random.choice(sizes), queries, keys)
         names = [strings.token(random) for _ in range(2)]
         arguments["attentions"] = {names[0]: found, names[1]: other["attentions"]}
@@ -107,7 +114,7 @@ EXAMPLE = Example(
     by_keyboard=by_keyboard,
     after_keyboard="Layer 1, head 2:",
     by_pointer=by_pointer,
-    after_pointer="Pinned: “\u2068was\u2069” → “\u2068the\u2069”",
+    after_pointer="Pinned: “\u2068was\u2069” (3) → “\u2068the\u2069” (1)",
     trait=("head", 0, "Layer 0, head 0:"),
     nonsense=("lines", "nonsense"),
     call={"given": {"tokens": TOKENS, **PARTS}},

@@ -3,7 +3,7 @@
 import { bytes } from "../shared/arrays.js";
 import { times } from "../shared/dom.js";
 import { quoted, shortened } from "../shared/tokens.js";
-import { decode, scatter } from "./maths.js";
+import { decode, part as slice, scatter } from "./maths.js";
 
 export function read(arrays, model) {
   const tokens = model.get("tokens");
@@ -16,9 +16,7 @@ export function read(arrays, model) {
     /** One head's part of an array. */
     const part = (it, layer, head) => {
       const { data } = arrays[it + i];
-      const size = data.length / layers / heads;
-      const at = (layer * heads + head) * size;
-      return data.subarray(at, at + size);
+      return slice(data, layer * heads + head, data.length / layers / heads);
     };
     const here = (layer) => `${model.get("full_of")}` === `${i},${layer}`;
     return {
@@ -28,8 +26,7 @@ export function read(arrays, model) {
       /** A head's weights, query by query. */
       weights(layer, head) {
         if (!partial) return decode(part("weights", layer, head));
-        const size = tokens.length * keys.length;
-        return here(layer) ? decode(bytes(model.get("full")).subarray(head * size, (head + 1) * size))
+        return here(layer) ? decode(slice(bytes(model.get("full")), head, tokens.length * keys.length))
           : scatter(part("at", layer, head), part("top", layer, head), tokens.length, keys.length);
       },
       /** What its thumbnail shows. */
@@ -44,7 +41,7 @@ export function read(arrays, model) {
     channels,
     /** Queries and keys, as labels and in sentences. */
     labels: [tokens, keys].map((it) => it.map((token) => shortened(token))),
-    quotes: [tokens, keys].map((it) => it.map((token) => quoted(token))),
+    quotes: [tokens, keys].map((it) => it.map((token, i) => `${quoted(token)} (${i})`)),
     choices: model.get("choices"),
     small: partial && arrays.thumbs0.shape.slice(2),
     parts: arrays.q && arrays,

@@ -1,7 +1,7 @@
 // Where things lie, in CSS pixels: heads, heat map and lines beside each other where there is room,
-// else one under the other.
+// else one under the other. One weight's arithmetic stands under the heads, or at the end.
 
-const { ceil, floor, max, min } = Math;
+import { ceil, floor, max, min } from "./maths.js";
 
 /**
  * @param {{many: boolean, layers, heads, rows, columns, left, top, two: boolean, lines: number}} size how many there
@@ -11,12 +11,13 @@ const { ceil, floor, max, min } = Math;
 export function layout(width, { many, layers, heads, rows, columns, left, top, two, lines }) {
   const wide = width >= 820, beside = width >= 540;
   const pitch = min(max(floor((wide ? 280 : min(width, 460) - 34) / heads), 4), 60);
-  const overview = many && { x: 34, y: 44, pitch, side: pitch - ceil(pitch / 8), tall: pitch + 4,
-    width: heads * pitch, height: layers * (pitch + 4) };
-  const over = overview && overview.y + overview.height;
-  const x = left + (over && wide ? max(heads * pitch, 100) + 66 : 0);
-  const y = top + 34 + (wide ? 0 : over && over + 30);
-  const right = top + 46;
+  const overview = many && { x: 34, y: 36, pitch, side: pitch - ceil(pitch / 6), tall: pitch + 6,
+    width: heads * pitch, height: layers * (pitch + 6) };
+  const over = overview ? overview.y + overview.height + 26 : 0;
+  const aside = wide && (over || lines) ? max(34 + heads * pitch, 220) : 0;
+  const x = left + aside + (aside && 32);
+  const y = top + 34 + (wide ? 0 : over);
+  const right = top + 54;
   const space = width - x - 2;
   const cell = min((two ? (beside ? (space - 20) / 2 : space) : beside ? space - 90 - right : space) / columns, 34);
   // Rows that can be read, if all of them can; else a map that is not flat.
@@ -24,14 +25,13 @@ export function layout(width, { many, layers, heads, rows, columns, left, top, t
   const heat = { x, y, width: columns * cell, height: rows * deep, left, top };
   const second = two && (beside ? { ...heat, x: x + heat.width + 20, left: 0 }
     : { ...heat, y: y + heat.height + top + 58 });
-  const legend = { x, y: (second || heat).y + heat.height + 26 };
-  const high = beside ? max(heat.height, min(columns * 15, 300)) : min(max(rows, columns, 4) * 15, 420);
-  const fan = !two && (beside
+  const legend = { x: min(x, width - 242), y: (second || heat).y + heat.height + 28 };
+  const high = two ? 210 : beside ? max(heat.height, min(columns * 15, 300)) : min(max(rows, columns, 4) * 15, 420);
+  const fan = beside && !two
     ? { x: x + heat.width, width: min(130, space - heat.width - right), from: y, deep, high, right }
-    : { x: left, width: space - right, from: legend.y + 50, deep: high / rows, high, right, own: left });
-  const bottom = max(legend.y + 28, fan && fan.from + high, wide && over) + 12;
-  const sum = lines && { y: bottom + 24, x: beside ? 330 : 0, width: width - (beside ? 330 : 0),
-    bars: bottom + 34 + (beside ? 0 : 22 * lines) };
-  return { overview, heat, second, legend, fan, sum,
-    height: ceil(sum ? max(bottom + 48 + 22 * lines, sum.bars + 98) : bottom) };
+    : { x, width: width - x - 2 - right, from: legend.y + 50, deep: high / rows, high, right, own: left };
+  const bottom = max(legend.y + 28, fan.from + high, wide && over) + 12;
+  const from = (wide ? over : bottom) + 24;
+  const sum = lines && { y: from, width: wide ? aside : min(width, 320), height: 20 * lines + 20 };
+  return { overview, heat, second, legend, fan, sum, height: ceil(sum ? max(bottom, from + sum.height) : bottom) };
 }
