@@ -24,7 +24,8 @@ PAGE = """\
 const url = URL.createObjectURL(new Blob([{module}], {{type: "text/javascript"}}));
 const widget = (await import(url)).default;
 const frame = () => new Promise((done) => requestAnimationFrame(() => setTimeout(done)));
-const KEYS = ["ArrowRight", "ArrowDown", "ArrowUp", "ArrowLeft", "End", "Home", "Enter", "PageDown"];
+const KEYS =
+  ["ArrowRight", "ArrowDown", "ArrowUp", "ArrowLeft", "End", "Home", "Enter", "PageDown"];
 window.executed = 0;
 window.mount = async (state, seed) => {{
   const model = {{

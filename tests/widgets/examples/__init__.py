@@ -19,8 +19,8 @@ from lmcourse.widgets import Widget
 class Example:
     """One widget, and what a reader does with it.
 
-    Each act is done on a page that shows the widget as ``make`` made it, once. What is to be seen is
-    the figure's text alternative.
+    Each act is done on a page that shows the widget as ``make`` made it, once. What is to be seen
+    is the figure's text alternative.
     """
 
     make: Callable[[], Widget]  # small: quick to draw, and to send
