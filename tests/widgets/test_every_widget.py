@@ -319,6 +319,7 @@ def test_everybody_can_use_it(dark, width, name, example, browser: Browser, tmp_
         expect(root).to_have_attribute("data-lm-suppress-shortcuts", "true")
         picture(page, f"{name}-{'dark' if dark else 'light'}-{width}")
         page.get_by_text("Show values").click()
+        expect(page.locator(".lm-table tbody tr").first).to_be_visible()
         page.get_by_role("button", name="Copy link").click()
         assert axe(page) == []
         for narrower in (width, 360):

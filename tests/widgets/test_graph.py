@@ -387,11 +387,10 @@ def test_a_network_fits_a_page_and_scrolls_on_a_phone(text, browser, tmp_path):
         page.wait_for_timeout(100)
         assert overflow(page) == 0
         assert stage.evaluate("(it) => it.scrollWidth > it.clientWidth && it.scrollLeft === 0")
-        walk(page, "Nodes", "End")  # by keyboard
-        assert stage.evaluate("(it) => it.scrollLeft > 100")
-        walk(page, "Nodes", "Home")
-        cell, room = page.get_by_role("gridcell").bounding_box(), stage.bounding_box()
-        assert room["x"] <= cell["x"] and cell["x"] + cell["width"] <= room["x"] + room["width"]
+        for key in ("End", "Home"):  # by keyboard
+            walk(page, "Nodes", key)
+            cell, room = page.get_by_role("gridcell").bounding_box(), stage.bounding_box()
+            assert room["x"] <= cell["x"] and cell["x"] + cell["width"] <= room["x"] + room["width"]
         for _ in range(40):  # and to each node whose turn it is
             if page.get_by_role("button", name="Step ▶").get_attribute("aria-disabled") == "true":
                 break
