@@ -7,7 +7,7 @@ import torch
 from torch import Tensor, nn
 
 from lmcourse.errors import CourseError
-from lmcourse.models.attention import MultiHeadAttention, causal_mask
+from lmcourse.models.attention import MultiHeadAttention, causal_mask, masked_softmax
 from lmcourse.models.disentangled_attention import DisentangledAttention, at_distances
 from lmcourse.models.sampling import evaluating
 
@@ -31,7 +31,7 @@ def attention_arrays(
         model: one of the course's with `MultiHeadAttention` or `DisentangledAttention`.
         tokens: one string a query.
         key_tokens: one a key, where these are other tokens (``part="cross"``).
-        part: ``"encoder"``, ``"decoder"`` or ``"cross"``; needed only of an encoder-decoder.
+        part: ``"encoder"``, ``"decoder"`` or ``"cross"``, of an encoder-decoder; others have one.
         inputs: what the model is called with, a batch of 1.
 
     Returns:
@@ -42,27 +42,16 @@ def attention_arrays(
         of each term alone.
 
     Raises:
-        CourseError: the model has no such attention, there is more than one sequence, or ``part``
-            is needed or unknown.
+        CourseError: the model has no such attention, or is a pair of models; there is more than
+            one sequence; or ``part`` is needed or unknown.
     """
-    if part is not None and part not in PARTS:
+    if part is not None and part not in list(PARTS):
         raise CourseError(f"The part {part!r} is not known.", f"Choose one of {', '.join(PARTS)}.")
-    found: list[tuple[str, dict[str, Any]]] = []
-    hooks = []
-    for name, module in model.named_modules():
-        if isinstance(module, MultiHeadAttention | DisentangledAttention):
-            hook = _recorder(_part_of(name), found)
-            hooks.append(module.register_forward_pre_hook(hook, with_kwargs=True))
-    try:
-        with evaluating(model):
-            model(**inputs)
-    finally:
-        for it in hooks:
-            it.remove()
-    calls = _of_part(model, found, part)
-    out: dict[str, Any] = {"tokens": list(tokens)}
+    names = {"tokens": _strings("tokens", tokens)}
     if key_tokens is not None:
-        out["key_tokens"] = list(key_tokens)
+        names["key_tokens"] = _strings("key_tokens", key_tokens)
+    calls = _of_part(model, _recorded(model, inputs), part)
+    out: dict[str, Any] = dict(names)
     for name in ("queries", "keys", "bias"):
         if calls[0].get(name) is not None:
             out[name] = torch.cat([call[name] for call in calls]).float().cpu()
@@ -77,37 +66,82 @@ def attention_arrays(
     return out
 
 
+def _strings(name: str, tokens: Any) -> list[str]:
+    if not isinstance(tokens, list | tuple) or not all(isinstance(it, str) for it in tokens):
+        raise CourseError(
+            f"{name} is no list of strings.",
+            "Pass one string a token, such as tokenizer.convert_ids_to_tokens(ids).",
+        )
+    return list(tokens)
+
+
+def _recorded(model: nn.Module, inputs: dict[str, Any]) -> list["_Call"]:
+    """What every attention of the model did in one call, in order."""
+    if not isinstance(model, nn.Module):
+        raise CourseError(
+            f"model is of type {type(model).__name__}.", "Pass the model itself, not its name."
+        )
+    found: list[_Call] = []
+    hooks = []
+    for name, module in model.named_modules():
+        if isinstance(module, MultiHeadAttention | DisentangledAttention):
+            hook = _recorder(name, found)
+            hooks.append(module.register_forward_pre_hook(hook, with_kwargs=True))
+    try:
+        with evaluating(model):
+            model(**inputs)
+    finally:
+        for it in hooks:
+            it.remove()
+    return found
+
+
+_Call = tuple[str, dict[str, Any]]  # an attention's name in the model, and what it computed
+
+
 def _part_of(name: str) -> str:
     if name.endswith("cross_attention"):
         return "cross"
     return "decoder" if name.startswith("decoder.") else "encoder"
 
 
-def _of_part(
-    model: nn.Module, found: list[tuple[str, dict[str, Any]]], part: str | None
-) -> list[dict[str, Any]]:
+def _of_part(model: nn.Module, found: list[_Call], part: str | None) -> list[dict[str, Any]]:
     """The calls of one part, in order."""
-    there = list(dict.fromkeys(it for it, _ in found))
+    own = type(model).__name__
+    there = list(dict.fromkeys(_part_of(it) for it, _ in found))
     if not there:
         raise CourseError(
-            f"{type(model).__name__} has no multi-head attention.",
+            f"{own} has no multi-head attention.",
             "Pass a model of chapters 09 to 18, or hand attentions to AttentionHeads yourself.",
         )
     if part is None and len(there) > 1:
         raise CourseError(
-            f"{type(model).__name__} has several attentions.",
+            f"{own} has several attentions.",
             f"Say which: {' or '.join(f'part={it!r}' for it in there)}.",
         )
     if part not in (None, *there):
-        raise CourseError(f"This model has no {part} attention.", f"It has {', '.join(there)}.")
-    return [call for it, call in found if it == (part or there[0])]
+        if len(there) == 1:
+            raise CourseError(
+                f"{own} has no {part} attention, but that of one stack of layers.",
+                "Leave out part.",
+            )
+        raise CourseError(f"{own} has no {part} attention.", f"It has {', '.join(there)}.")
+    calls = [(name, call) for name, call in found if _part_of(name) == (part or there[0])]
+    stacks = dict.fromkeys(name.partition(".layers.")[0] for name, _ in calls)
+    if len(stacks) > 1:
+        models = list(dict.fromkeys(it.split(".")[0] for it in stacks))
+        raise CourseError(
+            f"{own} holds several models: {', '.join(models)}.",
+            f"Pass one of them, such as model.{models[0]}, with its inputs.",
+        )
+    return [call for _, call in calls]
 
 
 def _stacked(calls: list[dict[str, Any]], name: str) -> Tensor:
     return torch.cat([call["attentions"][name] for call in calls]).float().cpu()
 
 
-def _recorder(part: str, found: list[tuple[str, dict[str, Any]]]) -> Any:
+def _recorder(name: str, found: list[_Call]) -> Any:
     """A hook before an attention's call, which computes it on the side."""
 
     def record(module: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
@@ -119,7 +153,7 @@ def _recorder(part: str, found: list[tuple[str, dict[str, Any]]]) -> Any:
             )
         disentangled = isinstance(module, DisentangledAttention)
         call = (_disentangled if disentangled else _multi_head)(module, hidden, args[1:], kwargs)
-        found.append((part, call))
+        found.append((name, call))
 
     return record
 
@@ -139,7 +173,7 @@ def _multi_head(
         mask = causal_mask(queries.shape[2], keys.shape[2], queries)
         visible = mask if visible is None else visible & mask
     scale = queries.shape[-1] ** -0.5
-    attention = _softmax(queries @ keys.mT * scale, visible)
+    attention = masked_softmax(queries @ keys.mT * scale, visible)
     return _call(queries, keys, scale, visible, {"attention": attention})
 
 
@@ -156,11 +190,11 @@ def _disentangled(
         module, queries * module.scale, keys, positions
     )
     if len(terms) == 1:
-        only = {"attention": _softmax(content, visible)}
+        only = {"attention": masked_softmax(content, visible)}
         return _call(queries, keys, module.scale, visible, only)
     whole = torch.stack(list(terms.values())).sum(0)
-    attentions = {"all terms": _softmax(whole, visible)}
-    attentions |= {name: _softmax(it, visible) for name, it in terms.items()}
+    attentions = {"all terms": masked_softmax(whole, visible)}
+    attentions |= {name: masked_softmax(it, visible) for name, it in terms.items()}
     return _call(queries, keys, module.scale, visible, attentions) | {"bias": whole - content}
 
 
@@ -183,13 +217,6 @@ def _terms(
         p2c = at_distances(k, distances, mirrored=mirrored, gather=True).mT
         out["position to content"] = p2c
     return out
-
-
-def _softmax(scores: Tensor, visible: Tensor | None) -> Tensor:
-    if visible is None:
-        return scores.softmax(-1)
-    hidden = scores.masked_fill(~visible, -torch.inf).softmax(-1)
-    return hidden.nan_to_num(0.0)  # of a query that may look nowhere
 
 
 def _call(

@@ -8,6 +8,8 @@ from lmcourse.evaluation.attention import attention_arrays
 from lmcourse.models.albert import Albert, AlbertConfig
 from lmcourse.models.bert import Bert, BertConfig
 from lmcourse.models.deberta import Deberta, DebertaConfig
+from lmcourse.models.electra import ElectraConfig
+from lmcourse.models.electra_pair import ElectraPair, ElectraPairConfig
 from lmcourse.models.encoder_decoder import Transformer, TransformerConfig
 from lmcourse.models.gpt import GPTConfig, GPTForCausalLM
 from lmcourse.models.transformer import LayerConfig
@@ -92,16 +94,42 @@ def test_the_terms_of_disentangled_attention(terms, as_in_paper, span):
         torch.testing.assert_close(together, found["attentions"]["all terms"], rtol=0, atol=1e-5)
 
 
+def pair():
+    small = ElectraConfig(**SIZES, intermediate_size=32, embedding_size=16)
+    return ElectraPair(ElectraPairConfig(small, generator_size=0.5))
+
+
 @pytest.mark.parametrize(
     ("model", "inputs", "more", "said"),
     [
         (gpt, {"input_ids": IDS.repeat(2, 1)}, {}, "2 sequences.*input_ids\\[:1\\]"),
         (gpt, {"input_ids": IDS}, {"part": "middle"}, "'middle' is not known.*encoder"),
-        (gpt, {"input_ids": IDS}, {"part": "cross"}, "no cross attention.*encoder"),
+        (gpt, {"input_ids": IDS}, {"part": ["cross"]}, "is not known"),
+        (gpt, {"input_ids": IDS}, {"part": "cross"}, "no cross attention, but.*Leave out part"),
+        (gpt, {"input_ids": IDS}, {"part": "decoder"}, "GPTForCausalLM has no decoder.*Leave out"),
+        (gpt, {"input_ids": IDS}, {"tokens": None}, "tokens is no list of strings.*convert_ids"),
+        (gpt, {"input_ids": IDS}, {"tokens": "six tokens"}, "tokens is no list"),
+        (gpt, {"input_ids": IDS}, {"key_tokens": [5]}, "key_tokens is no list"),
+        (lambda: "gpt", {"input_ids": IDS}, {}, "of type str.*Pass the model itself"),
+        (
+            pair,
+            {"input_ids": IDS, "labels": IDS},
+            {},
+            "ElectraPair holds several models: generator, disc.*Pass",
+        ),
         (transformer, {"input_ids": IDS, "labels": IDS}, {}, "several.*part='encoder'"),
         (lambda: torch.nn.Linear(2, 2), {"input": torch.ones(2)}, {}, "Linear has no multi-head"),
     ],
 )
 def test_what_is_refused(model, inputs, more, said):
     with pytest.raises(CourseError, match=said):
-        attention_arrays(model(), TOKENS, **more, **inputs)
+        attention_arrays(model(), **({"tokens": TOKENS} | more), **inputs)
+
+
+def test_weights_that_diverged_are_not_hidden():
+    model = bert()
+    torch.nn.init.constant_(model.encoder.layers[1].attention.query.weight, torch.nan)
+    found = attention_arrays(model, TOKENS, input_ids=IDS, attention_mask=SEEN)
+    assert found["attentions"][1].isnan().any()
+    with pytest.raises(CourseError, match="nan or inf, first in layer 1"):
+        AttentionHeads(**found)
