@@ -22,7 +22,16 @@ from typing import Any
 from urllib.parse import quote, urlsplit
 
 import pytest
-from playwright.sync_api import Browser, Locator, Page, Route, ViewportSize, expect, sync_playwright
+from playwright.sync_api import (
+    Browser,
+    Locator,
+    Page,
+    Playwright,
+    Route,
+    ViewportSize,
+    expect,
+    sync_playwright,
+)
 
 from lmcourse.labs.verdict import MIME as CHECK  # what a check shows, for programs
 from lmcourse.testing import CHROMIUM_REMEDY, THREADS, find_chromium
@@ -80,14 +89,31 @@ def require_chromium() -> Path:
 
 
 @contextlib.contextmanager
+def playwright() -> Iterator[Playwright]:
+    """Start Playwright, or lend the one that runs: a second in the same thread is refused."""
+    if _playwrights:
+        yield _playwrights[-1]
+        return
+    with sync_playwright() as started:
+        _playwrights.append(started)
+        try:
+            yield started
+        finally:
+            _playwrights.pop()
+
+
+_playwrights: list[Playwright] = []
+
+
+@contextlib.contextmanager
 def chromium() -> Iterator[Browser]:
     """Start Chromium, for several pages."""
     options = [*CHROMIUM_OPTIONS]
     if hasattr(os, "geteuid") and os.geteuid() == 0:
         options.append("--no-sandbox")
     path = require_chromium()
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=path, args=options)
+    with playwright() as started:
+        browser = started.chromium.launch(executable_path=path, args=options)
         try:
             yield browser
         finally:

@@ -53,7 +53,7 @@ const RENAMED_IN = {
     users variables waits ways wide wrong`),
   masking: words(`
     answers call cells chosen count counts draws eligible fates head kernel label live mask most name
-    named now onAnswer own pause place positions readers refresh reset root rule show special stands
+    named now onAnswer own pause place positions readers refresh reset root rule show stands
     strip svg tiles tip tokens undo why words wrong`),
   merges: words(`
     all best boxes bricks call came cell chars chunk chunks count cut cutter dashed end facts found
@@ -71,7 +71,7 @@ const RENAMED_IN = {
     ticks tip title undo wide zero`),
   visibility: words(`
     before boxes call cell codes count end first head label lane lanes letters live most name now pairs
-    place positions refresh reset root rule show sum svg tip tokens undo weighed weights written wrong`),
+    place positions refresh reset root rule show sum svg tip tokens undo typed weighed weights wrong`),
 };
 
 function words(text) {

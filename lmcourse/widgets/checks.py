@@ -18,7 +18,9 @@ _TAKEN = (
 )
 
 
-def within(name: str, value: float, low: float, high: float) -> float:
+def within(
+    name: str, value: int | float, low: int | float, high: int | float
+) -> int | float:
     """The value, which lies between ``low`` and ``high``.
 
     Raises:

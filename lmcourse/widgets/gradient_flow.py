@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar, Protocol
+from typing import Any, ClassVar, Protocol, runtime_checkable
 
 import numpy as np
 import traitlets
@@ -21,6 +21,7 @@ OPTIONAL = (*WHOLE, "clip")
 MOST_WORK = 1.5e8  # multiplications for one picture: a tenth of a second in a browser
 
 
+@runtime_checkable
 class Network(Protocol):
     """What GradientFlow looks at, such as `lmcourse.evaluation.gradient_flow.random_network()`.
 

@@ -1,5 +1,6 @@
 """The course's own book: built from its sources as `make book` builds it, and read in Chromium."""
 
+import itertools
 import re
 from collections.abc import Callable
 from pathlib import Path
@@ -139,7 +140,9 @@ def by_click(root: Locator) -> bool:
     figure = root.locator(".lm-stage svg[role=img]")
     before = figure.get_attribute("aria-label")
     for grid in grids.all():
-        for right, down in ((0.3, 0.7), (0.1, 0.1), (0.05, 0.5), (0.5, 0.5), (0.9, 0.9)):
+        for right, down in itertools.product(
+            (0.3, 0.05, 0.5, 0.95, 0.15, 0.8), (0.7, 0.1, 0.5, 0.3, 0.9)
+        ):
             grid.click(position=share(grid, right, down))
             root.page.wait_for_timeout(100)
             if figure.get_attribute("aria-label") != before:

@@ -61,7 +61,16 @@ def to_the_widget(page: Page) -> None:
       const {h, v} = Reveal.getIndices(document.querySelector(".sheet .live").closest("section"));
       Reveal.slide(h, v);
     }""")
-    page.locator("section.present .lm-controls input").first.wait_for()
+    fitted(page)
+
+
+def fitted(page: Page) -> None:
+    """Wait until the widget of this slide is drawn, and fits: it is shrunk a frame later."""
+    page.locator("section.present .lm svg[role=img]").wait_for()
+    page.wait_for_function("""() => {
+      const body = document.querySelector("section.present .sheet .body");
+      return body.scrollHeight <= body.clientHeight + 1;
+    }""")
 
 
 def measured(page: Page) -> list[dict]:
@@ -88,6 +97,38 @@ def test_every_slide_fits_and_is_short(opened):
         assert sheet["height"] <= 720 and sheet["width"] <= 1280, sheet
         assert sheet["words"] <= 60 and not sheet["scrolls"], sheet
         assert sheet["fit"] >= (0.7 if sheet["live"] else 0.9), sheet
+
+
+@pytest.fixture(scope="module")
+def widgets_deck(tmp_path_factory) -> Path:
+    """A slide for each widget."""
+    from lmcourse.book.slides.deck import write_deck
+    from tests.slides import trees
+    from tests.widgets.examples import EXAMPLES
+
+    blocks = [trees.block(kind="slide")]
+    for example in EXAMPLES.values():
+        widget = example.make()
+        shown = trees.display(text_html=widget.to_html(), text_plain=widget.alt)
+        heading = trees.heading(example.name)
+        blocks += [trees.block(heading, kind="slide"), trees.cell("w", shown, hide=True)]
+    chapter, folder = trees.page(*blocks), tmp_path_factory.mktemp("widgets")
+    write_deck(chapter, trees.book(chapter, folder), folder / "deck.html")
+    return folder / "deck.html"
+
+
+def test_every_widget_fits_a_slide(browser, widgets_deck):
+    with hosts.open_file(browser, widgets_deck) as it:
+        start(it.page)
+        for _ in range(it.page.evaluate("Reveal.getTotalSlides()") - 1):
+            it.page.keyboard.press("ArrowRight")
+            fitted(it.page)
+        sheets = measured(it.page)[1:]
+        assert len(sheets) == 9
+        for sheet in sheets:
+            assert sheet["height"] <= 720 and sheet["width"] <= 1280, sheet
+            assert sheet["fit"] >= 0.7 and not sheet["scrolls"], sheet
+        assert it.errors == []
 
 
 def test_what_does_not_fit_scrolls_by_key(browser, tmp_path):

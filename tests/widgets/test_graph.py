@@ -334,29 +334,6 @@ def test_examples_and_phones(browser, tmp_path):
         assert overflow(page) == 0 and it.errors == []
 
 
-def test_first_paint_is_quick(browser, tmp_path):
-    text = "h = tanh(a*b + c*d); g = sigmoid(h*a - d)*h; (g - a)**2 + h*g*c"
-    widget = Graph(text)
-    path = tmp_path / "empty.html"
-    path.write_text("<!doctype html><meta charset=utf-8><body>", encoding="utf-8")
-    with open_file(browser, path) as it:
-        took, drawn = it.page.evaluate(
-            """async ({state, module}) => {
-                const url = URL.createObjectURL(new Blob([module], {type: "text/javascript"}));
-                const start = performance.now();
-                const {default: widget} = await import(url);
-                const model = {get: (name) => state[name], set() {}, on() {}};
-                const el = document.body.appendChild(document.createElement("div"));
-                await widget.render({model, el});
-                await new Promise((done) => requestAnimationFrame(() => setTimeout(done)));
-                const took = performance.now() - start;
-                return [took, document.querySelectorAll(".lm svg text").length];
-            }""",
-            {"state": widget.state(), "module": str(widget._esm)},
-        )
-        assert drawn > 40 and took < 200
-
-
 def test_a_name_that_javascript_has_already(browser, tmp_path):
     with shown(browser, tmp_path, Graph("__proto__*2", {"__proto__": 3})) as it:
         says(it.page, "L = 6.")

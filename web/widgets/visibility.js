@@ -21,7 +21,7 @@ function read({ tree, given, ...rest }, model) {
   const padded = written || data.real.includes(0);
   let last = first, text = written;
   return {
-    first, written, masks: known({ ...first, real: padded }, Object.keys(MASKS)),
+    first, typed: written, masks: known({ ...first, real: padded }, Object.keys(MASKS)),
     of(now = written) {
       if (now !== text) last = now === written ? first : treeOf(now);
       text = now;
@@ -56,7 +56,7 @@ const several = (source, names) => ({
 
 /** A slider over the queries, of which an edited sentence has more, or fewer. */
 const queries = (source) => ({
-  ...whole(source.written ? MOST_TOKENS : source.first.n, null),
+  ...whole(source.typed ? MOST_TOKENS : source.first.n, null),
   make(hear) {
     const { node, show } = range({ label: "Query", positions: times(MOST_TOKENS, (i) => i) }).make(hear);
     return {
@@ -73,10 +73,10 @@ const queries = (source) => ({
 const rowOf = (n, row) => Math.min(row ?? (n - 1) >> 1, n - 1);
 
 const fields = (source) => ({
-  ...(source.written && { text: sentence({
-    label: "Your sentence", start: source.written, most: 4000, live: true,
+  ...(source.typed && { text: sentence({
+    label: "Your sentence", start: source.typed, most: 4000, live: true,
     rule: "Behind a word, [what is known of it]; (several words) count as one.",
-    wrong: (text) => (text === source.written ? "" : treeOf(text).wrong ?? ""),
+    wrong: (text) => (text === source.typed ? "" : treeOf(text).wrong ?? ""),
   }) }),
   masks: several(source, source.masks),
   added: select({ label: "Added to hidden scores", start: "-inf", choices: ADDED }),

@@ -18,8 +18,7 @@ def by_keyboard(page: Page) -> None:
 
 def by_pointer(page: Page) -> None:
     grid = page.get_by_role("grid", name="Nodes").first
-    stage = page.locator(".lm-stage", has=grid).first
-    box = stage.locator("svg text", has_text=re.compile("^x$")).bounding_box()
+    box = page.locator(".lm-stage svg text", has_text=re.compile("^x$")).first.bounding_box()
     whole = grid.bounding_box()
     assert box is not None and whole is not None
     right = (box["x"] + 3 - whole["x"]) / whole["width"]
