@@ -28,11 +28,11 @@ export const cut = (p, width, rows, columns) => (rows.length * columns.length ==
 
 /** A matrix made smaller: of each block, what is farthest from 0. */
 export function pool(p, rows, columns, high, wide) {
-  const out = new Float32Array(high * wide);
+  const out = new Float32Array(high * wide), to = Uint16Array.from(times(columns, (j) => (j * wide) / columns));
   for (let i = 0, from = 0; i < rows; i++) {
     const start = ~~((i * high) / rows) * wide;
     for (let j = 0; j < columns; j++, from++) {
-      const at = start + ~~((j * wide) / columns);
+      const at = start + to[j];
       if (abs(p[from]) > abs(out[at])) out[at] = p[from];
     }
   }

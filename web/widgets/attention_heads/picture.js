@@ -36,10 +36,12 @@ export function thumbnails(canvas, place, { layers, heads }, thumb, rows, column
   canvas.place(place);
   canvas.paint(height, width, (pixels) => times(layers, (layer) => times(heads, (head) => {
     const found = pool(thumb(layer, head), rows, columns, high, wide);
-    times(side, (i) => times(side, (j) => {
-      pixels[(layer * tall + i) * width + head * pitch + j] =
-        painted(found[floor((i * high) / side) * wide + floor((j * wide) / side)]);
-    }));
+    for (let i = 0; i < side; i++) {
+      for (let j = 0; j < side; j++) {
+        pixels[(layer * tall + i) * width + head * pitch + j] =
+          painted(found[floor((i * high) / side) * wide + floor((j * wide) / side)]);
+      }
+    }
   })));
 }
 

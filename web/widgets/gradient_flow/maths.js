@@ -9,17 +9,19 @@
 
 import { times } from "../shared/dom.js";
 
+const { abs, exp, hypot, max, min, sqrt, tanh } = Math;
+
 export const KINDS = ["RNN", "LSTM", "GRU"];
 
 /** φ, and its derivative as a function of φ's value. */
 const ACTIVATIONS = {
-  tanh: [Math.tanh, (y) => 1 - y * y],
-  relu: [(a) => Math.max(a, 0), (y) => (y > 0 ? 1 : 0)],
+  tanh: [tanh, (y) => 1 - y * y],
+  relu: [(a) => max(a, 0), (y) => (y > 0 ? 1 : 0)],
   linear: [(a) => a, () => 1],
 };
 
 const zeros = (count) => new Float64Array(count);
-const sigmoid = (a) => 1 / (1 + Math.exp(-a));
+const sigmoid = (a) => 1 / (1 + exp(-a));
 
 /** Prepares what no setting changes: the inputs' share U x_t, and the products x_s·x_t. */
 export function prepare(arrays) {
@@ -46,7 +48,7 @@ export function forward(network, kind, { spectral_radius, activation, forget_bia
     [back, h, c] = STEP[kind](u, W, h, c, ACTIVATIONS[activation], forget_bias);
     return back;
   });
-  const largest = Math.max(...states.map(largestOf));
+  const largest = max(...states.map(largestOf));
   const scale = largest > 0 && largest < Infinity ? largest : 1; // or a square may overflow
   return { network, W, backs, scale, stateProducts: products(states.map((it) => it.map((x) => x / scale))) };
 }
@@ -55,13 +57,14 @@ export function forward(network, kind, { spectral_radius, activation, forget_bia
  * One step: from U x_t, h_{t-1} and the LSTM's c_{t-1} to the way back, h_t and c_t.
  *
  * The way back takes ∂L/∂h_t and ∂L/∂c_t, leaves there what for h_{t-1} and c_{t-1} does not pass
- * through W, and gives δ_t, and δ_t as W sees it if that is another.
+ * through W, and gives δ_t, and δ_t as W sees it if that is another: in places of its own that each
+ * walk back fills anew.
  */
 const STEP = {
   RNN(u, W, h, c, [phi, slope]) {
-    const y = product(u, W, h).map(phi);
+    const y = product(u, W, h).map(phi), slopes = y.map(slope), delta = zeros(y.length);
     return [(dh) => {
-      const delta = dh.map((x, k) => x * slope(y[k]));
+      slopes.forEach((it, k) => { delta[k] = dh[k] * it; });
       dh.fill(0);
       return [delta];
     }, y, c];
@@ -69,11 +72,10 @@ const STEP = {
   LSTM(u, W, h, c, _, bias) {
     const width = h.length;
     const [i, f, g, o] = parts(product(u, W, h), width)
-      .map((a, gate) => a.map(gate === 2 ? Math.tanh : (x) => sigmoid(gate === 1 ? x + bias : x)));
+      .map((a, gate) => a.map(gate === 2 ? tanh : (x) => sigmoid(gate === 1 ? x + bias : x)));
     const next = c.map((x, k) => f[k] * x + i[k] * g[k]);
-    const kept = next.map(Math.tanh);
+    const kept = next.map(tanh), delta = zeros(4 * width);
     return [(dh, dc) => {
-      const delta = zeros(4 * width);
       for (let k = 0; k < width; k++) {
         const x = dc[k] + dh[k] * o[k] * (1 - kept[k] * kept[k]);
         delta[k] = x * g[k] * i[k] * (1 - i[k]);
@@ -91,10 +93,9 @@ const STEP = {
     const [drive, pushed] = [u, product(zeros(3 * width), W, h)].map((it) => parts(it, width));
     const [r, z] = [0, 1].map((gate) => drive[gate].map((x, k) => sigmoid(x + pushed[gate][k])));
     const kept = pushed[2];
-    const n = drive[2].map((x, k) => Math.tanh(x + r[k] * kept[k]));
+    const n = drive[2].map((x, k) => tanh(x + r[k] * kept[k]));
+    const delta = zeros(3 * width), seen = zeros(3 * width);
     return [(dh) => {
-      const delta = zeros(3 * width);
-      const seen = zeros(3 * width);
       for (let k = 0; k < width; k++) {
         const dn = delta[k + 2 * width] = dh[k] * (1 - z[k]) * (1 - n[k] * n[k]);
         delta[k] = seen[k] = dn * kept[k] * r[k] * (1 - r[k]);
@@ -111,13 +112,13 @@ const STEP = {
  * Walks back from step T, to the first or as far as the truncation lets it.
  *
  * @returns {{norms: Float64Array, parameters: () => number}} norms[d] is ‖∂L_T/∂h_{T-d}‖, 0 where
- *   the gradient was cut; parameters() is ‖∂L_T/∂(U, W, b)‖. What overflows is Infinity.
+ *   the gradient was cut; parameters() is ‖∂L_T/∂(U, W, b)‖, until the next walk. What overflows is Infinity.
  */
 export function backward(tape, T, { truncation } = {}) {
   const norms = zeros(T);
   const deltas = [], weighed = []; // δ_t, and what W sees of it
   const dh = tape.network.readOut.slice(), dc = zeros(dh.length);
-  for (let d = 0; d < Math.min(truncation ?? T, T); d++) {
+  for (let d = 0; d < min(truncation ?? T, T); d++) {
     norms[d] = norm(dh, dc);
     const [delta, seen = delta] = tape.backs[T - 1 - d](dh, dc);
     addTransposed(dh, tape.W, seen);
@@ -139,8 +140,8 @@ function parameterNorm({ network: { inputProducts }, scale, stateProducts }, T, 
         (weighed[d] === delta ? together : dot(weighed[d], 0, weighed[e]));
     }
   });
-  const root = (square) => Math.sqrt(Math.max(square, 0));
-  return finite(Math.hypot(root(fromInputs), scale * root(fromStates)));
+  const root = (square) => sqrt(max(square, 0));
+  return finite(hypot(root(fromInputs), scale * root(fromStates)));
 }
 
 /**
@@ -173,10 +174,13 @@ export function strip(tape, settings) {
 /** NaN, which only an overflow brings about, is Infinity here. */
 const finite = (x) => (x < Infinity ? x : Infinity);
 
-/** Of both vectors side by side; no small square becomes 0 in it, and no large one overflows. */
-const norm = (dh, dc) => finite(Math.hypot(...dh, ...dc));
+/** Of both vectors side by side; where a square is small or large, hypot lets none vanish or overflow. */
+function norm(dh, dc) {
+  const square = dot(dh, 0, dh) + dot(dc, 0, dc);
+  return square > 1e-99 && square < 1e99 ? sqrt(square) : finite(hypot(...dh, ...dc));
+}
 
-const largestOf = (vector) => vector.reduce((most, x) => Math.max(most, Math.abs(x)), 0);
+const largestOf = (vector) => max(...vector.map(abs));
 
 /** u·v, from a place in u on, over the length of v. */
 function dot(u, from, v) {

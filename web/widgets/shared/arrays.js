@@ -3,8 +3,8 @@
 /** Bytes as a host hands them over: DataView, ArrayBuffer, Uint8Array or base64. */
 export function bytes(value) {
   if (typeof value !== "string") return new Uint8Array(value.buffer ?? value, value.byteOffset, value.byteLength);
-  const text = atob(value); // two million characters; an iterator over them takes ten times as long
-  return new Uint8Array(text.length).map((_, i) => text.charCodeAt(i));
+  // The first is in browsers since 2025, and ten times as fast: two million characters and more.
+  return Uint8Array.fromBase64?.(value) ?? Uint8Array.from(atob(value), (it) => it.charCodeAt());
 }
 
 /**
