@@ -309,6 +309,7 @@ def test_values_move_and_one_step_goes_downhill(browser, tmp_path):
         page.get_by_label("w", exact=True).blur()
         expect(page.get_by_label("w", exact=True)).to_have_value("1")
         page.get_by_label("Expression").fill("log(w)")
+        says(page, "Computation graph of log(w)")
         page.get_by_label("w", exact=True).fill("0")
         says(page, "L = −∞.")
         says(page, "log has values only above 0")

@@ -15,7 +15,7 @@ from lmcourse.models.distillation import distillation_loss, soft_targets
 from lmcourse.widgets import Temperature
 from tests.widgets import golden_temperature
 from tests.widgets.examples import press, tap, walk
-from tests.widgets.examples.temperature import CLASSES, STUDENT, TEACHER, TEXTS, make
+from tests.widgets.examples.temperature import CLASSES, EXAMPLE, STUDENT, TEACHER, TEXTS, make
 from tests.widgets.hosts import host_page, open_file
 from tests.widgets.test_every_widget import figure, says
 
@@ -165,6 +165,7 @@ def test_the_browser_says_what_python_says(browser: Browser, tmp_path: Path):
 
 def test_a_limit_is_none_at_a_low_temperature(browser: Browser, tmp_path: Path):
     with open_file(browser, host_page("jupyter", make(), tmp_path)) as it:
+        says(it.page, EXAMPLE.first)
         it.page.evaluate("kernel('temperature', 0.123456)")
         says(it.page, "first-order approximation at this T 103; times T² it is")
         says(it.page, "with the limit 1.57 for T → ∞.")
