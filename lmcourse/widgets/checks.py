@@ -18,9 +18,7 @@ _TAKEN = (
 )
 
 
-def within(
-    name: str, value: int | float, low: int | float, high: int | float
-) -> int | float:
+def within(name: str, value: int | float, low: int | float, high: int | float) -> int | float:
     """The value, which lies between ``low`` and ``high``.
 
     Raises:
