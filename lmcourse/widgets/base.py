@@ -125,7 +125,7 @@ class Widget(anywidget.AnyWidget):
 
     def to_html(self) -> str:
         """The widget as one element and one script, for a page without a kernel."""
-        return page.fragment(str(self._esm), self.state(), self.alt)
+        return page.fragment(type(self).__name__, str(self._esm), self.state(), self.alt)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the widget as a page of its own, which opens from disk with no network.

@@ -55,10 +55,16 @@ _SLOPES: dict[str, Callable[..., tuple[float | _Number, ...]]] = {
 
 def turns(nodes: list[Node]) -> list[int]:
     """The nodes that hand on a gradient, in the order of the backward pass."""
-    needs: list[bool] = []  # whether a variable is below
+    needs = _needs(nodes)
+    return [i for i in reversed(range(len(nodes))) if nodes[i].args and needs[i]]
+
+
+def _needs(nodes: list[Node]) -> list[bool]:
+    """Of each node, whether a variable is below it, so that it has a gradient."""
+    needs: list[bool] = []
     for node in nodes:
         needs.append(node.op == "variable" or any(needs[i] for i in node.args))
-    return [i for i in reversed(range(len(nodes))) if nodes[i].args and needs[i]]
+    return needs
 
 
 def gradients(
@@ -101,8 +107,11 @@ def oddity(nodes: list[Node], values: list[float], at: int) -> str:
             return ""  # it was odd before
         if not np.isfinite(values[at]):
             return node.op if node.op in ODD else "overflow"
-        along = _SLOPES[node.op](*inputs, _Number(values[at]))[: len(node.args)]
-    if not np.isfinite(along).all():
+        along = _SLOPES[node.op](*inputs, _Number(values[at]))
+    needs = _needs(nodes)
+    if not needs[at]:
+        return ""  # no gradient passes here
+    if any(needs[i] and not np.isfinite(it) for i, it in zip(node.args, along, strict=False)):
         return "steep"
     if node.op == "max" and inputs[0] == inputs[1]:
         return "tie"

@@ -2,7 +2,7 @@
 
 import reprlib
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, NoReturn
 
 import traitlets
 
@@ -16,6 +16,23 @@ _TAKEN = (
     (traitlets.List, "a list"),
     (traitlets.Dict, "a dictionary"),
 )
+
+
+class Fixed(dict[str, float]):
+    """A dictionary as a setting that only a new one replaces: nobody hears of changes inside."""
+
+    def _refuse(self, *_: Any, **__: Any) -> NoReturn:
+        raise CourseError(
+            "These values are a widget's, and change as a whole.",
+            'Give it new ones: widget.values = {**widget.values, "a": 5}.',
+        )
+
+    __setitem__ = __delitem__ = __ior__ = update = setdefault = _refuse
+    pop = popitem = clear = _refuse
+
+    def __reduce__(self) -> tuple[type, tuple[dict[str, float]]]:
+        """A copy is anybody's."""
+        return dict, (dict(self),)
 
 
 def within(name: str, value: int | float, low: int | float, high: int | float) -> int | float:

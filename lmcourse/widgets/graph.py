@@ -11,7 +11,7 @@ import traitlets
 from lmcourse.errors import CourseError
 from lmcourse.widgets import graph_alt
 from lmcourse.widgets.base import Widget, module
-from lmcourse.widgets.checks import plain, shown, within
+from lmcourse.widgets.checks import Fixed, plain, shown, within
 from lmcourse.widgets.expression import is_name, parse
 from lmcourse.widgets.graph_words import LEXICON, SAID
 
@@ -27,15 +27,16 @@ class Graph(Widget):
     variable's gradient stands its finite difference. Settings are traits that a kernel can read
     and set, the reader's own expression included.
 
-    Expressions have numbers, names, ``+ - * / **`` (or ``^``), parentheses, tanh, sigmoid, relu,
-    exp, log, sin, cos, sqrt and max(a, b). Parts between semicolons have names that later parts
-    use: ``"h = tanh(w*x); (h - y)**2"``. At most 200 characters, 40 nodes and 8 variables.
-    Nothing that is typed is run as code.
+    Expressions have numbers (``0.001`` or ``1e-3``), names, ``+ - * / **`` (or ``^``), parentheses,
+    tanh, sigmoid, relu, exp, log, sin, cos, sqrt and max(a, b). Parts between semicolons have names
+    that later parts use: ``"h = tanh(w*x); (h - y)**2"``. At most 200 characters, 40 nodes and 8
+    variables. Nothing that is typed is run as code.
 
     Args:
         expression: its last part is the output, L if it has no name.
         values: of the variables; those not given get one by their order. Names that do not occur
-            may stand there: a reader's earlier expressions leave some.
+            may stand there: a reader's earlier expressions leave some. The trait is read-only; to
+            move a: ``loss.values = {**loss.values, "a": 5}``.
         step: 0 has only the variables' values, None everything: forward, then backward.
         overwrite: let a gradient replace what is there, the classical mistake.
         learning_rate: η of a step downhill, above 0.
@@ -131,7 +132,7 @@ class Graph(Widget):
     @traitlets.validate("values")
     def _values_are_numbers(self, proposal: Any) -> dict[str, float]:
         given = proposal["value"]
-        return {_named(name): _number(name, value) for name, value in given.items()}
+        return Fixed({_named(name): _number(name, value) for name, value in given.items()})
 
     @traitlets.validate("step")
     def _step_exists(self, proposal: Any) -> int | None:

@@ -7,8 +7,9 @@ from typing import Any
 
 CHARACTERS, NODES, VARIABLES, LETTERS, LEVELS = 200, 40, 8, 12, 30  # the most of each
 NAME = "[A-Za-zΑ-Ωα-ω_][A-Za-zΑ-Ωα-ω_0-9]*"
+NUMBER = r"(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]{1,2})?"  # none overflows
 # A number, a name, a sign, or what is none of them; regular expressions here and in a browser.
-TOKEN = rf"([0-9]+\.?[0-9]*|\.[0-9]+)|({NAME})|\*\*|[-+*/^(),;=]|([^ \t\r\n])"
+TOKEN = rf"({NUMBER})|({NAME})|\*\*|[-+*/^(),;=]|([^ \t\r\n])"
 FUNCTIONS = ["tanh", "sigmoid", "relu", "exp", "log", "sin", "cos", "sqrt", "max"]
 MEANT = {"×": "*", "·": "*", "÷": "/", "−": "-", "²": "**2", "³": "**3"}
 END = "the end"
@@ -78,8 +79,7 @@ SAID = {
     "gone": ", and {0} is lost",
     "rule": ", where ∂{0}/∂{1} = {2}",
     "result": "{0} = {1}.",
-    "most": " {0} matters most: 0.01 more of it changes {1} by about {2}.",
-    "equal": " {0} matter most: 0.01 more of one of them moves {1} by about {2}.",
+    "most": " {1} changes fastest with {0}: there |∂| is {2}.",
     "twice": " Used more than once, so contributions add up: {0}.",
     "same": " No node is used twice here, so overwriting changes nothing.",
     "lost": " Overwriting keeps only the last contribution to {0}: see the finite differences.",

@@ -34,18 +34,19 @@ body {{ margin: 0 auto; max-width: 60rem; padding: 1rem .5rem; font: 16px system
 """
 
 
-def fragment(module: str, state: Mapping[str, Any], alt: str) -> str:
+def fragment(name: str, module: str, state: Mapping[str, Any], alt: str) -> str:
     """One element and one script; equal widgets give equal bytes.
 
     The element holds the text until the widget has rendered, and keeps it where no script runs.
 
     Args:
+        name: of the widget, in letters: links to it have the name and its place among its like.
         module: the widget's ES module.
         state: what its model holds, ready for JSON.
         alt: what the widget shows, in words.
     """
     parts = [json.dumps(it, sort_keys=True, allow_nan=False) for it in (module, state)]
-    key = hashlib.sha256("".join(parts).encode()).hexdigest()[:16]
+    key = f"{name}-{hashlib.sha256(''.join(parts).encode()).hexdigest()[:16]}"
     # The state as text to be parsed: in a literal, a name such as __proto__ would be no name.
     payload = (
         f'{{"key": "{key}", "module": {parts[0]}, "state": JSON.parse({json.dumps(parts[1])})}}'

@@ -118,7 +118,7 @@ class Temperature(Widget):
         of = f" of “{text}”" if text else ""
         picked = "" if self.pinned is None else f", “{visible(self.classes[self.pinned])}” picked"
         teacher = "a teacher that is exact" if self.exact else "a teacher"
-        far = "its limit for T → ∞" if self.scaled else "its first-order approximation"
+        far = "its limit for T → ∞" if self.scaled else "its approximation for high T, ∝ 1/T²"
         return (
             f"Soft targets of {teacher} and a student at T = {self.temperature:g}{of}: "
             f"{', '.join(each)}, of {len(t)} classes in all; KL {divergence(t, s):.3g} nats. "

@@ -5,6 +5,8 @@ import unicodedata
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+
 from lmcourse.errors import CourseError
 
 _NAMED = {" ": "␣", "\n": "⏎", "\r": "␍", "\t": "⇥", "\u00a0": "⍽"}
@@ -28,16 +30,18 @@ def as_tokens(name: str, value: Any, length: int | None = None) -> list[str]:
 
     Args:
         name: the argument's, for messages.
-        value: a sequence of strings.
+        value: a sequence of strings, or an array of them with one axis.
         length: how many there must be; None: at least one.
 
     Raises:
         CourseError: it is none, or holds something that is no text.
     """
+    if isinstance(value, np.ndarray) and value.ndim == 1:
+        value = value.tolist()
     if isinstance(value, str) or not isinstance(value, Sequence):
         raise CourseError(
-            f"{name} is {_kind(value)}, not a list of tokens.",
-            "Pass one string a token, such as tokenizer.tokenize(text) or text.split().",
+            f"{name} is {_kind(value)}, not a list of strings.",
+            "Pass one string for each; of a text, tokenizer.tokenize(text) or text.split().",
         )
     for place, token in enumerate(value):
         if not isinstance(token, str):

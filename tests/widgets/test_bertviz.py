@@ -295,7 +295,7 @@ def test_the_libraries_have_all_that_bertviz_asks_for():
     ("call", "says"),
     [
         (lambda: head_view(), "take attentions, or those of an encoder"),
-        (lambda: head_view(weights()), "tokens is None, not a list of tokens"),
+        (lambda: head_view(weights()), "tokens is None, not a list of strings"),
         (lambda: head_view(weights(), TOKENS[:5]), "tokens has 5 tokens, where the arrays have 6"),
         (lambda: head_view(weights(), TOKENS, cross_attention=weights()), "take attentions, or"),
         (lambda: head_view(weights(3, 6), TOKENS), "3 queries and 6 keys. Pass it as cross_att"),

@@ -12,7 +12,8 @@ from playwright.sync_api import Browser, Locator, Page, expect
 
 from lmcourse import widgets
 from lmcourse.errors import CourseError
-from lmcourse.widgets import Widget
+from lmcourse.evaluation.gradient_flow import random_network
+from lmcourse.widgets import GradientFlow, Graph, Widget
 from tests.browser import picture
 from tests.widgets.examples import EXAMPLES, Example
 from tests.widgets.hosts import HOSTS, axe, host_page, open_file, overflow
@@ -120,7 +121,7 @@ def test_undo_reset_and_a_link_that_restores(example, browser: Browser, tmp_path
 @every
 def test_a_bad_link_is_not_followed(example, browser: Browser, tmp_path: Path):
     path = host_page("file", example.make(), tmp_path)
-    key = re.search(r'data-lmcourse-widget="(\w+)"', path.read_text(encoding="utf-8"))[1]
+    key = f"{example.name}-1"
     names = [it for it in example.make().state() if it not in ("arrays", "index")]
     with open_file(browser, path) as it:
         says(it.page, example.first)
@@ -353,6 +354,19 @@ def test_two_on_a_page_leave_each_other_alone(example, browser: Browser, tmp_pat
         says(roots.nth(1), example.first)
         ids = it.page.locator(".lm [id]").evaluate_all("all => all.map(it => it.id)")
         assert len(ids) == len(set(ids))
+        assert it.errors == []
+
+
+def test_a_link_outlasts_the_module_and_finds_its_place(browser: Browser, tmp_path: Path):
+    made = [Graph("a*b"), GradientFlow(random_network(time=8, width=4)), Graph("a + b", b=3)]
+    body = "".join(it.to_html() for it in made)
+    path = tmp_path / "later.html"
+    path.write_text(f"<!doctype html><html lang=en><meta charset=utf-8><body>{body}")
+    link = "#view=Graph-2&expression=%22a%2Bb%2B4%22&step=-1&values=nonsense"
+    with open_file(browser, path, fragment=link) as it:
+        roots = it.page.locator(".lm")
+        says(roots.nth(2), "of a+b+4, step 6 of 6. L = 7.5.")
+        says(roots.nth(0), "of a*b")
         assert it.errors == []
 
 

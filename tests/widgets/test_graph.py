@@ -1,5 +1,6 @@
 """Graph's own: what Python refuses and says, and what a reader does in the browser."""
 
+import copy
 import json
 import math
 import pickle
@@ -140,6 +141,31 @@ def test_what_does_not_fit_is_refused(change, says):
     with pytest.raises(CourseError, match=says) as caught:
         Graph(**({"expression": "a*b"} | change))
     assert caught.value.remedy
+
+
+def test_values_change_as_a_whole_and_never_inside():
+    widget = Graph("a*b", a=0.5)
+    with pytest.raises(CourseError, match=r'widget.values = \{\*\*widget.values, "a": 5\}'):
+        widget.values["a"] = 5
+    for change in (
+        lambda it: it.update(a="seven"),
+        lambda it: it.pop("a"),
+        lambda it: it.setdefault("c", 1),
+        lambda it: it.__ior__({"a": 5}),
+        lambda it: it.clear(),
+    ):
+        with pytest.raises(CourseError):
+            change(widget.values)
+    assert widget.values == {"a": 0.5} and type(copy.deepcopy(widget.values)) is dict
+    widget.values = {**widget.values, "a": 5}
+    assert widget.values == {"a": 5.0} and json.dumps(widget.state()["values"]) == '{"a": 5.0}'
+    assert "∂L/∂b = 5" in widget.alt
+
+
+def test_a_constants_slope_is_nobodys_trouble():
+    assert "slope" not in Graph("x**(1+1)", x=-3).alt
+    assert "a slope is infinite" in Graph("x**n", x=-3, n=2).alt
+    assert "tie" not in Graph("a*max(1, 1)", a=2).alt
 
 
 def test_values_are_numbers_of_any_kind():

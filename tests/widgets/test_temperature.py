@@ -16,7 +16,7 @@ from lmcourse.widgets import Temperature
 from tests.widgets import golden_temperature
 from tests.widgets.examples import press, tap, walk
 from tests.widgets.examples.temperature import CLASSES, EXAMPLE, STUDENT, TEACHER, TEXTS, make
-from tests.widgets.hosts import host_page, open_file
+from tests.widgets.hosts import host_page, open_file, overflow
 from tests.widgets.test_every_widget import figure, says
 
 
@@ -57,7 +57,7 @@ def test_logits_travel_and_labels_are_the_teachers():
         ({"student": STUDENT * np.nan}, "student holds numbers that are not finite"),
         ({"student": STUDENT * 1e300}, "student holds numbers too large for float32. Scale"),
         ({"classes": CLASSES[:4]}, "classes has 4 names, where teacher has 5 classes. Pass one"),
-        ({"classes": "abcde"}, "classes is of type str, not a list of tokens"),
+        ({"classes": "abcde"}, "classes is of type str, not a list of strings"),
         ({"classes": [1, 2, 3, 4, 5]}, r"classes\[0\] is of type int, not a string"),
         ({"examples": ["one"]}, "examples has 1 names, where teacher has 2 examples"),
         ({"labels": [1]}, "labels has 1 classes, and there are 2 examples"),
@@ -167,7 +167,7 @@ def test_a_limit_is_none_at_a_low_temperature(browser: Browser, tmp_path: Path):
     with open_file(browser, host_page("jupyter", make(), tmp_path)) as it:
         says(it.page, EXAMPLE.first)
         it.page.evaluate("kernel('temperature', 0.123456)")
-        says(it.page, "first-order approximation at this T 103; times T² it is")
+        says(it.page, "high-T approximation at this T 103; times T² it is")
         says(it.page, "with the limit 1.57 for T → ∞.")
         out = it.page.locator(".lm-field", has_text="Temperature T").locator("output")
         expect(out).to_have_text("0.12")  # as precisely as the slider's positions
@@ -239,6 +239,23 @@ def test_steps_walk_down_and_the_factor_makes_them_longer(browser: Browser, tmp_
         assert it.errors == []
 
 
+def test_a_tip_stays_on_a_phone(browser: Browser, tmp_path: Path):
+    names = np.array(["a word that takes all the room it gets", "b"])  # an array is a list, too
+    widget = Temperature([[3.0, -12.5]], [[-1.25, 0.5]], names, temperature=4, scaled=False)
+    with open_file(browser, host_page("file", widget, tmp_path), width=360) as it:
+        place = it.page.get_by_role("grid", name="Classes")
+        place.scroll_into_view_if_needed()
+        box = place.bounding_box()
+        for right in (0.02, 0.5, 0.98):
+            it.page.mouse.move(box["x"] + right * box["width"], box["y"] + 20)
+            tip = it.page.locator(".lm-tip")
+            expect(tip).to_contain_text("high-T approximation")
+            shown = tip.bounding_box()
+            assert shown["x"] >= box["x"] - 1
+            assert shown["x"] + shown["width"] <= box["x"] + box["width"] + 1
+            assert overflow(it.page) == 0
+
+
 def test_the_pointer_is_told_numbers(browser: Browser, tmp_path: Path):
     with open_file(browser, host_page("file", make(), tmp_path)) as it:
         page, tip = it.page, it.page.locator(".lm-tip")
@@ -250,7 +267,7 @@ def test_the_pointer_is_told_numbers(browser: Browser, tmp_path: Path):
             ),
             (
                 "Gradient by T",
-                r"T = 10\nwith T² [\d.]+, limit [\d.]+\nwithout [\d.·⁻¹²³]+, first-order approx",
+                r"T = 10\nwith T² [\d.]+, limit [\d.]+\nwithout [\d.·⁻¹²³]+, high-T approx",
             ),
             ("KL by step", r"Step 25\nKL with T² [\d.·⁻¹²³⁴⁵]+\nwithout [\d.]+"),
         ):
@@ -264,8 +281,8 @@ def test_the_pointer_is_told_numbers(browser: Browser, tmp_path: Path):
         page.get_by_label("L_d times T²").uncheck()  # nothing has a limit then but 0
         place = page.get_by_role("grid", name="Classes")
         place.hover()
-        assert "first-order approximation" in tip.text_content()
-        expect(page.get_by_text("first order", exact=True)).to_have_count(2)
+        assert "high-T approximation" in tip.text_content()
+        expect(page.get_by_text("for high T", exact=True)).to_have_count(2)
         expect(page.get_by_text("T → ∞", exact=True)).to_have_count(0)
         page.get_by_role("button", name="Undo").click()
         walk(page, "Gradient by T", "End", "Enter")

@@ -4,6 +4,7 @@ import json
 import unicodedata
 from random import Random
 
+import numpy as np
 import pytest
 
 from lmcourse.errors import CourseError
@@ -74,7 +75,7 @@ def _run(words: list[str]) -> str:
 @pytest.mark.parametrize(
     ("value", "says"),
     [
-        ("a text", r"tokens is of type str, not a list of tokens. Pass one string a token"),
+        ("a text", r"tokens is of type str, not a list of strings. Pass one string for each"),
         (None, r"tokens is None, not a list"),
         ([], r"tokens is empty. Pass at least one"),
         (["a", 7], r"tokens\[1\] is of type int, not a string. .*convert_ids_to_tokens"),
@@ -90,3 +91,12 @@ def test_what_is_no_list_of_tokens_is_named(value, says):
 
 def test_tuples_are_taken_and_nothing_is_changed():
     assert as_tokens("tokens", ("", "<s>", " a")) == ["", "<s>", " a"]
+
+
+def test_an_array_of_strings_is_a_list_of_them():
+    found = as_tokens("classes", np.array(["a", "bc"]))
+    assert found == ["a", "bc"] and {type(it) for it in found} == {str}
+    with pytest.raises(CourseError, match=r"classes is of type ndarray, not a list of strings"):
+        as_tokens("classes", np.array([["a", "bc"]]))
+    with pytest.raises(CourseError, match=r"classes\[0\] is of type int, not a string"):
+        as_tokens("classes", np.array([1, 2]))

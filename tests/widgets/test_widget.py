@@ -54,7 +54,8 @@ def test_three_forms_go_out(widget):
 def test_the_html_is_one_element_and_one_script_with_everything_in_it(widget):
     html = widget.to_html()
     assert re.fullmatch(
-        r'<div class="lmcourse-widget" data-lmcourse-widget="[0-9a-f]{16}"><p>[^<]+</p></div>'
+        r'<div class="lmcourse-widget" data-lmcourse-widget="GradientFlow-[0-9a-f]{16}">'
+        r"<p>[^<]+</p></div>"
         r'<script type="module">.*</script>',
         html,
         re.DOTALL,

@@ -11,12 +11,15 @@ async function mount({ key, module, state }) {
   const host = document.querySelector(`[data-lmcourse-widget="${key}"]:not([data-started])`);
   if (!host) return;
   host.dataset.started = "";
+  // What links to it call it: its name and its place on the page, which outlast its module and its data.
+  const [name] = key.split("-"), like = [...document.querySelectorAll(`[data-lmcourse-widget^="${name}-"]`)];
+  const link = `${name}-${like.indexOf(host) + 1}`;
   const url = URL.createObjectURL(new Blob([module], { type: "text/javascript" }));
   const words = [...host.childNodes];
   const el = host.appendChild(document.createElement("div"));
   try {
     const { default: widget } = await import(url);
-    const model = modelOf({ ...state, _key: key });
+    const model = modelOf({ ...state, _key: link });
     await widget.initialize?.({ model });
     await widget.render({ model, el });
     for (const node of words) node.remove();

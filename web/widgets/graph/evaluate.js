@@ -34,8 +34,8 @@ const SLOPES = {
   max: (a, b) => (a === b ? [0.5, 0.5] : [+(a > b), +(b > a)]),
 };
 /** What is odd about a node, if anything is: a key of the lexicon, or of its operation there. */
-const oddity = ({ op, result, slopes, args, args: [a, b] }) => (!finite(result) ? op
-  : !args.every((_, i) => finite(slopes[i])) ? "steep"
+const oddity = ({ op, result, slopes, needs, args, args: [a, b] }) => (!finite(result) ? op
+  : !needs ? "" : args.some((it, i) => it.needs && !finite(slopes[i])) ? "steep"
     : op === "relu" && !a.result ? "kink"
       : op === "max" && a.result === b.result ? "tie" : "");
 

@@ -14,8 +14,9 @@ const INK = "var(--ink)", SOFT = "var(--soft)";
 const pen = h("canvas").getContext("2d");
 pen.font = "12px system-ui, sans-serif";
 const span = (words) => pen.measureText(words).width;
-/** A name as far as it fits; the tip has all of it. */
-const cut = (name, room, end = "") => (name && span(name + end) * 1.2 > room ? cut(name.slice(0, -1), room, "…") : name + end);
+/** A name as far as it fits: its both ends, since many differ in the last letter; a number's first digits. The tip has all of it. */
+const cut = ({ name, needs }, room, k = 9, it = `${name.slice(0, k)}…${needs ? name.slice(-k) : ""}`) =>
+  (span(name) * 1.2 <= room ? name : k > 1 && span(it) * 1.2 > room ? cut({ name, needs }, room, k - 1) : it);
 
 /** A number, or a few words, condensed where they are too wide. */
 const text = (x, y, words, room, look) =>
@@ -28,7 +29,7 @@ export function picture({ nodes, step, start, now, pin }, { edges, gap }) {
   const dim = (clear) => (!pin || clear ? null : 0.35);
 
   function box(it) {
-    const { op, name, x, y, width, height, known, waits, ways } = it;
+    const { op, x, y, width, height, known, waits, ways } = it;
     const room = width - 12, left = x + 6, right = x + width - 6;
     const strong = { class: "strong" }, end = { class: "soft", "text-anchor": "end" };
     const symbol = it.number === undefined ? words.operations[op]?.[1] : `**${num(it.number)}`;
@@ -41,8 +42,8 @@ export function picture({ nodes, step, start, now, pin }, { edges, gap }) {
         "stroke-dasharray": known ? null : "4 3",
       }),
       active && text(right, y - 6, words.acting[+late], room, { ...end, class: tone }),
-      text(left, y + (height < 46 ? 27 : 17), symbol ?? cut(name, room), room, strong),
-      symbol && text(right, y + 17, cut(name, room - span(symbol) - 6), room, end),
+      text(left, y + (height < 46 ? 27 : 17), symbol ?? cut(it, room), room, strong),
+      symbol && text(right, y + 17, cut(it, room - span(symbol) - 6), room, end),
       known && height > 46 && text(left, y + 36, num(it.result), room - (it.trouble ? 10 : 0)),
       known && it.trouble && text(right, y + 36, "!", room, { ...end, ...strong }),
       it.shown && text(left, y + 53, `∂ ${num(it.grad)}${waits ? " …" : ""}`, room, { class: waits ? "soon" : "back" }));

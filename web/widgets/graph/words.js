@@ -48,8 +48,8 @@ function summary({ nodes, variables, overwrite, out, result }) {
   const slopes = variables.map(({ gradient }) => abs(gradient)), most = max(...slopes);
   const top = variables.filter((_, i) => slopes[i] > most * (1 - 1e-9));
   return say("result", out, num(result)) +
-    (overwrite || !finite(result) || !finite(most) || !top[0] ? ""
-      : say(top[1] ? "equal" : "most", top.map(({ name }) => name).join(", "), out, num((top[1] ? most : top[0].gradient) / 100))) +
+    (overwrite || !top[0] || nodes.some(({ trouble }) => trouble) ? ""
+      : say("most", top.map(({ name }) => name).join(", "), out, num(most))) +
     (often ? say(overwrite ? "lost" : "twice", often) : overwrite ? say("same") : "") +
     nodes.map(oddity).join("");
 }
@@ -59,7 +59,7 @@ export function described(it, out) {
   const { name, result, needs, known, shown, grad, waits, users } = it;
   return [
     definition(it) + (known && name !== num(result) ? ` = ${num(result)}` : ""),
-    it.trouble && why(it).replace(/(?<=[,;]) /g, "\n"),
+    it.trouble && why(it),
     !needs && say("constant", name),
     shown && say("slope", out, name, num(grad)) + (waits ? " …" : ""),
     ...users.map(([by, slot]) => shown && by.done && needs &&

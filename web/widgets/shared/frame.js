@@ -42,9 +42,9 @@ export function onWidth(element, signal, callback) {
 
 /** Whether an element's text is light, and so what is behind it dark. */
 function isLight(element) {
-  const pen = h("canvas", { width: 1, height: 1 }).getContext("2d", { willReadFrequently: true });
+  const pen = h("canvas", { width: 1, height: 1 }).getContext("2d");
   pen.fillStyle = getComputedStyle(element).color; // in whatever notation
   pen.fillRect(0, 0, 1, 1);
   const [red, green, blue] = pen.getImageData(0, 0, 1, 1).data;
-  return 0.2126 * red + 0.7152 * green + 0.0722 * blue > 140;
+  return 0.2 * red + 0.7 * green + 0.1 * blue > 140;
 }

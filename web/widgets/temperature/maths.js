@@ -102,7 +102,7 @@ export function measure(held, now) {
   const columns = Object.entries({
     zT: teacher, zS: z, t, s: softmax(z, T), t1: softmax(teacher, 1), s1: softmax(z, 1),
     g: gradient(own, z, now, label),
-    first: gradient(far.map((it) => it / T / T), z, now, label), // to first order in 1/T; times T², the limit
+    first: gradient(far.map((it) => it / T / T), z, now, label), // the leading term for T → ∞, ∝ 1/T²; times T², the limit
   });
   const row = (pick) => Object.fromEntries(columns.map(([key, values]) => [key, pick(values)]));
   const shown = chosen(teacher, held.students[example], label, pinned);

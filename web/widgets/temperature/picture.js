@@ -13,7 +13,7 @@ const teacher = ({ exact }) => [exact ? EXACT : TEACHER, 1];
 const LINES = [
   [{ stroke: "#009E73" }, "with T²"],
   [{ stroke: "#CC79A7", "stroke-dasharray": "7 4" }, "without T²"],
-  [{ class: "axis" }, "first order in 1/T"],
+  [{ class: "axis" }, "high-T approximation"],
   [{ class: "axis", "stroke-dasharray": "2 4" }, "of L_s"],
 ];
 

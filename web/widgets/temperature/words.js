@@ -13,7 +13,7 @@ export const plain = (text) => shortened(text, 80).replaceAll("␣", " ");
 const named = ({ name, index }) => (index === undefined ? name : quoted(name));
 
 /** What a ring marks: with T² a limit, without it an approximation, which changes with T. */
-export const coarse = ({ scaled }) => (scaled ? "T → ∞" : "first order");
+export const coarse = ({ scaled }) => (scaled ? "T → ∞" : "for high T");
 
 /** A class, for whoever points at it. */
 export function about({ label, pinned, scaled }, row) {
@@ -24,7 +24,7 @@ export function about({ label, pinned, scaled }, row) {
     named(row) + (index === label ? ", the label" : "") + (index === pinned ? ", picked" : ""),
     side("teacher", zT, t, t1),
     side("student", zS, s, s1),
-    `gradient ${signed(g)}, ${scaled ? "limit" : "first-order approximation"} ${signed(first)}`,
+    `gradient ${signed(g)}, ${scaled ? "limit" : "high-T approximation"} ${signed(first)}`,
   ];
 }
 
@@ -32,7 +32,7 @@ export function about({ label, pinned, scaled }, row) {
 export const lengthsAt = ({ sizes, far, labelSize }, i, T = TEMPERATURES[i]) => [
   `T = ${T}`,
   `with T² ${short(sizes[i] * T * T)}, limit ${short(far)}`,
-  `without ${short(sizes[i])}, first-order approximation ${short(far / T / T)}`,
+  `without ${short(sizes[i])}, high-T approximation ${short(far / T / T)}`,
   `of L_s ${short(labelSize)}`,
 ];
 
@@ -46,7 +46,7 @@ export function effect({ T, at, step, scaled, rows: [top, ...others], size, far,
   return `At T = ${at} the teacher gives ${short(1 - top.t)} to the classes other than ${named(top)} ` +
     `(${short(1 - top.t1)} at T = 1)` +
     `${others.slice(0, 2).map((row, i) => `${i ? " and" : "; next come"} ${named(row)} ${short(row.t)}`).join("")}. ` +
-    `‖s − t‖/T is ${short(size)}, its first-order approximation at this T ${short(far / T / T)}; ` +
+    `‖s − t‖/T is ${short(size)}, its high-T approximation at this T ${short(far / T / T)}; ` +
     `times T² it is ${short(size * T * T)}, with the limit ${short(far)} for T → ∞.` +
     (step ? ` In ${step} steps KL(t ‖ s) went from ${short(own[0])} to ${short(own[step])}; ` +
       `${scaled ? "without" : "with"} T² to ${short(other[step])}.` : "");
