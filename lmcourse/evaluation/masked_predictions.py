@@ -12,22 +12,23 @@ from collections.abc import Callable, Sequence
 from typing import Any, TypedDict
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
-from torch import Tensor, nn
 
 from lmcourse.corpus.bookworld import BookWorld
 from lmcourse.errors import CourseError
-from lmcourse.models.ngram import NGramModel
+from lmcourse.evaluation.predictors import Predict, checked, of_masked_lm, of_ngram
 from lmcourse.widgets import distributions
 from lmcourse.widgets.tokens import SPECIAL
 
-Predict = Callable[[list[str], list[int]], Any]
-"""Probabilities of the vocabulary's words at some hidden positions, (position, word).
-
-It is called with the tokens of a review and the positions that are hidden, all at once; what the
-tokens hold there must not be looked at.
-"""
+__all__ = [
+    "Predict",
+    "Predictions",
+    "answers",
+    "divergence",
+    "masked_predictions",
+    "of_masked_lm",
+    "of_ngram",
+]
 
 
 class Predictions(TypedDict):
@@ -72,7 +73,7 @@ def masked_predictions(
         for hidden in group:
             if hidden:
                 places = [words[k] for k in hidden]
-                model[e, places] = _checked(predict(review, hidden), len(hidden), len(vocabulary))
+                model[e, places] = checked(predict(review, hidden), len(hidden), len(vocabulary))
                 exact[e, places] = world.masked_posterior(review, hidden)
     if selected is None:
         model, exact = model[0], exact[0]
@@ -103,69 +104,8 @@ def answers(predict: Predict, world: BookWorld) -> Callable[[Sequence[str]], Pre
     return answer
 
 
-def of_ngram(model: NGramModel, world: BookWorld) -> Predict:
-    """An n-gram model as a masked one: it looks to the left alone, and past other holes not at all.
-
-    Args:
-        model: counted on ids of the world's vocabulary.
-        world: whose vocabulary it is.
-    """
-
-    def predict(tokens: list[str], hidden: list[int]) -> NDArray[np.float64]:
-        ids, holes = world.encode(tokens), set(hidden)
-        rows = []
-        for place in hidden:
-            start = place
-            while start > 0 and start - 1 not in holes and place - start < model.context:
-                start -= 1
-            before = ids[start:place]
-            rows.append([model.probability(w, before) for w in range(model.vocabulary_size)])
-        return np.array(rows)
-
-    return predict
-
-
-def of_masked_lm(model: nn.Module, world: BookWorld, mask_id: int | None = None) -> Predict:
-    """A masked language model of ours, over the world's own words.
-
-    Args:
-        model: called with ``input_ids``, (batch, time), it returns something with ``logits``. Its
-            first ids are those of the world's vocabulary; scores of others are left out, and the
-            rest renormalized.
-        world: whose vocabulary it is.
-        mask_id: the id of [MASK]; None: the first behind the world's words.
-    """
-    width = len(world.vocabulary)
-    mask = width if mask_id is None else mask_id
-
-    def predict(tokens: list[str], hidden: list[int]) -> Tensor:
-        ids = torch.tensor([world.encode(tokens)], device=next(model.parameters()).device)
-        ids[0, hidden] = mask
-        training = model.training
-        model.eval()
-        try:
-            with torch.no_grad():
-                logits = model(input_ids=ids).logits[0, hidden, :width]
-        finally:
-            model.train(training)
-        return logits.double().softmax(-1).cpu()
-
-    return predict
-
-
 def divergence(predictions: Predictions) -> NDArray[np.float64]:
     """KL(exact ‖ model) in nats at each position; NaN where there is no prediction."""
     exact = predictions["exact"]
     gap = distributions.divergence(exact, predictions["model"])
     return np.where(exact.sum(-1) > 0, gap, np.nan)
-
-
-def _checked(rows: Any, count: int, width: int) -> NDArray[np.float64]:
-    found = np.asarray(rows.detach().cpu() if isinstance(rows, Tensor) else rows, np.float64)
-    if found.shape != (count, width):
-        raise CourseError(
-            f"The model returned the shape {found.shape}, where {(count, width)} is needed.",
-            "Return one row for each hidden position, with a probability for each word of "
-            "world.vocabulary.",
-        )
-    return found
