@@ -14,6 +14,7 @@ _SUBMODULES = (
     "compression",
     "corpus",
     "evaluation",
+    "hub",
     "labs",
     "models",
     "notebooks",

@@ -143,6 +143,23 @@ def slides(
 
 
 @app.command()
+def models(
+    names: Annotated[
+        list[str] | None,
+        typer.Argument(help="Models to fetch: bert-base-uncased, organization/name, name@revision"),
+    ] = None,
+) -> None:
+    """Say which models are here; fetch those that you name, to have them without a network."""
+    from lmcourse import hub
+    from lmcourse.hub.overview import overview
+
+    for name in names or []:
+        print(hub.load(name))
+    if not names:
+        print(overview())
+
+
+@app.command()
 def doctor() -> None:
     """Say what is installed, which device there is, and what would not work and why."""
     from lmcourse import doctor as checks

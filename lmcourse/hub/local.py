@@ -1,0 +1,62 @@
+"""Models in files and folders of the reader's own."""
+
+from pathlib import Path
+from typing import Any
+
+from safetensors import SafetensorError, safe_open
+
+from lmcourse.errors import CourseError
+from lmcourse.hub.kinds import class_named
+from lmcourse.hub.loaded import Loaded, from_parts
+from lmcourse.hub.parts import CONFIG, WEIGHTS, find_parts
+from lmcourse.models.checkpoint import Model, read_tensors
+from lmcourse.tokenizers import Tokenizer
+
+
+def from_path(path: Path, kind: type[Model] | None) -> Loaded[Any]:
+    """What `Model.save` wrote, alone or in a folder with a tokenizer; or what transformers saved.
+
+    Raises:
+        CourseError: there is none, it is damaged, or it is none of ours or of this class.
+    """
+    if not path.is_dir():
+        return Loaded(own(path, kind), None, str(path))
+    try:
+        names = {each.name for each in path.iterdir() if each.is_file()}
+    except OSError as error:
+        raise CourseError(
+            f"{path} cannot be read: {error.strerror}.", "Check its rights."
+        ) from error
+    if CONFIG in names or WEIGHTS not in names:
+        return from_parts(find_parts(names, lambda name: path / name, str(path)), kind, str(path))
+    beside = path / "tokenizer.json"
+    tokenizer = Tokenizer.from_file(beside) if beside.name in names else None
+    return Loaded(own(path / WEIGHTS, kind), tokenizer, str(path))
+
+
+def own(path: Path, kind: type[Model] | None) -> Model:
+    """The model in a file that `Model.save` wrote, of the class that the file names.
+
+    Raises:
+        CourseError: it is no such file, is damaged, or holds a model of another class.
+    """
+    if kind is None:
+        architecture = _metadata(path).get("architecture", "")
+        kind = class_named(architecture) if architecture else None
+        if kind is None:
+            raise CourseError(
+                f"{path} holds {architecture or 'no model of the course'}, which is no class of "
+                "lmcourse.models.",
+                "Give a file that model.save(path) wrote. What the transformers library saved is "
+                "loaded by the path of its folder, since the configuration is in another file.",
+            )
+    return kind.load(path)
+
+
+def _metadata(path: Path) -> dict[str, str]:
+    try:
+        with safe_open(path, "pt") as file:
+            return dict(file.metadata() or {})
+    except (SafetensorError, OSError, ValueError):
+        read_tensors(path)  # which says why not
+        raise

@@ -1,0 +1,29 @@
+"""What can be loaded without a network, in words: `lmcourse models`."""
+
+from lmcourse.hub.cached import downloaded
+from lmcourse.hub.checkpoints import shipped
+
+
+def overview() -> str:
+    """The models that come with the course, and those of the hub that were downloaded."""
+    ours = [
+        f"  {name}  {_size(one.model.size)}  {one.about}".rstrip()
+        for name, one in shipped().items()
+    ]
+    theirs = [
+        f"  {name}  {_size(sum(file.size for file in one.files.values()))}  commit {one.commit[:7]}"
+        for name, one in downloaded().items()
+    ]
+    return "\n".join(
+        [
+            "With the course:",
+            *(ours or ["  none yet"]),
+            "From the Hugging Face hub, downloaded:",
+            *(theirs or ["  none; `lmcourse models bert-base-uncased` fetches one"]),
+            'In a notebook, hub.load("NAME") gives a model with its tokenizer.',
+        ]
+    )
+
+
+def _size(size: int) -> str:
+    return f"{size / 1e6:,.1f} MB"
