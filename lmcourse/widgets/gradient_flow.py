@@ -56,7 +56,7 @@ class GradientFlow(Widget):
             1000, if it is longer;
             None: do not.
         step: T, the step of the loss whose gradient is drawn as curves; None: the last.
-        before: draw the curves of other settings, wide and hollow, behind the present ones: the six
+        before: draw the curves of other settings, wide and pale, behind the present ones: the six
             settings in the order above; None: do not.
 
     Raises:
@@ -111,13 +111,14 @@ class GradientFlow(Widget):
     def alt(self) -> str:
         """What is to be seen, in words, at the present settings."""
         now = [getattr(self, name) for name in SETTINGS]
-        before = f" Behind them, hollow: {self._words(self.before)}." if self.before else ""
+        before = f" Behind them, pale: {self._words(self.before)}." if self.before else ""
         return (
             f"Gradient flow: the norm of the gradient of a loss at step {self.step or self._time} "
-            "with respect to the state at each step before it, on a log scale, for an RNN, an LSTM "
-            f"and a GRU with {self._width} units that read the same {self._time} inputs. Heat "
-            "strips show it for every step of the loss and every distance back, curves for one "
-            f"loss. Settings: {self._words(now)}.{before}"
+            "with respect to the state at each step before it (of the LSTM, hidden and cell "
+            "state), on a log scale, for an RNN, an LSTM and a GRU with "
+            f"{self._width} units that read the same {self._time} inputs. Heat strips show it for "
+            "every step of the loss and every distance back, curves for one loss. "
+            f"Settings: {self._words(now)}.{before}"
         )
 
     def _words(self, settings: Sequence[Any]) -> str:

@@ -235,13 +235,16 @@ def test_curves_are_kept_and_compared(widget, browser: Browser, tmp_path: Path):
         assert wide.first.get_attribute("d") != page.locator(
             ".lm svg path[stroke-width='3'][stroke='#0072B2']"
         ).first.get_attribute("d")
-        expect(page.get_by_text("Wide and hollow: the curves before, with ρ = 1,")).to_be_visible()
+        expect(page.get_by_text("Pale: the curves before, with ρ = 1,")).to_be_visible()
+        kept = page.locator(".lm svg text.letter").filter(has_text="′")
+        expect(kept).to_have_text(["R′", "L′", "G′"])
         says(page, "They were: RNN: ")
         assert page.locator(".lm svg [opacity]").count() == 0  # as dark as the present ones
         box = page.get_by_role("grid", name="Curves").bounding_box()
         page.mouse.move(box["x"] + box["width"] / 2, box["y"] + 40)
         expect(page.locator(".lm-tip")).to_have_text(re.compile(r"RNN [^\n]+ \(before .+\)\n"))
         page.get_by_text("Show values").click()
+        expect(page.locator(".lm caption")).to_contain_text("LSTM: (h, c)")
         expect(page.get_by_role("columnheader")).to_have_text(
             ["t", *(f"{kind}{when}" for when in ("", " before") for kind in ("RNN", "LSTM", "GRU"))]
         )

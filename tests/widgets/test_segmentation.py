@@ -30,6 +30,20 @@ def test_longest_first_loses_a_character_where_bpe_does(browser, tmp_path):
         says(it.page, "would cut 0 of 2 otherwise")
 
 
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("x", "cut 0 of 1 words"),  # x</w>, x and ▁ x
+        ("x w low", "cut 0 of 3 words"),
+        ("e 🙂 ☃", "cut 0 of 3 words"),
+        ("newestlow low", "cut 1 of 2 words"),
+    ],
+)
+def test_cuts_between_letters_are_compared(text, said, browser, tmp_path):
+    with opened(browser, tmp_path, Segmentation(**TOOLS, text=text)) as it:
+        says(it.page, f"They {said} differently")
+
+
 @pytest.mark.parametrize("algorithm", TOOLS)
 def test_a_long_word_goes_on_below_and_nothing_is_cut_off(algorithm, browser, tmp_path):
     widget = Segmentation(**TOOLS, text=LONG, algorithm=algorithm)

@@ -290,9 +290,9 @@ def test_a_setting_out_of_range(setting, says):
 def test_the_settings_before_are_told_and_normalized(widget):
     widget.before = [0.5, "relu", 2, 20, float("inf"), 7]
     assert widget.before == [0.5, "relu", 2.0, None, None, 7]
-    assert "hollow: spectral radius 0.5" in widget.alt and "the loss at step 7." in widget.alt
+    assert "pale: spectral radius 0.5" in widget.alt and "the loss at step 7." in widget.alt
     widget.before = None
-    assert "hollow" not in widget.alt
+    assert "pale" not in widget.alt
 
 
 def test_infinity_is_no_clipping():

@@ -121,7 +121,7 @@ const build = ({ data: network, view, moving, tip, say, signal }) => {
     table() {
       const all = earlier ? [data, earlier] : [data];
       return {
-        caption: `‖∂L_T/∂h_t‖ for the loss at T = ${all.map(({ T }) => T).join(", and before at T = ")}`,
+        caption: `‖∂L_T/∂h_t‖, LSTM: (h, c), for the loss at T = ${all.map(({ T }) => T).join(", and before at T = ")}`,
         head: ["t", ...KINDS, ...(earlier ? KINDS.map((kind) => `${kind} before`) : [])],
         rows: times(Math.max(...all.map(({ T }) => T)), (i) =>
           [i + 1, ...all.flatMap((it) => KINDS.map((_, kind) => value(it, kind, i + 1)))]),
@@ -146,7 +146,7 @@ const build = ({ data: network, view, moving, tip, say, signal }) => {
 
 export default widget({
   name: "gradient-flow",
-  label: "Gradient flow through an RNN, an LSTM and a GRU",
+  label: "Gradient flow: RNN, LSTM, GRU",
   title: "How far back does the gradient reach?",
   intro: "Each row of a strip is a loss at step T. Click a row to see its curves.",
   call: "GradientFlow(network, ",

@@ -37,7 +37,8 @@ const build = ({ data: tools, view, tip, say }) => {
       tip.hide();
       const lanes = tools.map((it) => ({ ...cutText(it, now.text), strong: it.kind === now.algorithm }));
       const wrong = contrast && cutText(contrast, now.text);
-      const cuts = ({ chunks }, i) => String(chunks[i].map(({ to }) => to));
+      // Between letters: a mark of a word's edge, or a byte of a letter, may be a token of its own.
+      const cuts = ({ chunks }, i) => String([...new Set(chunks[i].map(({ first }) => first))]);
       const apart = (some) => lanes[0].chunks.filter((_, i) => new Set(some.map((it) => cuts(it, i))).size > 1).length;
       const many = lanes[0].chunks.length;
       let caption = many ? `Tokens: ${lanes.map((it) => `${it.name} ${it.all.length}`).join(", ")}. ` : "There is no text. ";

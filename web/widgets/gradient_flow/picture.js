@@ -10,7 +10,6 @@ import { LANE } from "./layout.js";
 /** As in lmcourse/style.py; a letter and a dash tell them apart without color. */
 const COLORS = { RNN: "#0072B2", LSTM: "#D55E00", GRU: "#009E73" };
 const DASHES = { LSTM: "9 4", GRU: "2 4" };
-const WIDE = { LSTM: "18 6", GRU: "5 6" };
 const LOW = -12; // the least exponent that has a color and a place of its own
 
 const drawable = (value) => value > 0 && value < Infinity;
@@ -20,9 +19,9 @@ const pen = (stroke, width, dash) => ({ stroke, "stroke-width": width, "stroke-d
 const line = (kind, width) =>
   ({ ...pen(COLORS[kind], width, DASHES[kind]), "stroke-linecap": kind === "GRU" ? "round" : null });
 const axis = (d, dash) => path(d, { class: "axis", ...pen(null, null, dash) });
-/** What was kept: wide and hollow, so that it is as dark as the rest and yet another. */
-const hollow = (d, stroke, width, dash) =>
-  [path(d, pen(stroke, width, dash)), path(d, pen("var(--bg)", width - 3, dash))];
+/** What was kept: a wide band, pale between edges as dark as the rest. */
+const band = (d, stroke, width) =>
+  [path(d, pen(stroke, width)), path(d, { ...pen("var(--bg)", width - 2), "stroke-opacity": 0.6 })];
 
 /** The exponent where a scale ends: 4, or what the values ask for. */
 function highest(values) {
@@ -117,7 +116,7 @@ function legend({ x, y, width, beside }, high, id) {
 }
 
 /** ‖∂L_T/∂h_t‖ with its subscripts. */
-const gradient = () => ["‖∂L", "T", "/∂h", "t", "‖"].map((words, i) =>
+const gradient = () => ["‖∂L", "T", "/∂h", "t", "‖, LSTM: (h, c)"].map((words, i) =>
   s("tspan", i ? { dy: i % 2 ? 3 : -3, "font-size": i % 2 ? 9 : 12 } : null, words));
 
 const scales = ({ x, y, width, height }, { time, high }) => [
@@ -150,23 +149,23 @@ function chart(box, data, id) {
       return draw(marks.join(""), COLORS[kind]);
     }));
 
-  /** The kind's initial on its curve, at a step of its own so that no two meet. */
-  const letter = ({ kind, norms }, i) => {
+  /** The kinds' initials on their curves, each at a step of its own so that no two meet. */
+  const letters = ({ T, flows }, share, mark = "") => flows.map(({ kind, norms }, i) => {
     let at = -1;
     norms.forEach((value, back) => {
       const level = drawable(value) && up(value) - y;
-      if (level > 4 && level < height - 4 && (at < 0 || back <= (T - 1) * (0.72 - 0.24 * i))) at = back;
+      if (level > 4 && level < height - 4 && (at < 0 || back <= (T - 1) * (share - 0.24 * i))) at = back;
     });
     const [cx, cy] = [across(T - at), up(norms[at])];
     return at >= 0 && [s("circle", { class: "paper", cx, cy, r: 9, ...pen(COLORS[kind], 2) }),
-      text(cx, cy + 4, kind[0], { class: "letter" })];
-  };
+      text(cx, cy + 4, kind[0] + mark, { class: "letter" })];
+  });
 
   return [
     title(x - 46, y - 34, `One loss, at T = ${T}`),
     note(x - 46, y - 14, gradient()),
-    earlier && [hollow(`M${x + width - 80} ${y - 38}h30`, COLORS.RNN, 9), note(x + width, y - 34, "before", "end")],
-    changed && note(x + width, y - 14, "thin: neither cut nor clipped", "end"),
+    earlier && [band(`M${x + width - 80} ${y - 38}h30`, COLORS.RNN, 9), note(x + width, y - 34, "before", "end")],
+    changed && note(x + width, y - 14, "thin: uncut, unclipped", "end"),
     decades(LOW, high).map((it) => [
       path(`M${x} ${up(10 ** it)}h${width}`, { class: "rule" }),
       note(x - 6, up(10 ** it) + 4, power(it), "end")]),
@@ -176,13 +175,12 @@ function chart(box, data, id) {
     note(x - 6, bottom - 2, "0", "end"),
     note(x + width, bottom + 34, "time step t", "end"),
     s("g", { "clip-path": `url(#plot${id})` },
-      earlier && earlier.flows.map(({ kind, norms }) =>
-        hollow(curve(norms, earlier.T), COLORS[kind], 9, WIDE[kind])),
+      earlier && earlier.flows.map(({ kind, norms }) => band(curve(norms, earlier.T), COLORS[kind], 9)),
       [1, 3].map((wide) => (wide > 1 || changed) && flows.map(({ kind, norms, full }) =>
         path(curve(wide > 1 ? norms : full, T), line(kind, wide))))),
-    earlier && lanes(earlier, (d, stroke) => hollow(d, stroke, 5)),
+    earlier && lanes(earlier, (d, stroke) => band(d, stroke, 5)),
     lanes(data, (d, stroke) => path(d, pen(stroke, 3))),
-    flows.map(letter)];
+    earlier && letters(earlier, 0.8, "′"), letters(data, 0.72)];
 }
 
 /** A line through the curves at time step t, with a dot on each. */

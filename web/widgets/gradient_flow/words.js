@@ -49,7 +49,7 @@ const kept = ({ T, spectral_radius, activation, forget_bias, truncation, clip })
   `the curves before, with ρ = ${spectral_radius}, ${activation}, forget bias ${forget_bias}, ` +
   `${truncation ? `cut after ${truncation}` : "not cut"}, ${clip ? `θ = ${short(clip)}` : "not clipped"}, T = ${T}`;
 
-export const caption = (data) => effect(data) + (data.earlier ? ` Wide and hollow: ${kept(data.earlier)}.` : "");
+export const caption = (data) => effect(data) + (data.earlier ? ` Pale: ${kept(data.earlier)}.` : "");
 
 const lengths = ({ T, flows, cut }) => flows.map(({ kind, norms, whole }) => {
   const far = Math.min(T, cut) - 1;

@@ -37,7 +37,7 @@ export function cutText(tool, text) {
     for (const it of tool.cut(chars).tokens) {
       const to = at[it.end - 1];
       (chunks[ends.findIndex((end) => to < end)] ?? chunks.at(-1)) // trailing spaces go with the last
-        .push({ ...it, to, chars, tool, lost: it.id === undefined || it.id === tool.facts.unknown });
+        .push({ ...it, first: at[it.start], to, chars, tool, lost: it.id === undefined || it.id === tool.facts.unknown });
     }
   }
   return { ...tool, chunks, all: chunks.flat() };
@@ -57,18 +57,31 @@ export const worth = ({ id, piece, lost, tool: { facts } }) => {
 export const about = (it) => [quoted(it.piece), it.tool.name, it.id === undefined ? "no token" : `id ${it.id}`, worth(it)]
   .filter(Boolean).join(", ");
 
-/** A field for a number of steps, of `last(tool)` that there are. */
+/** A field for a number of steps, of `last(tool)` that there are. What it does not take changes nothing, and is named. */
 export const counted = (tools, last) => ({ onInput, onSettle }) => {
+  let now;
   const input = h("input", {
     type: "number", style: TEXT, min: 0,
-    oninput() { if (input.value && input.checkValidity()) onInput(+input.value); },
-    onchange() { input.reportValidity(); onSettle(); },
+    oninput() {
+      const fits = input.value && input.checkValidity();
+      input.ariaInvalid = !fits;
+      why.textContent = fits ? "" : `A whole number from 0 to ${input.max} is needed; ${now} stays.`;
+      if (fits) onInput(+input.value);
+    },
+    onchange() {
+      input.value = now; // what was wrong with another stays below
+      input.ariaInvalid = false;
+      onSettle();
+    },
   });
+  const why = h("div", { "aria-live": "polite", style: "color:var(--ink)" });
   return {
-    node: h("div", { class: "lm-field" }, h("label", null, "Step", input)),
+    node: h("div", { class: "lm-field" }, h("label", null, "Step", input), why),
     show(value, { algorithm }) {
       input.max = last(tools.find(({ kind }) => kind === algorithm));
-      input.value = Math.min(value, input.max);
+      now = Math.min(value, input.max);
+      if (+input.value !== now) why.textContent = "";
+      input.value = now;
     },
   };
 };

@@ -23,7 +23,7 @@ export function buttons({ model, view, name, call, svg, say, signal, root }) {
       say("Copied.");
     } catch {
       copied.select();
-      say("Press Ctrl+C to copy what is selected.");
+      say("Press Ctrl+C to copy.");
     }
   }
   const undo = button("Undo", view.undo);
