@@ -1,0 +1,277 @@
+"""Masking: the rates and lengths that papers give, whole words, and masks that come again."""
+
+import math
+
+import numpy as np
+import pytest
+import torch
+from scipy.stats import chi2_contingency, chisquare
+
+from lmcourse.errors import CourseError
+from lmcourse.models.spanbert import SpanBertConfig, SpanBertForPreTraining
+from lmcourse.training.examples import padded
+from lmcourse.training.masking import Masking, StaticMasking
+from lmcourse.training.seeds import generator_of
+from lmcourse.training.selection import NEVER, Spans, Tokens, Words, budgets, word_numbers
+from lmcourse.widgets.masking_draw import Rules, draw
+
+MASK, VOCAB = 99, 50
+EVERY = [Tokens(), Tokens(exact=False), Words(), Words(exact=False), Spans()]
+
+
+def seeded(seed=0):
+    return torch.Generator().manual_seed(seed)
+
+
+def text(batch, time, seed=0):
+    """A text, with special tokens at both ends and padding of several lengths behind."""
+    ids = torch.randint(VOCAB, (batch, time), generator=seeded(seed))
+    lengths = torch.randint(3, time + 1, (batch,), generator=seeded(seed + 1))
+    place = torch.arange(time)
+    maskable = (place > 0) & (place < lengths[:, None] - 1)
+    return ids, maskable
+
+
+def word_ids(batch, time, longest, seed=0):
+    begins = torch.rand(batch, time, generator=seeded(seed)) < 1 / longest
+    return begins.cumsum(1)
+
+
+@pytest.mark.parametrize("select", EVERY, ids=repr)
+def test_labels_stand_where_something_was_asked_for_and_nowhere_else(select):
+    masking = Masking(MASK, VOCAB, select, rate=0.3)
+    for seed in range(20):
+        ids, maskable = text(6, 25, seed)
+        words = word_ids(6, 25, 2, seed)
+        before = ids.clone()
+        read, labels = masking(ids, maskable, words, generator=seeded(seed))
+        chosen = labels != -100
+        assert torch.equal(ids, before)
+        assert not (chosen & ~maskable).any()
+        assert torch.equal(labels[chosen], ids[chosen]) and torch.equal(read[~chosen], ids[~chosen])
+        again = masking(ids, maskable, words, generator=seeded(seed))
+        assert torch.equal(read, again[0]) and torch.equal(labels, again[1])
+
+
+@pytest.mark.parametrize("select", EVERY, ids=repr)
+def test_of_the_chosen_80_10_and_10_percent_become_mask_random_and_themselves(select):
+    ids = torch.randint(VOCAB, (400, 100), generator=seeded(1))
+    read, labels = Masking(MASK, VOCAB, select)(ids, generator=seeded(2))
+    chosen = labels != -100
+    masked = (chosen & (read == MASK)).sum()
+    kept = (chosen & (read == ids)).sum()
+    count = chosen.sum()
+    shares = torch.stack([masked, count - masked - kept, kept]) / count
+    hit = 0.1 / VOCAB  # a random token may be the right one
+    # Tokens of a span share one fate: there are fewer draws.
+    error = 4 * math.sqrt(0.25 * (10 if isinstance(select, Spans) else 1) / count)
+    assert shares.tolist() == pytest.approx([0.8, 0.1 - hit, 0.1 + hit], abs=error)
+    other = read[chosen & (read != MASK) & (read != ids)]
+    assert other.unique().tolist() == list(range(VOCAB))  # each token may stand in
+
+
+@pytest.mark.parametrize("select", [Tokens(), Spans()], ids=repr)
+@pytest.mark.parametrize("rate", [0.01, 0.15, 0.5, 1.0])
+def test_the_exact_count_is_berts(select, rate):
+    masking = Masking(MASK, VOCAB, select, rate=rate)
+    for seed in range(10):
+        ids, maskable = text(8, 30, seed)
+        _, labels = masking(ids, maskable, word_ids(8, 30, 3, seed), generator=seeded(seed))
+        n = maskable.sum(1)
+        wanted = [min(k, max(1, math.floor(rate * k + 0.5))) for k in n.tolist()]
+        assert (labels != -100).sum(1).tolist() == wanted
+
+
+@pytest.mark.parametrize("select", [Tokens(False), Words(False)], ids=repr)
+def test_the_independent_draw_takes_each_token_at_the_rate(select):
+    words = word_ids(1, 12, 2, 5).expand(20_000, 12).contiguous()
+    _, labels = Masking(MASK, VOCAB, select)(
+        torch.zeros_like(words), None, words, generator=seeded()
+    )
+    share = (labels != -100).double().mean(0)
+    assert ((share - 0.15).abs() < 4 * math.sqrt(0.15 * 0.85 / 20_000)).all()
+
+
+def test_each_set_of_so_many_tokens_is_as_likely():
+    ids = torch.zeros(6000, 5, dtype=torch.long)
+    _, labels = Masking(MASK, VOCAB, rate=0.4)(ids, generator=seeded(3))
+    sets = ((labels != -100).long() * 2 ** torch.arange(5)).sum(1)
+    counts = sets.unique(return_counts=True)[1]
+    assert len(counts) == 10 and chisquare(counts.numpy()).pvalue > 1e-3
+
+
+@pytest.mark.parametrize("select", [Words(), Words(exact=False)], ids=repr)
+def test_words_are_taken_whole(select):
+    for seed in range(20):
+        ids, maskable = text(6, 40, seed)
+        words = word_numbers(ids, maskable, word_ids(6, 40, 3, seed))
+        chosen = select(words, 0.3, seeded(seed)) != NEVER
+        for row, asked in zip(words, chosen, strict=True):
+            for word in row[row != NEVER].unique():
+                assert asked[row == word].unique().numel() == 1
+        if select.exact:
+            budget = budgets(words, 0.3)
+            assert (chosen.sum(1) <= budget).all()
+            for row, asked, left in zip(words, chosen, budget - chosen.sum(1), strict=True):
+                sizes = [int((row == word).sum()) for word in row[~asked & (row != NEVER)].unique()]
+                assert min(sizes, default=99) > left or left == 0  # nothing left would fit
+
+
+def test_each_piece_of_a_word_has_its_own_fate_and_a_span_has_one():
+    words = torch.zeros(3000, 2, dtype=torch.long)
+    for select, alike in ((Words(), 0.66), (Spans(), 1.0)):  # 0.66 = 0.8² + 0.1² + 0.1²
+        ids = torch.full_like(words, 7)
+        masking = Masking(MASK, 10**9, select, rate=1.0)
+        read, _ = masking(ids, None, words, generator=seeded())
+        fate = torch.where(read == MASK, 0, torch.where(read == 7, 1, 2))
+        same = (fate[:, 0] == fate[:, 1]).double().mean()
+        assert same.item() == pytest.approx(alike, abs=0.04)
+
+
+def test_lengths_of_spans_are_spanberts():
+    spans = Spans()
+    mean = (spans.probabilities * torch.arange(1, 11)).sum()
+    assert mean.item() == pytest.approx(3.8, abs=0.005)  # section 3.1
+    # One span in a long text, with a budget that it cannot spend, is as long as it was drawn.
+    words = torch.arange(400).expand(1500, 400)
+    leads = Spans()(words, 10 / 400, seeded(4))
+    first = torch.tensor(
+        [row[row != NEVER].tolist().count(int(row[row != NEVER][0])) for row in leads]
+    )
+    assert budgets(words, 10 / 400).unique().tolist() == [10]
+    assert 3.3 < first.double().mean() < 4.2 and first.max() == 10
+
+
+def test_spans_begin_at_words_and_stop_at_special_tokens():
+    for seed in range(30):
+        ids, maskable = text(4, 40, seed)
+        maskable[:, 20] = False
+        words = word_numbers(ids, maskable, torch.zeros_like(ids) + torch.arange(40) // 3)
+        leads = Spans()(words, 0.3, seeded(seed))
+        for row, lead in zip(words.tolist(), leads.tolist(), strict=True):
+            for place, first in enumerate(lead):
+                if first == NEVER:
+                    continue
+                assert first == 0 or row[first - 1] != row[first]
+                assert NEVER not in row[first : place + 1]  # none in between
+                assert row[place] - row[first] < 10
+
+
+def test_spanbert_can_read_spans():
+    torch.manual_seed(0)
+    config = SpanBertConfig(VOCAB, 12, 1, 2, 16, max_position_embeddings=40, max_span_length=20)
+    model = SpanBertForPreTraining(config)
+    ids, maskable = text(8, 40)
+    mask = torch.arange(40) < maskable.sum(1, keepdim=True) + 2
+    read, labels = Masking(3, VOCAB, Spans())(ids, maskable, generator=seeded())
+    result = model(read, labels=labels, attention_mask=mask.long())
+    assert result.boundary_loss.isfinite() and result.masked_lm_loss > 0
+
+
+@pytest.mark.parametrize(
+    ("kind", "select"),
+    [("token", Tokens(exact=False)), ("word", Words(exact=False)), ("span", Spans())],
+)
+def test_it_draws_as_the_widget_does(kind, select):
+    """The same rules stand in `lmcourse.widgets.masking_draw`, which knows no torch."""
+    words, special = [0, 1, 1, 2, 3, 3, 4], [1, 0, 0, 0, 0, 0, 0]
+    rate, many = 0.4, 5000
+    rules = Rules(kind, rate, 0.6, 0.2)
+    theirs = [tuple(draw(rules, words, special, 1000, s, 0).fates) for s in range(many)]
+    ids = torch.arange(7).expand(many, 7) + 5000
+    read, labels = Masking(MASK, 1000, select, rate, 0.6, 0.2)(
+        ids,
+        torch.tensor(special).expand(many, 7) == 0,
+        torch.tensor(words).expand(many, 7),
+        generator=seeded(),
+    )
+    fates = torch.where(read == MASK, 1, torch.where(read == ids, 3, 2)) * (labels != -100)
+    ours = [tuple(row) for row in fates.tolist()]
+    kinds = sorted({*ours, *theirs})
+    counts = np.array([[draws.count(kind) for kind in kinds] for draws in (ours, theirs)])
+    often = counts.sum(0) > 20
+    table = np.column_stack([counts[:, often], counts[:, ~often].sum(1)])
+    table = table[:, table.sum(0) > 0]
+    assert table.shape[1] > 10 and chi2_contingency(table).pvalue > 1e-3
+
+
+# ------------------------------------------------------------------- static masking
+
+
+def examples(lengths=(7, 12, 9, 4)):
+    return [
+        {"input_ids": list(range(5, 5 + n)), "special_tokens_mask": [1, *[0] * (n - 2), 1]}
+        for n in lengths
+    ]
+
+
+def of(static, which, epoch):
+    """The masks of some examples in an epoch, each in its own length."""
+    batch = padded([examples()[i] for i in which])
+    batch |= {"example": torch.tensor(which), "epoch": torch.full((len(which),), epoch)}
+    read, labels = static.of_batch(batch)
+    return {
+        i: (read[row, :n].tolist(), labels[row, :n].tolist())
+        for row, i in enumerate(which)
+        if (n := len(examples()[i]["input_ids"]))
+    }
+
+
+@pytest.mark.parametrize("select", EVERY, ids=repr)
+def test_static_masks_come_again_in_any_batch(select):
+    static = StaticMasking(Masking(MASK, VOCAB, select, rate=0.5), copies=3, seed=8)
+    epochs = [of(static, [0, 1, 2, 3], epoch) for epoch in range(7)]
+    for epoch in range(7):
+        assert epochs[epoch] == epochs[epoch % 3]
+        for i in range(4):
+            assert of(static, [i], epoch)[i] == epochs[epoch][i]  # less padding
+    assert len({str(epoch[1]) for epoch in epochs}) == 3
+    other = StaticMasking(static.masking, copies=3, seed=9)
+    assert of(other, [1], 0) != of(static, [1], 0)
+
+
+def test_dynamic_masks_do_not_come_again_and_the_batch_says_what_is_maskable():
+    batch = padded(examples())
+    masking, seen = Masking(MASK, VOCAB, rate=0.5), set()
+    for seed in range(10):
+        read, labels = masking.of_batch(batch, generator_of(seed))
+        seen.add(str(read.tolist()))
+        never = (batch["special_tokens_mask"] == 1) | (batch["attention_mask"] == 0)
+        assert not (never & (labels != -100)).any()
+    assert len(seen) == 10
+    del batch["special_tokens_mask"]  # then padding alone is left out
+    _, labels = Masking(MASK, VOCAB, rate=1.0).of_batch(batch)
+    assert torch.equal(labels != -100, batch["attention_mask"] == 1)
+
+
+def test_a_sequence_without_any_text_has_no_mask():
+    ids = torch.zeros(2, 4, dtype=torch.long)
+    maskable = torch.tensor([[False] * 4, [False, True, False, False]])
+    for select in EVERY:
+        _, labels = Masking(MASK, VOCAB, select, rate=1.0)(ids, maskable, generator=seeded())
+        assert torch.equal(labels != -100, maskable)
+
+
+def test_seeds_differ_in_every_number():
+    numbers = [(), (0,), (1,), (0, 0), (0, 1), (1, 0), (1, 1), (2**32,), (10,)]
+    assert len({generator_of(*it).initial_seed() for it in numbers}) == len(numbers)
+    assert generator_of(3, 4).initial_seed() == generator_of(np.int64(3), 4).initial_seed()
+
+
+@pytest.mark.bad_input
+def test_what_does_not_fit_is_refused():
+    for bad in ({"rate": 0.0}, {"rate": 1.2}, {"masked": 0.95}, {"random": -0.1}):
+        with pytest.raises(CourseError, match=r"A masking cannot have rate=.*BERT's are"):
+            Masking(MASK, VOCAB, **bad)
+    with pytest.raises(CourseError, match="geometric with p=0"):
+        Spans(p=0.0)
+    with pytest.raises(CourseError, match="longest is 0"):
+        Spans(longest=0)
+    with pytest.raises(CourseError, match="copies is 0"):
+        StaticMasking(Masking(MASK, VOCAB), copies=0)
+    with pytest.raises(CourseError, match="does not say which examples"):
+        StaticMasking(Masking(MASK, VOCAB)).of_batch(padded(examples()))
+    with pytest.raises(CourseError, match="maskable has shape"):
+        Masking(MASK, VOCAB)(torch.zeros(1, 3, dtype=torch.long), torch.ones(1, 2) > 0)
+    with pytest.raises(CourseError, match="input_ids is of the class list"):
+        Masking(MASK, VOCAB)([[1, 2]])

@@ -1,0 +1,146 @@
+"""Schedules: the papers' formulas, and the `transformers` library's curves."""
+
+import math
+
+import pytest
+import torch
+import transformers
+from torch import nn
+
+from lmcourse.errors import CourseError
+from lmcourse.models.bert_heads import BertForPreTraining
+from lmcourse.models.deberta import DebertaConfig, DebertaForMaskedLM
+from lmcourse.models.rnn_lm import RNNConfig, RNNLanguageModel
+from lmcourse.training.schedules import (
+    adamw,
+    constant,
+    cosine,
+    inverse_square_root,
+    linear,
+    parameter_groups,
+    scheduled,
+    slanted_triangular,
+)
+from tests.models.small import BERT
+
+
+def rates(make, steps=60, rate=0.3):
+    optimizer = torch.optim.SGD([nn.Parameter(torch.zeros(1))], lr=rate)
+    scheduler, found = make(optimizer), []
+    for _ in range(steps):
+        found.append(optimizer.param_groups[0]["lr"])
+        optimizer.step()
+        scheduler.step()
+    return found
+
+
+@pytest.mark.parametrize("warmup", [0, 1, 7, 40])
+def test_curves_are_those_of_transformers(warmup):
+    theirs = transformers.optimization
+    pairs = [
+        (constant(warmup), lambda o: theirs.get_constant_schedule_with_warmup(o, warmup)),
+        (linear(warmup, 50), lambda o: theirs.get_linear_schedule_with_warmup(o, warmup, 50)),
+        (cosine(warmup, 50), lambda o: theirs.get_cosine_schedule_with_warmup(o, warmup, 50)),
+    ]
+    for curve, reference in pairs:
+        # (Theirs of the cosine rises again behind its end.)
+        ours = rates(lambda optimizer, curve=curve: scheduled(optimizer, curve), 51)
+        assert ours == pytest.approx(rates(reference, 51), abs=1e-12)
+
+
+def test_the_inverse_square_root_is_vaswanis_equation_3():
+    curve = inverse_square_root(4000, 512)
+    for step in (1, 2, 100, 4000, 4001, 100_000):
+        wanted = 512**-0.5 * min(step**-0.5, step * 4000**-1.5)
+        assert curve(step - 1) == pytest.approx(wanted)
+    ours = rates(lambda optimizer: scheduled(optimizer, inverse_square_root(7)), 30)
+    theirs = rates(lambda o: transformers.optimization.get_inverse_sqrt_schedule(o, 7), 31)
+    assert ours == pytest.approx(theirs[1:])  # they count from 0, the paper from 1
+    plain = inverse_square_root(4000)
+    assert plain(3999) == pytest.approx(1) and plain(15_999) == pytest.approx(0.5)
+    assert curve(99) / plain(99) == pytest.approx(512**-0.5 * 4000**-0.5)
+
+
+def test_the_slanted_triangle_is_ulmfits_equation_3():
+    T, cut_frac, ratio = 200, 0.1, 32
+    curve, cut = slanted_triangular(T), 20
+    for t in range(T + 1):
+        p = t / cut if t < cut else 1 - (t - cut) / (cut * (1 / cut_frac - 1))
+        assert curve(t) == pytest.approx((1 + p * (ratio - 1)) / ratio)
+    assert curve(0) == pytest.approx(1 / 32) == curve(T) and curve(20) == 1
+    assert all(slanted_triangular(T)(t) >= 1 / 32 for t in range(400))
+    assert min(slanted_triangular(25, 0.3)(t) for t in range(26)) == pytest.approx(1 / 32)
+
+
+def test_a_schedule_is_taken_up_again():
+    whole = rates(lambda optimizer: scheduled(optimizer, cosine(3, 20)), 20)
+    optimizer = torch.optim.SGD([nn.Parameter(torch.zeros(1))], lr=0.3)
+    scheduler = scheduled(optimizer, cosine(3, 20))
+    for _ in range(8):
+        optimizer.step(), scheduler.step()
+    states = optimizer.state_dict(), scheduler.state_dict()
+    optimizer = torch.optim.SGD([nn.Parameter(torch.zeros(1))], lr=0.3)
+    scheduler = scheduled(optimizer, cosine(3, 20))
+    optimizer.load_state_dict(states[0]), scheduler.load_state_dict(states[1])
+    found = []
+    for _ in range(12):
+        found.append(optimizer.param_groups[0]["lr"])
+        optimizer.step(), scheduler.step()
+    assert found == whole[8:]
+
+
+def test_weight_decay_spares_what_berts_code_spares():
+    model = BertForPreTraining(BERT)
+    decayed, spared = parameter_groups(model, 0.1)
+    names = {id(p): name for name, p in model.named_parameters()}
+    found = {names[id(p)] for p in spared["params"]}
+    assert found == {n for n in names.values() if "norm" in n or n.endswith("bias")}
+    assert decayed["weight_decay"] == 0.1 and spared["weight_decay"] == 0
+    assert len(decayed["params"]) + len(spared["params"]) == len(names)
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        RNNLanguageModel(RNNConfig(7, 3, 4, cell="gru")),
+        DebertaForMaskedLM(DebertaConfig(23, 12, 2, 3, 20, max_position_embeddings=9)),
+        nn.Sequential(nn.Linear(2, 3), nn.LayerNorm((3, 1)), nn.Linear(1, 1, bias=False)),
+    ],
+    ids=lambda model: type(model).__name__,
+)
+def test_every_parameter_is_in_one_group(model):
+    groups = parameter_groups(model)
+    both = [id(p) for group in groups for p in group["params"]]
+    assert sorted(both) == sorted(id(p) for p in model.parameters())
+    assert all(p.ndim > 1 for p in groups[0]["params"])
+
+
+def test_frozen_parameters_are_left_out_and_adamw_is_berts():
+    model = nn.Sequential(nn.Linear(3, 3), nn.Linear(3, 3))
+    model[0].requires_grad_(False)
+    optimizer = adamw(model, 1e-3, 0.5)
+    with torch.no_grad():
+        model[1].weight.fill_(1.0), model[1].bias.fill_(1.0)
+    model[1].weight.grad, model[1].bias.grad = torch.zeros(3, 3), torch.zeros(3)
+    optimizer.step()
+    assert torch.allclose(
+        model[1].weight, torch.tensor(1 - 1e-3 * 0.5)
+    )  # decay beside a gradient of 0
+    assert (model[1].bias == 1).all()
+    assert sum(len(group["params"]) for group in optimizer.param_groups) == 2
+
+
+def test_curves_are_defined_behind_their_end():
+    for curve in (linear(5, 10), cosine(5, 10)):
+        assert curve(10) == curve(1000) == pytest.approx(0, abs=1e-12)
+        assert math.isclose(curve(5), 1)
+
+
+def test_what_makes_no_curve_is_refused():
+    for make in (lambda: linear(10, 10), lambda: cosine(-1, 5), lambda: constant(-1)):
+        with pytest.raises(CourseError, match=r"warmup=.* make no curve"):
+            make()
+    with pytest.raises(CourseError, match="inverse square root with warmup=0"):
+        inverse_square_root(0)
+    with pytest.raises(CourseError, match=r"no slanted triangle of steps=9"):
+        slanted_triangular(9)
