@@ -34,9 +34,9 @@ const RENAMED = words(`
 const RENAMED_IN = {
   attention_heads: words(`
     show among anew bars call cell channels cut deep difference dot entropy fan heads heat here high
-    inside inSvg label labels layers legend many mine name names now other overview own paint part
-    partial partner parts pitch place positions power quotes refresh reset right root
-    row says score second share side small source sum svg tall tip title undo weights all cells counts`),
+    inside inSvg label labels layers legend many mine name names notes now other overview own paint part
+    partial partner parts pitch place positions power quotes refresh reset right room root
+    row says score second share side signed small source sum svg tall two tip title undo weights all cells counts`),
   gates: words(`
     again assign boxes call clipped end ends follows gates given head held inSvg kept label labels lanes
     level maps name names now numbers order orders others pace paint panels pause place positions rank

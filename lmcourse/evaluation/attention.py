@@ -1,4 +1,4 @@
-"""One model's attention with everything that it is computed from (chapters 08 to 10 and 16)."""
+"""One model's attention with everything that it is computed from (chapters 09 to 18)."""
 
 from collections.abc import Sequence
 from typing import Any

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from lmcourse.errors import CourseError
-from lmcourse.widgets.attentions import LARGEST, THUMBNAIL, WHOLE, largest, pooled
+from lmcourse.widgets.attentions import LARGEST, THUMBNAIL, WHOLE, largest, numbers, pooled
 from lmcourse.widgets.packing import Array, as_array
 from lmcourse.widgets.tokens import as_tokens
 
@@ -60,8 +60,9 @@ def as_segments(segments: Any, length: int, same: bool) -> list[int]:
             "Segments go with one text that looks at itself, and there are key_tokens.",
             "Leave out one of the two.",
         )
-    if getattr(segments, "shape", ()) == (1, length):  # token_type_ids of one sequence
-        segments = segments[0]
+    listed = numbers(segments)
+    if listed is not None and listed.shape == (1, length):  # token_type_ids of one sequence
+        segments = listed[0]
     found = as_array("segments", segments, (length,))
     if not np.isin(found, (0, 1)).all():
         raise CourseError(

@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
+import numpy as np
 import traitlets
 
 from lmcourse.errors import CourseError
@@ -49,7 +50,8 @@ class AttentionHeads(Widget):
             ``"100%"``; of a difference, of its size.
         channel: the name of the one that is shown.
         compare: ``"off"``, ``"beside"`` or ``"difference"``: with ``held``; or, if it is None or
-            the shown head itself, with the other channel; or, of one channel, with the next head.
+            the shown head itself, with the other channel (with the first; the first itself with
+            the second); or, of one channel, with the next head.
             There is no difference where a page has the largest weights alone.
         held: [layer, head] to compare with.
         between: ``"all"``, or from which segment to which: ``"A-A"``, ``"B-B"``, ``"A-B"``,
@@ -73,6 +75,7 @@ class AttentionHeads(Widget):
     segments = traitlets.List(traitlets.Int()).tag(sync=True, data=True)
     channels = traitlets.List(traitlets.Unicode()).tag(sync=True, data=True)
     says = traitlets.List(traitlets.List(traitlets.Unicode())).tag(sync=True, data=True)
+    notes = traitlets.List(traitlets.Unicode()).tag(sync=True, data=True)
     choices: Any = traitlets.List().tag(sync=True, data=True)  # settings: name, label, values
     layer = traitlets.Int(0).tag(sync=True)
     head = traitlets.Int(0).tag(sync=True)
@@ -86,10 +89,10 @@ class AttentionHeads(Widget):
     temperature = traitlets.Float(1.0).tag(sync=True)
     scaling = traitlets.Unicode("given").tag(sync=True)
     masking = traitlets.Unicode("given").tag(sync=True)
-    # One layer whole, for a page that has only the largest weights: asked for, and answered.
-    wanted = traitlets.List(traitlets.Int()).tag(sync=True)  # channel and layer
-    full = traitlets.Bytes().tag(sync=True)
-    full_of = traitlets.List(traitlets.Int()).tag(sync=True)
+    # Layers whole, for a page that has only the largest weights: asked for, and answered.
+    wanted = traitlets.List(traitlets.List(traitlets.Int())).tag(sync=True)  # [channel, layer]
+    full = traitlets.List(traitlets.Bytes()).tag(sync=True)
+    full_of = traitlets.List(traitlets.List(traitlets.Int())).tag(sync=True)
 
     def __init__(
         self,
@@ -147,11 +150,12 @@ class AttentionHeads(Widget):
             data.among(one_of("between", between, self._choices["between"])),
         )
         own = "in the model, over all tokens: " if pair or parts else ""
-        less = "" if whole else LESS
+        data.less = "" if whole else LESS
         for it, per in zip(weights.values(), found, strict=True):
             strong = strongest(it, same, data.quotes)
             lines_ = zip(per.reshape(-1, per.shape[-1]), strong, strict=True)
-            data.says.append([own + said(head, most) + less for head, most in lines_])
+            data.says.append([own + said(head, most) for head, most in lines_])
+        bits = f"blue: mean entropy, 0 to {np.log2(len(columns)):.2g} bits"
         super().__init__(
             **self.hold(arrays | data.partners | parts),
             tokens=rows,
@@ -159,6 +163,7 @@ class AttentionHeads(Widget):
             segments=pair,
             channels=list(weights),
             says=data.says,
+            notes=[bits, data.less, "largest weight of each block"],
             choices=choices,
             **dict(zip(("layer", "head", "query", "key"), pinned, strict=True)),
             lines=lines,
@@ -172,8 +177,8 @@ class AttentionHeads(Widget):
         )
 
     def state(self) -> dict[str, Any]:
-        """What the module's model holds; the layer that a kernel sent stays with the kernel."""
-        return super().state() | {"wanted": [], "full": "", "full_of": []}
+        """What the module's model holds; the layers that a kernel sent stay with the kernel."""
+        return super().state() | {"wanted": [], "full": [], "full_of": []}
 
     @property
     def alt(self) -> str:
@@ -184,6 +189,8 @@ class AttentionHeads(Widget):
     def _place_exists(self, proposal: Any) -> int | None:
         name = proposal["trait"].name
         axis = ("layer", "head", "query", "key").index(name)
+        if isinstance(proposal["value"], bool):
+            raise CourseError(f"{name} is {proposal['value']}.", "Pass a whole number, from 0.")
         most = max(shape[axis] for shape in self._shapes)
         return whole_below(name, proposal["value"], most)
 
@@ -210,11 +217,12 @@ class AttentionHeads(Widget):
         )
 
     @traitlets.observe("wanted")
-    def _send_layer(self, change: Any) -> None:
-        """Answer a page that lacks a layer."""
+    def _send_layers(self, change: Any) -> None:
+        """Answer a page that lacks the shown head's layer, or that of the head beside it."""
         codes = list(self._data.codes.values())
-        match change["new"]:
-            case [channel, layer] if 0 <= channel < len(codes) and 0 <= layer < len(codes[channel]):
-                with self.hold_sync():
-                    self.full = codes[channel][layer].tobytes()
-                    self.full_of = [channel, layer]
+        known = [[i, layer] for i, it in enumerate(codes) for layer in range(len(it))]
+        asked = [it for i, it in enumerate(change["new"]) if it not in change["new"][:i]]
+        if 1 <= len(asked) <= 2 and all(it in known for it in asked):
+            with self.hold_sync():
+                self.full = [codes[i][layer].tobytes() for i, layer in asked]
+                self.full_of = asked

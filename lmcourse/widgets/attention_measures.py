@@ -74,12 +74,22 @@ def strongest(weights: Array, same: bool, quotes: Sequence[Sequence[str]]) -> li
     """
     out = []
     for p in weights.reshape(-1, *weights.shape[2:]):
-        if same:
-            p = np.where(np.eye(len(p), dtype=bool), 0, p)
-        i, j = map(int, np.unravel_index(np.argmax(p), p.shape))
-        found = f"strongest: {quotes[0][i]} → {quotes[1][j]} {p[i, j]:.2f}"
-        out.append(found if p[i, j] >= 0.005 else "")
+        i, j, most = largest(p, same)
+        found = f"strongest {quotes[0][i]} → {quotes[1][j]} {most:.2f}"
+        out.append(found if most >= 0.005 else "")
     return out
+
+
+def largest(weights: Array, same: bool) -> tuple[int, int, float]:
+    """The query and the key of the largest weight, and how large it is.
+
+    Args:
+        weights: (query, key).
+        same: as in `strongest`.
+    """
+    p = np.where(np.eye(len(weights), dtype=bool), 0, weights) if same else weights
+    i, j = map(int, np.unravel_index(np.argmax(p), p.shape))
+    return i, j, float(p[i, j])
 
 
 def most_telling(
@@ -109,7 +119,7 @@ def most_telling(
     places = [list(range(size)) for size in weights.shape]  # along each axis, where to look
     places[2:] = places[2:] if among is None else map(list, among)
     for axis, it in enumerate(given):
-        if isinstance(it, int) and 0 <= it < weights.shape[axis]:
+        if type(it) is int and 0 <= it < weights.shape[axis]:
             places[axis] = [it]
     mean = weights.mean(2)
     information = -(mean * np.log2(np.maximum(mean, TINY))).sum(-1) - entropies

@@ -80,6 +80,11 @@ def _added(name: str, value: Any, shape: tuple[int, ...]) -> Array:
         raise CourseError(
             f"{name} is no array of numbers.", "Pass numbers, or booleans: True is seen."
         )
+    if name == "mask" and _counts(array):
+        raise CourseError(
+            "mask holds 0 and 1, which would be added to the scores.",
+            "Where 1 is seen, as in an attention_mask, pass mask == 1: booleans, True is seen.",
+        )
     if array.dtype == bool:
         array = np.where(array, 0.0, HIDDEN)
     else:
@@ -93,6 +98,13 @@ def _added(name: str, value: Any, shape: tuple[int, ...]) -> Array:
             "Pass one that broadcasts: (query, key), or (layer, head, query, key) with some of 1.",
         )
     return as_array(name, array, (None,) * 4).astype(np.float32)
+
+
+def _counts(array: Array) -> bool:
+    """Whether an array tells what is seen by 1 and 0, and not by booleans."""
+    if array.dtype == bool or not np.isin(array, (0, 1)).all():
+        return False
+    return array.dtype.kind in "iu" or bool(array.any())  # to add 0.0 everywhere is no mask
 
 
 def computed(

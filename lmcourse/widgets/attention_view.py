@@ -14,7 +14,7 @@ from lmcourse.widgets.packing import Array
 from lmcourse.widgets.tokens import visible
 
 
-@dataclass(frozen=True)
+@dataclass
 class Data:
     """What the settings choose from.
 
@@ -25,6 +25,7 @@ class Data:
         parts: what the first channel's weights come from, as `scores` gives it, or nothing.
         partners: whom each head is compared with, as `partners` gives it.
         says: each channel's heads in words.
+        less: what a page says in addition that has not all weights.
     """
 
     quotes: tuple[list[str], list[str]]
@@ -33,6 +34,7 @@ class Data:
     parts: dict[str, Array]
     partners: dict[str, Array]
     says: list[list[str]] = field(default_factory=list)
+    less: str = ""
 
     def among(self, between: str) -> tuple[list[int], list[int]]:
         """The queries and keys of a choice of segments, such as ``"all"`` or ``"A-B"``."""
@@ -80,6 +82,7 @@ class View:
         )
         self.place = self.among[0][self.i]
         self.computed = self.head.computed
+        self.whole = not data.less
         self.biased = "bias" in data.parts
 
     def cell(self) -> dict[str, Array]:
@@ -103,7 +106,7 @@ class View:
             rows = parts["p"].astype(np.float32)
         else:
             rows = (codes[at].astype(np.float32) ** 2) / np.float32(65025)
-        says = data.says[which][at[0] * codes.shape[1] + at[1]]
+        says = data.says[which][at[0] * codes.shape[1] + at[1]] + data.less * (parts is None)
         return Head(at, name, says, rows[np.ix_(*self.among)], rows, parts)
 
     def _other(self, mine: int) -> Head:

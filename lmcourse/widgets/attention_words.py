@@ -3,8 +3,6 @@
 A test lets both speak, and compares.
 """
 
-import math
-
 import numpy as np
 
 from lmcourse.widgets.attention_view import Head, View
@@ -60,16 +58,18 @@ def _about(view: View) -> str:
     head, other, row = view.head, view.other, view.head.p[view.i]
     parts = [f"{head.name}: {head.says}."]
     if other is not None:
-        parts += [f"Compared: {other.name}: {other.says}.", *_most(view, other)]
+        parts += [
+            f"Compared: {other.name}: {other.says}.",
+            *(_most(view, other) if view.whole else []),
+        ]
     some = ", ".join(f"{view.quotes[1][j]} {weight(row[j])}" for j in chosen(row, view.lines)[:4])
-    share = row.sum() / whole if (whole := head.rows[view.place].sum()) else math.nan
-    if share < 0.999:
-        rest = f"{int(100 * share)} % of its weight is shown"
-    else:
-        rest = f"entropy {number(_entropy(row))} bits"
-    return " ".join(
-        [*parts, f"{view.quotes[0][view.i]} looks at {some or 'none of these'}; {rest}."]
-    )
+    rest = ""  # of a query that looks nowhere
+    if whole := head.rows[view.place].sum():
+        share = row.sum() / whole
+        rest = f"; {int(100 * share)} % of its weight is shown"
+        if share >= 0.999:
+            rest = f"; entropy {number(_entropy(row))} bits"
+    return " ".join([*parts, f"{view.quotes[0][view.i]} looks at {some or 'none of these'}{rest}."])
 
 
 def _most(view: View, other: Head) -> list[str]:

@@ -76,15 +76,15 @@ def head_view(
         heads=None if heads is None else on,
         html_action="return",
     )
-    weights, *names = next(iter(data.values()))
+    weights = next(iter(data.values()))[0]
     return framed(
         made.data,
         f"bertviz, head view: {_counted(layers, 'layer')}, {_counted(on, 'head')}",
         f"bertviz's head view of layer {chosen}: a line from each token on the left to each that "
         "it attends to on the right, in its head's color, as dark as its weight. "
-        f"{strongest(weights[chosen, on], *names)} {POINTER}",
-        "Point at a token. Click a color (the left is head 0) to switch its head, double-click to "
-        f"leave it alone. {POINTER}",
+        f"{strongest(weights[chosen, on], data)} {POINTER}",
+        "Point at a token. Click a color (the left is head 0) to switch its head, double-click "
+        f"to show only that head. {POINTER}",
         SELECTS + 30 + _longest(data) * 22.5,
     )
 
@@ -120,13 +120,13 @@ def model_view(
     )
     longest, drawn = _longest(data), max(LEAST_HEADS, shape[1])
     thumbnails = len(layers) * (longest * 7 * 12 / drawn + 10) + 38
-    weights, *names = next(iter(data.values()))
+    weights = next(iter(data.values()))[0]
     return framed(
         made.data,
         f"bertviz, model view: {_counted(layers, 'layer')}, {_counted(heads, 'head')}",
         f"bertviz's model view: a small picture for each of {_counted(heads, 'head')} (columns) in "
         f"{_counted(layers, 'layer')} (rows), with a line from each token to each that it attends "
-        f"to, as dark as its weight. {strongest(weights[np.ix_(layers, heads)].max(0), *names)} "
+        f"to, as dark as its weight. {strongest(weights[np.ix_(layers, heads)].max(0), data)} "
         + POINTER,
         f"Click a head to see its tokens, and again to put it away. {POINTER}",
         (len(data) > 1) * SELECTS + max(thumbnails, longest * 18 + 55),

@@ -7,6 +7,8 @@ from typing import Any, TypedDict, cast
 import numpy as np
 
 from lmcourse.errors import CourseError
+from lmcourse.widgets.attention_measures import largest
+from lmcourse.widgets.attention_view import quoted
 from lmcourse.widgets.attentions import PARTS, as_attentions, is_output
 from lmcourse.widgets.packing import Array
 from lmcourse.widgets.tokens import as_tokens, visible
@@ -212,10 +214,15 @@ def short(token: str) -> str:
     return shown if len(shown) <= LONGEST else f"{shown[: LONGEST - 1]}…"
 
 
-def strongest(weights: Array, queries: list[str], keys: list[str]) -> str:
-    """The largest of weights (head, query, key), in words."""
-    _, query, key = np.unravel_index(int(weights.argmax()), weights.shape)
-    return (
-        f"The largest weight, {weights.max():.2f}, goes from “{short(queries[query])}” to "
-        f"“{short(keys[key])}”."
-    )
+def strongest(weights: Array, data: Data) -> str:
+    """The largest of weights (head, query, key) of the first part, in words: of a text that looks
+    at itself, the largest that leads to another token.
+    """
+    name, (_, *tokens) = next(iter(data.items()))
+    queries, keys = map(quoted, tokens)
+    same = name != "cross_attention"
+    i, j, most = largest(weights.max(0), same)
+    if most < 0.005:
+        return "No token looks at another."
+    what = "The largest weight" + " on another token" * same
+    return f"{what}, {most:.2f}, goes from {queries[i]} to {keys[j]}."

@@ -7,7 +7,7 @@ import traitlets
 
 from lmcourse.errors import CourseError
 from lmcourse.widgets.base import Widget, module
-from lmcourse.widgets.checks import one_of, whole_below, within
+from lmcourse.widgets.checks import one_of, shown, whole_below, within
 from lmcourse.widgets.masking_data import Content, content_of, gain, said
 from lmcourse.widgets.masking_draw import MASKED, RANDOM, Draw, Rules, draw
 from lmcourse.widgets.tokens import MOST_TOKENS, as_text, as_tokens, visible, words_of
@@ -113,6 +113,12 @@ class Masking(Widget):
     ) -> None:
         listed = as_text(tokens, "Masking")
         mask_token = as_tokens("mask_token", [mask_token])[0]
+        for name, it in (("answer", answer), ("tokenize", tokenize)):
+            if it is not None and not callable(it):
+                raise CourseError(
+                    f"{name} is {shown(it)}, not a function.",
+                    f"Pass a function of one argument, or leave out {name}.",
+                )
         self._answer, self._tokenize = answer, tokenize or words_of
         given: dict[str, Any] = {"special": special, "word_ids": word_ids, "vocabulary": vocabulary}
         given |= {"selected": selected, "read": read, "model": model, "exact": exact}

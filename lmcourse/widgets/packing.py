@@ -42,7 +42,7 @@ def as_array(name: str, value: Any, shape: tuple[int | None, ...]) -> Array:
     if not fits:
         raise CourseError(
             f"{name} has the shape {_written(array.shape)}, where {_written(shape)} is needed.",
-            "Pass an array of that shape; … stands for any length from 1.",
+            f"Pass an array of that shape{'; … stands for any length from 1' * (None in shape)}.",
         )
     if not np.isfinite(array).all():
         raise CourseError(

@@ -88,7 +88,7 @@ def test_without_eager_attention_the_remedy_is_named():
 
 
 BATCH = np.concatenate([FOUR[:, None]] * 3, 1)
-DROPPED = torch.nn.functional.dropout(torch.tensor(FOUR), 0.4)
+DROPPED = torch.tensor(FOUR) * (torch.arange(4) > 0) / 0.6  # as dropout would
 NAN = FOUR.copy()
 NAN[1, 2, 3] = np.nan
 BOTH = SimpleNamespace(encoder_attentions=FOUR, cross_attentions=FOUR)
@@ -128,6 +128,9 @@ LONG = np.broadcast_to(np.float32(1 / 2000), (10, 10, 2000, 2000))
         (FOUR, {"between": "A-B"}, "'A-B' is not known"),
         (FOUR, {"queries": FOUR}, "keys is None"),
         (FOUR, {"mask": np.tri(4)}, "without queries and keys"),
+        (FOUR, {"queries": FOUR, "keys": FOUR, "mask": [1, 1, 1, 0]}, "would be added.*mask == 1"),
+        (FOUR, {"queries": FOUR, "keys": FOUR, "mask": np.tri(4)}, "would be added.*mask == 1"),
+        (FOUR, {"layer": True}, "layer is True.*whole number"),
         (FOUR, {"queries": FOUR, "keys": FOUR}, "In layer ., head .*pass scale="),
         (FOUR, {"queries": FOUR, "keys": FOUR[..., :2]}, "keys has the shape .*2, 3, 4, 4"),
         (FOUR, {"layer": 2}, "layer is 2, outside of 0 to 1"),
@@ -233,11 +236,18 @@ def test_what_is_large_is_sent_in_part_and_a_layer_on_demand():
     widget = AttentionHeads(p, ["x"] * 600)
     assert {"at0", "top0", "thumbs0"} <= set(widget.index) and len(widget.arrays) < 200_000
     assert "8 largest weights" in widget.alt
-    widget.wanted = [0, 2]
-    assert widget.full_of == [0, 2] and len(widget.full) == 4 * 600 * 600
-    assert widget.state()["full"] == "" and widget.state()["wanted"] == []
-    widget.wanted = [7, 7]
-    assert widget.full_of == [0, 2]
+    widget.wanted = [[0, 2]]
+    assert widget.full_of == [[0, 2]] and [len(it) for it in widget.full] == [4 * 600 * 600]
+    widget.wanted = [[0, 2], [0, 0]]  # of the head beside it, too
+    assert widget.full_of == [[0, 2], [0, 0]] and [len(it) for it in widget.full] == 2 * [
+        4 * 600 * 600
+    ]
+    assert widget.state()["full"] == [] and widget.state()["wanted"] == []
+    for nonsense in ([[7, 7]], [[0]], [[0, 0], [0, 1], [0, 2]], []):
+        widget.wanted = nonsense
+        assert widget.full_of == [[0, 2], [0, 0]]
+    widget.compare = "beside"
+    assert "Largest difference" not in widget.alt  # which the page does not know
 
 
 def cell(page: Page, name: str = "Weights") -> str:
@@ -519,6 +529,19 @@ def test_channels_of_other_sizes_stand_beside_each_other(browser: Browser, tmp_p
         assert it.errors == []
 
 
+def test_segments_of_one_sequence_may_be_listed():
+    assert AttentionHeads(FOUR, WORDS, segments=[[0, 0, 1, 1]]).segments == [0, 0, 1, 1]
+    with pytest.raises(CourseError) as caught:
+        AttentionHeads(FOUR, WORDS, segments=[[0, 0, 1, 1, 1]])
+    assert caught.value.remedy == "Pass an array of that shape."
+
+
+def test_a_mask_of_nothing_may_be_added():
+    nothing = np.zeros((1, len(TOKENS)))
+    full = softmax(PARTS["queries"] @ PARTS["keys"].swapaxes(-1, -2) / 2)
+    AttentionHeads(**PARTS | {"attentions": full, "mask": nothing}, tokens=TOKENS)
+
+
 def test_one_channel_may_have_a_name():
     widget = AttentionHeads({"teacher": FOUR}, WORDS)
     assert widget.channel == "teacher"
@@ -531,25 +554,47 @@ def test_numbers_of_lines_are_taken(lines):
     assert AttentionHeads(FOUR, WORDS, lines=lines).lines == "8"
 
 
+def send_layers(page: Page, widget: AttentionHeads) -> None:
+    """Hand a page in Jupyter what the kernel answers: bytes come as DataViews."""
+    page.evaluate(
+        """([full, of]) => {
+          const bytes = full.map((it) => Uint8Array.from(atob(it), (c) => c.charCodeAt(0)));
+          kernel("full", bytes.map(({buffer}) => new DataView(buffer)));
+          kernel("full_of", of);
+        }""",
+        [[base64.b64encode(it).decode() for it in widget.full], widget.full_of],
+    )
+
+
 def test_a_kernel_sends_the_layer_that_a_page_lacks(browser: Browser, tmp_path):
     p = softmax(NUMBERS.standard_normal((1, 2, 1400, 1400)).astype(np.float32))
     widget = AttentionHeads(p, ["x"] * 1400, head=1, query=5, key=0)
     order = np.argsort(p[0, 1, 5])
     widget.key = int(order[0])
-    widget.wanted = [0, 0]
-    full = base64.b64encode(widget.full).decode()
     with open_file(browser, host_page("jupyter", widget, tmp_path)) as it:
         says(it.page, "not among the 8 largest")
-        it.page.wait_for_function("String(host.changed.wanted) === '0,0'")
-        it.page.evaluate(
-            """(full) => {
-              const bytes = Uint8Array.from(atob(full), (c) => c.charCodeAt(0));
-              kernel("full", new DataView(bytes.buffer));
-              kernel("full_of", [0, 0]);
-            }""",
-            full,
-        )
-        expect(figure(it.page)).not_to_have_attribute("aria-label", re.compile("not among"))
+        says(it.page, "a running kernel has all")
+        it.page.wait_for_function("JSON.stringify(host.changed.wanted) === '[[0,0]]'")
+        widget.wanted = [[0, 0]]
+        send_layers(it.page, widget)
+        lacks = re.compile("not among|on this page")
+        expect(figure(it.page)).not_to_have_attribute("aria-label", lacks)
+        expect(it.page.get_by_text("on this page are")).to_have_count(0)
+        assert it.errors == []
+
+
+def test_a_kernel_sends_the_layer_of_the_head_beside_it(browser: Browser, tmp_path):
+    p = np.full((2, 1, 1400, 1400), 1 / 1400, np.float32)
+    p[1, 0, 5], p[1, 0, 5, 9] = 0.5 / 1399, 0.5
+    widget = AttentionHeads(p, ["x"] * 1400, layer=0, query=5, key=700, compare="beside")
+    with open_file(browser, host_page("jupyter", widget, tmp_path)) as it:
+        says(it.page, "(700): not among the 8 largest; Layer 1, head 0: not among")
+        it.page.wait_for_function("JSON.stringify(host.changed.wanted) === '[[0,0],[0,1]]'")
+        assert "Largest difference" not in figure(it.page).get_attribute("aria-label")
+        widget.wanted = [[0, 0], [0, 1]]
+        send_layers(it.page, widget)
+        says(it.page, "Largest difference: “\u2068x\u2069” (5) → “\u2068x\u2069” (9): 0.001; ")
+        says(it.page, "Layer 1, head 0: 0.50; difference: −0.50.")
         assert it.errors == []
 
 
@@ -561,4 +606,5 @@ def test_padding_looks_nowhere(browser: Browser, tmp_path):
     ) as it:
         says(it.page, "(3) looks at none of these")
         assert "looks at none of these" in cell(it.page)
+        assert "looks at none of these. Pinned" in figure(it.page).get_attribute("aria-label")
         assert it.errors == []

@@ -259,10 +259,17 @@ def test_what_the_words_call_the_largest_is(view):
     given = torch.stack(weights())[:, 0]
     for layer in (0, 1):
         chosen = {"include_layers": [layer]}
-        head, query, key = np.unravel_index(int(given[layer].argmax()), given[layer].shape)
-        value = given[layer][head, query, key]
-        said = f"{value:.2f}, goes from “{TOKENS[query]}” to “{TOKENS[key]}”"
+        others = given[layer] * (
+            1 - torch.eye(len(TOKENS))
+        )  # a causal model's first has but itself
+        _, query, key = np.unravel_index(int(others.argmax()), others.shape)
+        names = [f"“\u2068{TOKENS[it]}\u2069” ({it})" for it in (query, key)]
+        said = f"weight on another token, {others.max():.2f}, goes from {names[0]} to {names[1]}."
         assert said in view(given, TOKENS, **chosen).alt
+    alone = torch.eye(len(TOKENS)).expand(2, 3, -1, -1)
+    assert "No token looks at another." in view(alone, TOKENS).alt
+    cross = {"encoder_tokens": TOKENS, "decoder_tokens": TOKENS, "cross_attention": alone}
+    assert "The largest weight, 1.00, goes from" in view(**cross).alt
 
 
 def test_numpys_whole_numbers_are_taken():

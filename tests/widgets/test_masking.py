@@ -123,6 +123,8 @@ def test_divergence_is_kl_in_nats():
         (TOKENS, {"position": 14}, r"position is 14"),
         (TOKENS, {"seed": -1}, r"seed is -1"),
         (TOKENS, {"answer": dict, "selected": [[0] * 14]}, r"answer is for texts that are typed"),
+        (TOKENS, {"answer": 5}, r"answer is 5, not a function.*leave out answer"),
+        (TOKENS, {"tokenize": "split"}, r"tokenize is 'split', not a function"),
         (TOKENS, {"answer": list}, r"answer\(tokens\) returned list.*vocabulary, model, exact"),
         (TOKENS, {"text": " "}, r"text has 0 tokens\. Give 1 to 512"),
         (TOKENS, {"text": "x " * 513}, r"text has 513 tokens"),

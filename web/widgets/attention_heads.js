@@ -12,8 +12,6 @@ import { attention, chosen, cut, max, min, part, row, total } from "./attention_
 import { cross, fan, head, legend, overview, paint, sum, thumbnails } from "./attention_heads/picture.js";
 import { about, alternative, at, values } from "./attention_heads/words.js";
 
-const TEMPERATURES = [0.1, 0.2, 0.5, 0.7, 1, 1.5, 2, 3, 5, 10];
-
 function fields({ labels: [tokens, keys], channels, choices, parts }) {
   /** A layer or a head; more of them than a finger can hit have a slider, too. */
   const counted = (label, counts) => {
@@ -26,7 +24,7 @@ function fields({ labels: [tokens, keys], channels, choices, parts }) {
     held: { start: null, takes: (it) => it === null || (it?.length === 2 && layer.takes(it[0]) && head.takes(it[1])) },
     ...Object.fromEntries(choices.map(([name, label, texts]) => // what leaves no choice has no control
       [name, { ...select({ label, start: texts[0][0], choices: Object.fromEntries(texts) }), ...(!texts[1] && { make: 0 }) }])),
-    temperature: parts ? range({ label: "Temperature T", start: 1, positions: TEMPERATURES }) : { start: 1, takes: (it) => it === 1 },
+    temperature: parts ? range({ label: "Temperature T", start: 1, positions: [0.1, 0.2, 0.5, 0.7, 1, 1.5, 2, 3, 5, 10] }) : { start: 1, takes: (it) => it === 1 },
   };
 }
 
@@ -42,7 +40,8 @@ function compute(data, now) {
     const exact = parts && !which; // computed, as no byte holds it
     const place = [min(layer, source.layers - 1), min(head, source.heads - 1)];
     const all = exact ? attention(parts, ...place, now) : source.weights(...place);
-    return { source, place, all, p: inside(all), says: source.says(...place), partial: !exact && source.partial(place[0]),
+    const partial = !exact && source.partial(place[0]);
+    return { source, place, all, partial, p: inside(all), says: source.says(...place) + (partial ? data.notes[1] : ""), of: [which, place[0]],
       name: `Layer ${place[0]}, head ${place[1]}${channels[1] ? ` of ${source.name}` : ""}${
         exact && `${[now.temperature, now.masking, now.scaling]}` !== "1,given,given" ? ", computed anew" : ""}` };
   };
@@ -56,7 +55,7 @@ function compute(data, now) {
   const [i, j] = [rows.indexOf(now.query), columns.indexOf(now.key)].map((it) => max(it, 0));
   const its = [...part(view.p, i, columns.length)];
   const cells = parts && !mine && row(parts, layer, head, rows[i], now);
-  return { ...data, now, mine, rows, columns, counts: [rows.length, columns.length], inside, view, other, p: view.p, i, j,
+  return { ...data, now, rows, columns, counts: [rows.length, columns.length], inside, view, other, p: view.p, i, j,
     row: its, names: these(labels), quotes: these(quotes),
     share: total(its) / (view.partial ? 1 : total(part(view.all, rows[i], labels[1].length))),
     difference: other && view.p.map((it, at) => it - other.p[at]),
@@ -67,7 +66,7 @@ const build = ({ data, view, model, signal, moving, tip, say, refresh }) => {
   const { channels, small, labels, parts } = data;
   let d, size, under;
   const maps = times(3, heat);
-  const [left, top] = labels.map((them) => min(8 * max(...them.map((it) => it.length)) + 14, 92));
+  const [left, top] = labels.map((them) => min(8 * (max(...them.map((it) => it.length)) + `${them.length}`.length) + 14, 118));
 
   /** A grid over what is there, `count()` rows and columns of it; it has one cell until it has its place. */
   const over = (label, box, count, describe, onPin, also) => grid({
@@ -94,7 +93,7 @@ const build = ({ data, view, model, signal, moving, tip, say, refresh }) => {
         cross(nth ? size.second : size.heat, d, row, column, "4 3")]));
 
   const many = channels.some(({ layers, heads }) => layers * heads > 1);
-  if (small) onChange(model, "full_of", signal, refresh);
+  onChange(model, "full_of", signal, refresh);
 
   /** A head's map; of one whose weights are not all there, its thumbnail. */
   function show(canvas, map, box, { source, place, partial, p }, signed) {
@@ -110,14 +109,15 @@ const build = ({ data, view, model, signal, moving, tip, say, refresh }) => {
     table: () => values(d),
     draw(now, changed, width) {
       d = compute(data, now);
-      if (d.view.partial) { // a kernel may have all weights of the layer
-        model.set("wanted", [d.mine, d.view.place[0]]);
+      const shown = [d.view, d.other].filter(Boolean);
+      if ((d.partial = shown.some((it) => it.partial))) { // a kernel may have all weights of the layers
+        model.set("wanted", shown.map((it) => it.of));
         try { model.save_changes(); } catch { /* a page has nobody to ask */ }
       }
       const { compare, lines } = d.now, { source, name } = d.view;
-      const two = compare === "beside", signed = compare === "difference";
+      const two = compare === "beside", signed = (d.signed = compare === "difference");
       const [rows, columns] = d.counts;
-      size = layout(width, { ...source, many, rows, columns, left, top, two, lines: d.cells && 6 + !!parts.bias });
+      size = layout(width, { ...source, many, rows, columns, left, top, two, signed, lines: d.cells && 6 + !!parts.bias });
       if (many) {
         thumbnails(maps[0], size.overview, source, (...it) => (small ? source.small(...it) : d.inside(source.weights(...it))), ...(small || [rows, columns]));
         heads.place(size.overview, { rows: source.layers, columns: source.heads });
@@ -130,8 +130,8 @@ const build = ({ data, view, model, signal, moving, tip, say, refresh }) => {
       return {
         height: size.height, caption, alt: alternative(d, caption),
         still: [
-          many && overview(size.overview, d), head(size.heat, d, name + (signed ? ` minus ${d.other.name}` : "")),
-          two && head(size.second, d, d.other.name), legend(size.legend, signed, d.view.partial),
+          many && overview(size.overview, d), head(size.heat, d, name, signed && `minus ${d.other.name}`),
+          two && head(size.second, d, d.other.name), legend(size.legend, signed, d.view.partial && d.notes[2]),
           fan(size.fan, d, d.i, lines), d.cells && sum(size.sum, d)],
       };
     },

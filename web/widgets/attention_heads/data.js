@@ -18,16 +18,17 @@ export function read(arrays, model) {
       const { data } = arrays[it + i];
       return slice(data, layer * heads + head, data.length / layers / heads);
     };
-    const here = (layer) => `${model.get("full_of")}` === `${i},${layer}`;
+    const here = (layer) => model.get("full_of").map(String).indexOf(`${i},${layer}`);
+    const lacks = (layer) => partial && here(layer) < 0;
     return {
       name, layers, heads, part,
       /** Whether of a layer only the largest weights are there. */
-      partial: (layer) => partial && !here(layer),
+      partial: lacks,
       /** A head's weights, query by query. */
       weights(layer, head) {
         if (!partial) return decode(part("weights", layer, head));
-        return here(layer) ? decode(slice(bytes(model.get("full")), head, tokens.length * keys.length))
-          : scatter(part("at", layer, head), part("top", layer, head), tokens.length, keys.length);
+        if (lacks(layer)) return scatter(part("at", layer, head), part("top", layer, head), tokens.length, keys.length);
+        return decode(slice(bytes(model.get("full")[here(layer)]), head, tokens.length * keys.length));
       },
       /** What its thumbnail shows. */
       small: partial && ((layer, head) => decode(part("thumbs", layer, head))),
@@ -36,13 +37,14 @@ export function read(arrays, model) {
       partner: (layer, head) => (arrays[`partner${i}`] ? part("partner", layer, head) : [layer, head]),
     };
   });
-  const places = ({ length }, of) => times(length, (i) => i).filter((i) => of === "all" || segments[i] === +(of === "B"));
+  const places = (them, of) => [...them.keys()].filter((i) => of === "all" || "AB"[segments[i]] === of);
   return {
     channels,
     /** Queries and keys, as labels and in sentences. */
     labels: [tokens, keys].map((it) => it.map((token) => shortened(token))),
     quotes: [tokens, keys].map((it) => it.map((token, i) => `${quoted(token)} (${i})`)),
     choices: model.get("choices"),
+    notes: model.get("notes"),
     small: partial && arrays.thumbs0.shape.slice(2),
     parts: arrays.q && arrays,
     /** The queries and keys of a choice of segments, such as "all" or "A-B". */

@@ -4,29 +4,30 @@
 import { ceil, floor, max, min } from "./maths.js";
 
 /**
- * @param {{many: boolean, layers, heads, rows, columns, left, top, two: boolean, lines: number}} size how many there
- *   are; room for the queries' and the keys' labels; whether two heads stand side by side; lines of
+ * @param {{many: boolean, layers, heads, rows, columns, left, top, two: boolean, signed: boolean, lines: number}} size how many there
+ *   are; room for the queries' and the keys' labels; whether two heads stand side by side, or one minus the other; lines of
  *   arithmetic.
  */
-export function layout(width, { many, layers, heads, rows, columns, left, top, two, lines }) {
-  const wide = width >= 820, beside = width >= 540;
+export function layout(width, { many, layers, heads, rows, columns, left, top, two, signed, lines }) {
+  const wide = width > 819, beside = width > 539;
   const pitch = min(max(floor((wide ? 280 : min(width, 460) - 34) / heads), 4), 60);
   const overview = many && { x: 34, y: 36, pitch, side: pitch - ceil(pitch / 6), tall: pitch + 6,
     width: heads * pitch, height: layers * (pitch + 6) };
-  const over = overview ? overview.y + overview.height + 26 : 0;
+  const over = overview ? overview.height + 62 : 0;
   const aside = wide && (over || lines) ? max(34 + heads * pitch, 220) : 0;
   const x = left + aside + (aside && 32);
-  const y = top + 34 + (wide ? 0 : over);
-  const right = top + 54;
+  const y = top + (signed ? 50 : 34) + (wide ? 0 : over);
+  const right = min(top, 96) + 54;
   const space = width - x - 2;
-  const cell = min((two ? (beside ? (space - 20) / 2 : space) : beside ? space - 90 - right : space) / columns, 34);
+  const room = two && beside ? (space - 20) / 2 : space;
+  const cell = min((beside && !two ? space - 90 - right : room) / columns, 34);
   // Rows that can be read, if all of them can; else a map that is not flat.
   const deep = rows < 31 ? max(cell, 15) : max(min(cell, 460 / rows), 260 / rows);
-  const heat = { x, y, width: columns * cell, height: rows * deep, left, top };
-  const second = two && (beside ? { ...heat, x: x + heat.width + 20, left: 0 }
+  const heat = { x, y, width: columns * cell, height: rows * deep, left, top, room };
+  const second = two && (beside ? { ...heat, x: x + room + 20, left: 0 }
     : { ...heat, y: y + heat.height + top + 58 });
   const legend = { x: min(x, width - 242), y: (second || heat).y + heat.height + 28 };
-  const high = two ? 210 : beside ? max(heat.height, min(columns * 15, 300)) : min(max(rows, columns, 4) * 15, 420);
+  const high = two ? 210 : max(heat.height, min(columns * 15, 300));
   const fan = beside && !two
     ? { x: x + heat.width, width: min(130, space - heat.width - right), from: y, deep, high, right }
     : { x, width: width - x - 2 - right, from: legend.y + 50, deep: high / rows, high, right, own: left };

@@ -2,7 +2,7 @@
 
 import { times } from "../shared/dom.js";
 
-export const { abs, ceil, floor, max, min } = Math;
+export const { abs, ceil, floor, max, min, sqrt } = Math;
 
 /** The weights that bytes stand for: Python sends round(255 · √p), and no 0 but for a weight of 0. */
 export function decode(codes) {
@@ -23,8 +23,7 @@ export const part = (array, i, length) => array.subarray(i * length, (i + 1) * l
 
 /** Some rows and columns of a matrix that is so wide. */
 export const cut = (p, width, rows, columns) => (rows.length * columns.length === p.length ? p
-  : Float32Array.from({ length: rows.length * columns.length }, (_, at) =>
-    p[rows[floor(at / columns.length)] * width + columns[at % columns.length]]));
+  : Float32Array.from(rows.flatMap((i) => columns.map((j) => p[i * width + j]))));
 
 /** A matrix made smaller: of each block, what is farthest from 0. */
 export function pool(p, rows, columns, high, wide) {
@@ -84,8 +83,8 @@ export function row({ q, k, scale, bias, mask }, layer, head, i, { temperature, 
     most = max(most, it.score);
     return it;
   });
-  for (const it of cells) sum += it.power = it.score === -Infinity ? 0 : Math.exp(it.score - most);
-  for (const it of cells) Object.assign(it, { sum, p: it.power / (sum || 1) });
+  for (const it of cells) sum += it.power = Math.exp(it.score - most) || 0; // −∞ − −∞ is not a number
+  for (const it of cells) [it.sum, it.p] = [sum, it.power / (sum || 1)];
   return cells;
 }
 

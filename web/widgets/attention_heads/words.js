@@ -3,11 +3,13 @@
 import { short } from "../shared/numbers.js";
 import { abs, entropy, floor, part } from "./maths.js";
 
+export const minus = (digits) => digits.replace("-", "−");
+
 /** A weight, or a difference, with the digits that a byte tells; the last may be off by one. */
 export const weight = (p) => (p !== p ? "not among the 8 largest" : !p ? "0" : abs(p) < 5e-4 ? "≈ 0"
-  : p.toFixed(abs(p) < 0.00995 ? 3 : 2).replace("-", "−"));
+  : minus(p.toFixed(abs(p) < 0.00995 ? 3 : 2)));
 
-const number = (x) => (x < -1e9 ? "−∞" : short(x).replace("-", "−"));
+const number = (x) => (x < -1e9 ? "−∞" : minus(short(x)));
 
 /** One weight with its place; that of the other head, and how much larger it is. */
 export function at({ quotes: [rows, columns], p, view, other, difference }, i, j) {
@@ -25,9 +27,9 @@ export function about(d, picked) {
   return [
     `${view.name}: ${view.says}.`,
     other && `Compared: ${other.name}: ${other.says}.`,
-    difference?.[most] && `Largest difference: ${at(d, floor(most / columns.length), most % columns.length)}.`,
-    `${rows[i]} looks at ${some.join(", ") || "none of these"}; ` +
-      (share < 0.999 ? `${floor(100 * share)} % of its weight is shown.` : `entropy ${short(entropy(row))} bits.`),
+    !d.partial && difference?.[most] && `Largest difference: ${at(d, floor(most / columns.length), most % columns.length)}.`,
+    `${rows[i]} looks at ${some.join(", ") || "none of these"}` +
+      (share < 0.999 ? `; ${floor(100 * share)} % of its weight is shown.` : share ? `; entropy ${short(entropy(row))} bits.` : "."),
   ].filter(Boolean).join(" ");
 }
 
