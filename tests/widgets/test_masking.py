@@ -13,6 +13,7 @@ from lmcourse.errors import CourseError
 from lmcourse.widgets import Masking
 from lmcourse.widgets.distributions import divergence
 from lmcourse.widgets.masking_draw import Rules, draw, numbers, units_of
+from lmcourse.widgets.tokens import SPECIAL
 from tests.widgets import golden_masking
 from tests.widgets.examples import press, tap, walk
 from tests.widgets.examples.masking import GIVEN, TOKENS, WORDS
@@ -234,6 +235,16 @@ def test_a_reader_types_a_text_without_a_kernel(browser: Browser, tmp_path: Path
         says(page, "of 2 tokens selected")
         says(page, "it alone is hidden")
         assert it.errors == []
+
+
+def test_page_and_kernel_know_the_same_special_tokens(browser: Browser, tmp_path: Path):
+    text = " ".join([*sorted(SPECIAL), "the", "[UNK]", "[MASK]", "<unk>", "<b>", "<mask>", "mat"])
+    widget = Masking(["a"], rate=1)
+    with open_file(browser, host_page("file", widget, tmp_path)) as it:
+        it.page.get_by_label("Your sentence").fill(text)
+        says(it.page, "7 of 7 tokens selected")
+    widget.text = text
+    assert "7 of 7 tokens are selected" in widget.alt
 
 
 def test_a_kernel_answers_what_a_reader_types(browser: Browser, tmp_path: Path):

@@ -191,6 +191,23 @@ def test_a_row_that_sees_nothing_is_named(browser: Browser, tmp_path: Path):
         assert it.errors == []
 
 
+def test_a_hidden_key_of_a_large_score_keeps_its_weight(browser: Browser, tmp_path: Path):
+    scores = [[0, 2e4], [0, 0]]
+    widget = Visibility(["a", "b"], scores=scores, masks=["causal"], added="-10000", row=0)
+    with open_file(browser, host_page("file", widget, tmp_path)) as it:
+        says(it.page, "The weights of what it sees sum to 0.")
+        says(it.page, "1 (hidden)")
+
+
+def test_the_trees_heading_fits_a_phone(browser: Browser, tmp_path: Path):
+    widget = Visibility(text="tim [ceo apple] is here")
+    with open_file(browser, host_page("file", widget, tmp_path), width=360) as it:
+        says(it.page, "sentence tree")
+        heading = it.page.get_by_text("boxed: hard").bounding_box()
+        picture = figure(it.page).bounding_box()
+        assert heading["x"] + heading["width"] <= picture["x"] + picture["width"]
+
+
 def test_softmax_first_on_a_row_that_sees_nothing(browser: Browser, tmp_path: Path):
     widget = Visibility(TOKENS, attention_mask=[0] * 10, after=True)
     with open_file(browser, host_page("file", widget, tmp_path)) as it:

@@ -8,10 +8,10 @@ import { onChange } from "../shared/settings.js";
 export const MOST_TOKENS = 512;
 const PARTS = /[^\s\x1c-\x1f\x85\ufeff.,:;!?()"“”…]+|[.,:;!?()"“”…]/g;
 
-/** What is named like [CLS] or </s>. */
-const SPECIAL = /^(\[[A-Z]{3}]|<.+>)$/;
+/** As in lmcourse/widgets/tokens.py, whose list a test compares. */
+const SPECIAL = /^(\[(PAD|CLS|SEP|[BE]OS)]|<(pad|\/?s|[be]os|\|endoftext\|)>)$/;
 
-/** Words and punctuation, as lmcourse/widgets/masking_text.py parts them. */
+/** Words and punctuation, as lmcourse/widgets/tokens.py parts them. */
 export const split = (text) => text.match(PARTS) ?? [];
 
 /** Typed arrays by name (a bundle shortens names that are not quoted), draws as lists. */

@@ -40,7 +40,7 @@ export function treeView({ data: { tokens, soft, branch, anchor }, hidden, row }
   const trunk = (place) => anchor.findIndex((it, i) => it === place && !branch[i]);
   const center = ({ x, y, width, height }) => [x + width / 2, y + height / 2];
   return [
-    title(0, 14, "The sentence tree"), note(142, 14, "soft positions; in a box, hard ones"),
+    title(0, 14, "The sentence tree"), note(142, 14, "soft positions; boxed: hard"),
     boxes.map((box, i) => {
       const first = branch[i] && branch[i - 1] !== branch[i];
       const from = first ? trunk(anchor[i]) : i - 1 >= 0 && branch[i] ? i - 1 : trunk(anchor[i] - 1);

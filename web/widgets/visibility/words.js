@@ -20,7 +20,7 @@ const UNSEEN = {
 };
 
 /** What the masks do to the chosen query. */
-export function effect({ data, now, masks, hidden, weighed: { before, sum }, row, pairs }) {
+export function effect({ data, now, masks, hidden, weighed: { before, weights, sum }, row, pairs }) {
   const { n, tokens, tree } = data;
   const count = hidden.filter((code) => !code).length;
   const names = masks.map((name) => MASKS[name].toLowerCase()).join(" and ");
@@ -32,7 +32,7 @@ export function effect({ data, now, masks, hidden, weighed: { before, sum }, row
     count === n ? "" : now.after ? (count ? `Its weights sum to ${short(sum)}: the rest went to hidden keys, and the divisor knows their scores. ` +
       `Raise those by 1, and the sum is ${short(seen / (seen + Math.E * (1 - seen)))}: what is hidden leaks.`
       : "All its weights become 0: so does its output, and nothing says why.")
-      : count ? "The weights of what it sees sum to 1." : UNSEEN[now.added],
+      : count ? `The weights of what it sees sum to ${short(weights.reduce((sum, p, j) => sum + (hidden[j] ? 0 : p), 0))}.` : UNSEEN[now.added],
   ].filter(Boolean).join(" ");
 }
 
