@@ -2,7 +2,7 @@
 
 An answer is the distribution of one token given what a model is given: all tokens before it
 (``"causal"``), or all tokens that are not hidden (``"masked"``, with 15 % hidden at once). They
-take 25 to 50 ms a review. Few words can follow in BookWorld (13 of 1,495 on average; 5 where both
+take 15 to 40 ms a review. Few words can follow in BookWorld (13 of 1,495 on average; 5 where both
 sides are seen), so only those with a probability above zero are kept.
 """
 

@@ -510,6 +510,21 @@ def test_what_is_wrong_is_said(change, message):
         gap_table(settings.pop("models"), WORLD, **settings)
 
 
+@pytest.mark.parametrize("kind, count", [("causal", 300), ("masked", 600)])
+def test_by_default_the_test_split_is_read(kind, count, monkeypatch):
+    class Stopped(Exception):
+        pass
+
+    def stop(world, reviews, asked):
+        test = WORLD.split("test", count)
+        assert [it.ids for it in reviews] == [it.ids for it in test] and len(test) == count
+        raise Stopped
+
+    monkeypatch.setattr("lmcourse.evaluation.gaps.exact_answers", stop)
+    with pytest.raises(Stopped):
+        gap_table(uniform, WORLD, kind=kind)
+
+
 def test_rows_and_models_that_are_not_there():
     table = gap_table({"a": uniform, "b": uniform}, WORLD, reviews=REVIEWS[:2])
     with pytest.raises(CourseError, match=r"no row 'adverbs'.*'nouns'"):

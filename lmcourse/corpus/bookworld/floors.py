@@ -162,7 +162,9 @@ def _floor(scores: Sequence[np.ndarray]) -> Floor:
     return Floor(mean, error, accuracy, int(counts.sum()), len(scores))
 
 
-def ratio(sums: Sequence[float], counts: Sequence[float]) -> tuple[float, float]:
+def ratio(
+    sums: Sequence[float] | np.ndarray, counts: Sequence[float] | np.ndarray
+) -> tuple[float, float]:
     """The ratio of two sums over independent units, and its standard error (delta method).
 
     Args:
