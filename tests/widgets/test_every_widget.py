@@ -327,7 +327,25 @@ def test_everybody_can_use_it(dark, width, name, example, browser: Browser, tmp_
             page.set_viewport_size({"width": narrower, "height": 900})
             page.wait_for_timeout(100)
             assert overflow(page) == 0
+            assert beside(page) == []
         assert too_small(page) == []
+
+
+def beside(page: Page) -> list[Any]:
+    """Return the words of the picture that end outside of it, and so of what is exported.
+
+    A picture may be wider than its place and scroll; nobody reads what is outside the picture.
+    """
+    found: list[Any] = page.locator(".lm-stage svg[role=img]").evaluate(
+        """(svg) => {
+            const {left, right} = svg.getBoundingClientRect();
+            return [...svg.querySelectorAll("text")]
+                .map((it) => [it.textContent, it.getBoundingClientRect()])
+                .filter(([_, box]) => box.width && (box.left < left - 1 || box.right > right + 1))
+                .map(([words, box]) => [words, left - box.left, box.right - right]);
+        }"""
+    )
+    return found
 
 
 def too_small(page: Page) -> list[Any]:

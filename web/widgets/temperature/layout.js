@@ -4,7 +4,7 @@
 export function layout(width, count) {
   const wide = width >= 600;
   const head = wide ? 92 : 144;
-  const free = width - (wide ? 362 : 92);
+  const free = width - (wide ? 362 : 104);
   const left = wide ? 136 : 16; // of the bars
   const long = free * (wide ? 0.58 : 0.52); // the longest
   const end = left + long + 54; // of the numbers behind them
@@ -14,7 +14,7 @@ export function layout(width, count) {
   const charts = [0, 1].map((i) => ({
     x: 44 + (wide ? i * (each + 40) : 0),
     y: bottom + 144 + (wide ? 0 : i * 312),
-    width: each - 58,
+    width: each - 62,
     height: 190,
   }));
   const half = (free - long) / 2; // of the gradients, to each side
