@@ -44,6 +44,7 @@ def test_the_missing_page_at_any_depth(opened: Open, address: str) -> None:
     assert it.page.evaluate("getComputedStyle(document.querySelector('.topbar')).position") == (
         "sticky"
     )
+    it.page.wait_for_load_state("networkidle")  # leaving would cut short what still loads
     it.page.get_by_role("link", name="The first page").click()
     expect(it.page).to_have_url(f"{address}/index.html")
     assert not it.outside and not it.failed

@@ -99,6 +99,7 @@ def pair():
     return ElectraPair(ElectraPairConfig(small, generator_size=0.5))
 
 
+@pytest.mark.bad_input
 @pytest.mark.parametrize(
     ("model", "inputs", "more", "said"),
     [
