@@ -19,6 +19,7 @@ from torch import Tensor, nn
 from lmcourse.errors import CourseError
 from lmcourse.hub.kinds import kind_for
 from lmcourse.hub.parts import ANEW, Parts, read_object
+from lmcourse.hub.undrawn import Undrawn
 from lmcourse.models.checkpoint import Model, read_tensors
 from lmcourse.models.conversion import Conversion
 
@@ -68,7 +69,8 @@ def read_model(parts: Parts, wanted: type[Model] | None, place: str) -> Read:
             **added,
         )
     _check_whole(report, kind, place)
-    model = conversion.to_ours(kind, reference)
+    with Undrawn():
+        model = conversion.to_ours(kind, reference)
     unused = (name for name in report["unexpected_keys"] if not name.endswith("position_ids"))
     return Read(model, _labels(settings), tuple(sorted(unused)))
 

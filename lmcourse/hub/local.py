@@ -9,6 +9,7 @@ from lmcourse.errors import CourseError
 from lmcourse.hub.kinds import class_named
 from lmcourse.hub.loaded import Loaded, from_parts
 from lmcourse.hub.parts import CONFIG, WEIGHTS, find_parts
+from lmcourse.hub.undrawn import Undrawn
 from lmcourse.models.checkpoint import Model, read_tensors
 from lmcourse.tokenizers import Tokenizer
 
@@ -50,7 +51,8 @@ def own(path: Path, kind: type[Model] | None) -> Model:
                 "Give a file that model.save(path) wrote. What the transformers library saved is "
                 "loaded by the path of its folder, since the configuration is in another file.",
             )
-    return kind.load(path)
+    with Undrawn():
+        return kind.load(path)
 
 
 def _metadata(path: Path) -> dict[str, str]:

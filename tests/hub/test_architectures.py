@@ -202,6 +202,7 @@ def test_an_index_leads_nowhere_else(content, says, tmp_path):
         ({"num_hidden_layers": -1}, "claims num_hidden_layers=-1"),
         ({"num_labels": 10**12}, "claims num_labels"),
         ({"hidden_size": 10**7}, r"with [\d,]+ numbers, and its weights are"),
+        ({"vocab_size": 2 * 10**6}, r"with [\d,]+ numbers, and its weights are"),
         ({"vocab_size": 10**9}, r"with [\d,]+ numbers, and its weights are"),
         ({"hidden_size": 16}, "has the shape"),
         ({"num_hidden_layers": 3}, "no weights for bert.encoder.layer.2"),

@@ -44,6 +44,16 @@ def test_models_without_a_counterpart_load_too(tmp_path):
     assert same(hub.load(tmp_path / "rnn.safetensors").model, model)
 
 
+def test_loading_draws_no_random_numbers(tmp_path, original):
+    small().save(tmp_path / "a.safetensors")
+    RNNLanguageModel(RNNConfig(vocab_size=5)).save(tmp_path / "b.safetensors")
+    for path in (tmp_path / "a.safetensors", tmp_path / "b.safetensors", original):
+        before = torch.get_rng_state()
+        hub.load(path)
+        assert torch.equal(torch.get_rng_state(), before)
+    assert small().bert.embeddings.word.weight.any()  # and afterwards all is as before
+
+
 def test_a_folder_of_ours_has_a_tokenizer(tmp_path, monkeypatch):
     small().save(tmp_path / "mine" / "model.safetensors")
     assert hub.load(tmp_path / "mine").tokenizer is None
@@ -97,6 +107,7 @@ def test_a_path_that_is_not_there_asks_no_hub(name):
         hub.load(name)
 
 
+@pytest.mark.bad_input
 @pytest.mark.parametrize("name", ["", None, 3, b"bytes"])
 def test_what_is_no_name_is_told(name):
     with pytest.raises(CourseError, match="is no name and no path"):
@@ -207,6 +218,7 @@ def test_a_model_goes_where_it_is_wanted(tmp_path):
         assert next(model.parameters()).device.type == device
 
 
+@pytest.mark.bad_input
 @pytest.mark.parametrize("device", ["fridge", "xpu", 3.5])
 def test_a_device_that_is_not_there_is_told_first(device):
     with pytest.raises(CourseError, match="no device"):
