@@ -38,7 +38,7 @@ from lmcourse.testing import CHROMIUM_REMEDY, THREADS, find_chromium
 
 VIEWPORT: ViewportSize = {"width": 1300, "height": 900}
 PATIENCE = 120.0  # seconds for what takes two on an idle machine
-expect.set_options(timeout=30_000)  # for what takes none; Playwright's own 5 s are few on a busy one
+expect.set_options(timeout=30_000)  # of what takes none: 5 s are few on a busy machine
 CHROMIUM_OPTIONS = (
     "--disable-gpu",
     "--disable-quic",
