@@ -2,12 +2,18 @@
 
 The loop takes *losses*, an iterator that computes each loss when it is asked for the next one. What
 a batch is, and what passes from one batch to the next, is the iterator's business: `window_losses`
-carries a recurrent state; later chapters mask tokens or ask a teacher.
+carries a recurrent state; `lmcourse.training.batches` masks tokens or asks a teacher.
+
+A loss may come with its weight: the number of predictions that it is the mean of. Then the gradient
+of a step is that of the mean over all predictions of its losses together, whether these losses were
+computed one after the other (``accumulate``) or by several processes
+(`lmcourse.training.distributed`). A mean of means would be another gradient: a batch with few
+predictions would count as much as one with many.
 """
 
 import math
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Sized
+from contextlib import nullcontext
 
 import torch
 from torch import Tensor, nn
@@ -15,15 +21,17 @@ from torch import Tensor, nn
 from lmcourse.errors import CourseError
 from lmcourse.models.recurrent import detached
 from lmcourse.models.rnn_lm import RNNLanguageModel
-from lmcourse.training.ticker import Ticker
+from lmcourse.training.checkpoints import Checkpoints
+from lmcourse.training.distributed import Processes
+from lmcourse.training.precision import Precision, Scaled
+from lmcourse.training.run import History, Run, not_finite, whole
+from lmcourse.training.stopping import EarlyStopping
+from lmcourse.training.watching import Watch, watching
 
+__all__ = ["History", "Loss", "train", "window_losses"]
 
-@dataclass
-class History:
-    """What happened at each step: loss (nats), and the gradient's norm before clipping."""
-
-    losses: list[float] = field(default_factory=list)
-    gradient_norms: list[float] = field(default_factory=list)
+Loss = Tensor | tuple[Tensor, int | float]
+"""The mean loss of some predictions, alone or with their number."""
 
 
 def window_losses(
@@ -44,46 +52,151 @@ def window_losses(
 
 def train(
     model: nn.Module,
-    losses: Iterable[Tensor],
+    losses: Iterable[Loss],
     *,
     learning_rate: float = 2e-3,
     clip: float | None = 1.0,
     optimizer: torch.optim.Optimizer | None = None,
     scheduler: torch.optim.lr_scheduler.LRScheduler | None = None,
+    accumulate: int = 1,
+    precision: Precision = "float32",
+    checkpoints: Checkpoints | None = None,
+    stop: EarlyStopping | None = None,
+    watch: Watch = "line",
 ) -> History:
-    """Take one optimization step for each loss.
+    """Take one optimization step for each loss, or for so many of them.
 
     Args:
         model: its parameters are trained.
-        losses: scalar tensors, each computed from the parameters as they are at that moment.
+        losses: scalar tensors, each computed from the parameters as they are at that moment; or
+            pairs of such a mean and the number of predictions in it.
         learning_rate: of Adam (Kingma and Ba 2015), if no ``optimizer`` is given.
         clip: the largest gradient norm that is allowed (Pascanu et al. 2013); None: no clipping.
         optimizer, scheduler: PyTorch's own, in place of Adam at a constant rate.
+        accumulate: how many losses make one step. What is left over at the end makes none.
+        precision: "float32"; or "bfloat16" or "float16", in which losses are computed where it is
+            safe (mixed precision: the parameters stay in float32; Micikevicius et al. 2018).
+        checkpoints: where the run is kept, and taken up from if it is there. A run that is there
+            to its end is not repeated: its history comes back at once.
+        stop: when to stop early; the best parameters are the model's in the end.
+        watch: "line", "plot" or "nothing": what a reader sees of it meanwhile.
 
     Raises:
-        CourseError: a loss or a gradient is not finite. That step is not taken.
+        CourseError: a loss or a gradient is not finite (that step is not taken); the losses are no
+            means of anything that depends on a parameter; or what `Checkpoints`, `EarlyStopping`
+            or the precision refuse.
     """
+    if accumulate < 1 or (clip is not None and not clip > 0):
+        raise CourseError(
+            f"accumulate={accumulate} and clip={clip} make no steps.",
+            "Give at least 1 loss a step, and a clipping norm above 0; None does not clip.",
+        )
     optimizer = optimizer or torch.optim.Adam(model.parameters(), lr=learning_rate)
-    history, ticker = History(), Ticker()
+    history, scaled, processes = History(), Scaled(model, precision), Processes(model)
+    settings = {"clip": clip, "accumulate": accumulate, "precision": precision}
+    run = Run(model, optimizer, scheduler, losses, scaled, stop, history, processes, settings)
     model.train()
-    for step, loss in enumerate(losses):
-        optimizer.zero_grad()
-        loss.backward()
-        largest = math.inf if clip is None else clip
-        norm = nn.utils.clip_grad_norm_(model.parameters(), largest)
-        if not (math.isfinite(loss.item()) and math.isfinite(norm.item())):
-            raise CourseError(
-                f"Step {step} has a loss of {loss.item():.3g} and a gradient of norm "
-                f"{norm.item():.3g}.",
-                "Lower the learning rate or the clipping norm. This step was not taken: the model "
-                "keeps the parameters that it had before.",
-            )
-        optimizer.step()
-        if scheduler is not None:
-            scheduler.step()
-        history.losses.append(loss.item())
-        history.gradient_norms.append(norm.item())
-        ticker.tick(step, loss.item())
-    if history.losses:
-        ticker.end(len(history.losses), history.losses[-1])
+    kept = checkpoints.keeping(run) if checkpoints else nullcontext()
+    steps = len(losses) // accumulate if isinstance(losses, Sized) else None
+    with kept, watching(watch, history, steps) as watcher:
+        stream = iter(losses)
+        while not (stop and stop.now):
+            # 1. The gradient of the mean loss over all predictions of this step.
+            optimizer.zero_grad()
+            loss = _backward(run, stream)
+            if loss is None:
+                break
+            # 2. Its length, and a shorter one where it is too long.
+            scaled.unscale(optimizer)
+            gradients = [p.grad for p in model.parameters() if p.grad is not None]
+            norm = whole(nn.utils.get_total_norm(gradients))
+            _check_finite(run, loss, norm.item())
+            if clip is not None:
+                nn.utils.clip_grads_with_norm_(model.parameters(), clip, norm)
+            # 3. The step.
+            if scaled.step(optimizer) and scheduler is not None:
+                scheduler.step()
+            # 4. What is kept and shown of it.
+            history.losses.append(loss)
+            history.gradient_norms.append(norm.item())
+            watcher.tick()
+            if stop:
+                stop.after(run.step, run.module, processes)
+            if checkpoints:
+                checkpoints.after(run)
+        if stop:
+            stop.after(run.step, run.module, processes, last=True)
+    if stop:
+        stop.restore(run.module)
     return history
+
+
+def _backward(run: Run, stream: Iterator[Loss]) -> float | None:
+    """Leave the gradient of a step's mean loss in the parameters.
+
+    Returns:
+        That loss; None if there are not enough losses left for a step.
+    """
+    scaled, processes, accumulate = run.scaled, run.processes, run.settings["accumulate"]
+    alone = accumulate == processes.count == 1
+    total = predictions = 0.0
+    for at in range(accumulate):
+        with processes.together(last=at == accumulate - 1):
+            with scaled.computing():
+                loss = next(stream, None)
+            if loss is None:
+                return None
+            mean, weight = _checked(loss, run.step)
+            if alone:  # the only loss of its step needs no weight
+                scaled.backward(mean)
+                return mean.item()
+            scaled.backward(mean * weight)
+        total += mean.item() * weight
+        predictions += weight
+    total, predictions = processes.summed([total, predictions])
+    if predictions == 0:
+        raise CourseError(
+            f"Step {run.step} has no predictions: there is no mean of their losses.",
+            "Give batches with at least one label.",
+        )
+    for parameter in run.model.parameters():
+        if parameter.grad is not None:
+            # Processes exchange the mean of their gradients, and their sum is wanted.
+            parameter.grad.mul_(processes.count / predictions)
+    return total / predictions
+
+
+def _checked(loss: Loss, step: int) -> tuple[Tensor, float]:
+    """The loss and its weight, if they can be what a step is made of."""
+    mean, weight = loss if isinstance(loss, tuple) else (loss, 1)
+    weight = float(weight)
+    if not (isinstance(mean, Tensor) and mean.numel() == 1 and mean.requires_grad):
+        raise CourseError(
+            f"The loss of step {step} is no number that depends on a parameter: {mean!r:.80}.",
+            "Give a scalar tensor that is computed from the model outside torch.no_grad().",
+        )
+    if not (math.isfinite(weight) and weight >= 0):
+        raise CourseError(
+            f"The loss of step {step} has the weight {weight}.",
+            "Give the number of predictions that it is the mean of.",
+        )
+    return mean, weight
+
+
+def _check_finite(run: Run, loss: float, norm: float) -> None:
+    """Stop before a step that would destroy the parameters."""
+    if math.isfinite(loss) and (math.isfinite(norm) or run.scaled.may_overflow):
+        return
+    parameters = dict(run.module.named_parameters())
+    bad = not_finite({n: p.grad for n, p in parameters.items() if p.grad is not None})
+    more = f" and {len(bad) - 1} more" if len(bad) > 1 else ""
+    where = f"; not finite: the gradient of {bad[0]}{more}" if bad else ""
+    destroyed = not_finite(parameters)
+    raise CourseError(
+        f"Step {run.step} has a loss of {loss:.3g} and a gradient of norm {norm:.3g}{where}.",
+        "Lower the learning rate or the clipping norm. This step was not taken: the model keeps "
+        "the parameters that it had before."
+        if not destroyed
+        else f"{destroyed[0]} is not finite since an earlier step: build the model anew, and lower "
+        "the learning rate or the clipping norm.",
+    )

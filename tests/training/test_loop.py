@@ -1,6 +1,7 @@
 """The training loop: it learns, clips, and stops before a step that is not finite."""
 
 import math
+from itertools import pairwise
 
 import pytest
 import torch
@@ -72,3 +73,137 @@ def test_the_scheduler_sets_the_rate():
     losses = (model(torch.ones(1, 1)).sum() for _ in range(3))
     train(model, losses, optimizer=sgd, scheduler=schedule)
     assert sgd.param_groups[0]["lr"] == pytest.approx(0.25)
+
+
+def bare_loop(model, losses, optimizer, clip):
+    """The loop in PyTorch's own words."""
+    history = []
+    for loss in losses:
+        optimizer.zero_grad()
+        loss.backward()
+        if clip is not None:
+            nn.utils.clip_grad_norm_(model.parameters(), clip)
+        optimizer.step()
+        history.append(loss.item())
+    return history
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("clip", [None, 0.3])
+@pytest.mark.parametrize("kind", ["Adam", "SGD", "RMSprop"])
+def test_it_is_the_bare_loop_bit_for_bit(kind, clip, weighted):
+    results = []
+    for ours in (True, False):
+        torch.manual_seed(0)
+        model = nn.Sequential(nn.Linear(3, 5), nn.Dropout(0.2), nn.Tanh(), nn.Linear(5, 1))
+        optimizer = getattr(torch.optim, kind)(model.parameters(), lr=0.01)
+        losses = (model(torch.randn(4, 3)).square().mean() for _ in range(30))
+        if ours:
+            given = ((loss, 4) for loss in losses) if weighted else losses
+            history = train(model, given, optimizer=optimizer, clip=clip, watch="nothing").losses
+        else:
+            history = bare_loop(model, losses, optimizer, clip)
+        results.append((history, [p.detach().clone() for p in model.parameters()]))
+    (one, ones), (other, others) = results
+    assert one == other
+    assert all(torch.equal(p, q) for p, q in zip(ones, others, strict=True))
+
+
+def trained_in_parts(parts: int, weighted: bool = True, steps: int = 50):
+    """Parameters after 50 steps, each of a batch of 12 predictions cut into unequal parts."""
+    torch.manual_seed(0)
+    model = nn.Sequential(nn.Linear(3, 8), nn.Tanh(), nn.Linear(8, 1))
+    generator = torch.Generator().manual_seed(1)
+
+    def losses():
+        for _ in range(steps):
+            x = torch.randn(12, 3, generator=generator)
+            y = x.sum(1, keepdim=True).sin() + torch.arange(12.0)[:, None] / 6
+            cuts = [0, *{2: [9], 3: [1, 3], 4: [1, 6, 11]}.get(parts, []), 12]
+            for first, last in pairwise(cuts):
+                mean = (model(x[first:last]) - y[first:last]).square().mean()
+                yield (mean, last - first) if weighted else mean
+
+    sgd = torch.optim.SGD(model.parameters(), lr=0.05, momentum=0.9)
+    history = train(model, losses(), optimizer=sgd, accumulate=parts, watch="nothing")
+    return torch.cat([p.detach().flatten() for p in model.parameters()]), history
+
+
+@pytest.mark.parametrize("parts", [2, 3, 4])
+def test_accumulated_parts_of_unequal_weight_are_one_large_batch(parts):
+    whole, history = trained_in_parts(1)
+    in_parts, other = trained_in_parts(parts)
+    torch.testing.assert_close(in_parts, whole, atol=1e-6, rtol=0)
+    assert other.losses == pytest.approx(history.losses, abs=1e-6)
+    assert other.gradient_norms == pytest.approx(history.gradient_norms, abs=1e-5)
+    means, _ = trained_in_parts(parts, weighted=False)  # the mean of means is another gradient
+    assert (means - whole).abs().max() > 1e-2
+
+
+def test_losses_that_are_left_over_make_no_step():
+    model = nn.Linear(1, 1)
+    losses = (model(torch.ones(1, 1)).square().sum() for _ in range(8))
+    assert len(train(model, losses, accumulate=3, watch="nothing").losses) == 2
+    before = model.weight.item()
+    assert train(model, [model(torch.ones(1, 1)).sum()], accumulate=2).losses == []
+    assert train(model, iter([])).losses == [] and model.weight.item() == before
+
+
+def test_a_loss_of_no_predictions_counts_nothing_among_others():
+    results = []
+    for weights in ([2, 0, 1], [2, 1]):
+        torch.manual_seed(0)
+        model = nn.Linear(1, 1)
+        inputs = [
+            torch.full((1, 1), float(x)) for x in ([3, 9, 4] if len(weights) == 3 else [3, 4])
+        ]
+        losses = [
+            (model(x).square().sum() * (w > 0), w) for x, w in zip(inputs, weights, strict=True)
+        ]
+        history = train(model, losses, accumulate=len(weights), watch="nothing")
+        results.append([history.losses, [p.tolist() for p in model.parameters()]])
+    assert results[0] == results[1]
+    with pytest.raises(CourseError, match="Step 0 has no predictions"):
+        train(model, ((model(torch.ones(1, 1)).sum(), 0) for _ in range(2)), accumulate=2)
+
+
+def test_the_error_names_the_gradient_that_is_not_finite():
+    model = nn.Sequential(nn.Linear(1, 2), nn.Linear(2, 1))
+    losses = [(model[0].weight.sum() - model[0].weight.sum()).abs().sqrt() + model[1].weight.sum()]
+    with pytest.raises(CourseError, match=r"not finite: the gradient of 0\.weight\."):
+        train(model, losses)
+
+
+def test_parameters_that_an_earlier_step_destroyed_are_said_to_be():
+    model = nn.Linear(1, 1, bias=False)
+    losses = (model(torch.ones(1, 1)).sum() * 10.0 for _ in range(3))
+    sgd = torch.optim.SGD(model.parameters(), lr=3e38)
+    with pytest.raises(CourseError, match="weight is not finite since an earlier step") as error:
+        train(model, losses, optimizer=sgd, clip=None)
+    assert "keeps" not in error.value.remedy
+
+
+@pytest.mark.bad_input
+@pytest.mark.parametrize(
+    ("loss", "said"),
+    [
+        (lambda model: 0.5, "no number that depends on a parameter"),
+        (lambda model: torch.tensor(1.0), "no number that depends on a parameter"),
+        (lambda model: model(torch.ones(3, 1)), "no number that depends on a parameter"),
+        (lambda model: (model(torch.ones(1, 1)).sum(), -1), "has the weight -1"),
+        (lambda model: (model(torch.ones(1, 1)).sum(), math.nan), "has the weight nan"),
+        (lambda model: (model(torch.ones(1, 1)).sum(), math.inf), "has the weight inf"),
+    ],
+)
+def test_what_is_no_loss_is_refused(loss, said):
+    model = nn.Linear(1, 1)
+    before = model.weight.item()
+    with pytest.raises(CourseError, match=said):
+        train(model, [loss(model)])
+    assert model.weight.item() == before
+
+
+@pytest.mark.parametrize("settings", [{"accumulate": 0}, {"clip": 0.0}, {"clip": -1.0}])
+def test_settings_that_make_no_steps_are_refused(settings):
+    with pytest.raises(CourseError, match="make no steps"):
+        train(nn.Linear(1, 1), [], **settings)

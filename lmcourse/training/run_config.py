@@ -1,0 +1,76 @@
+"""What makes two runs the same: models, optimizers and schedules by what does not change in them.
+
+A run that is taken up again with another learning rate, schedule or order of its data is neither
+the old run nor a new one. So a checkpoint has these settings, as JSON, to be compared with.
+"""
+
+import types
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, is_dataclass
+from pathlib import Path
+from typing import Any
+
+from torch import Tensor
+from torch.optim.lr_scheduler import LambdaLR, LRScheduler
+
+
+def config_of(part: Any) -> dict[str, Any]:
+    """The class, and the configuration where it has one (``config``, a dataclass or a dict)."""
+    return {"class": type(part).__name__, "config": getattr(part, "config", None)}
+
+
+def constants_of(group: Mapping[str, Any]) -> dict[str, Any]:
+    """What a group of parameters is optimized with, but for what a schedule changes on the way."""
+    moved = {"params"}
+    if "initial_lr" in group:  # a schedule set it, and moves `lr`
+        moved |= {"lr"}
+    if "max_momentum" in group:  # OneCycleLR and CyclicLR move these too
+        moved |= {"betas", "momentum"}
+    return {"parameters": len(group["params"])} | {
+        name: value for name, value in group.items() if name not in moved
+    }
+
+
+def schedule_of(scheduler: LRScheduler) -> dict[str, Any]:
+    """A schedule by its constants; one that is a function, by some points of its curve."""
+    moved = ("last_epoch", "T_cur", "T_i", "optimizer", "lr_lambdas")
+    constants = {
+        name: value
+        for name, value in vars(scheduler).items()
+        if not name.startswith("_") and name not in moved and not callable(value)
+    }
+    parts = [schedule_of(part) for part in getattr(scheduler, "_schedulers", [])]
+    described = {"class": type(scheduler).__name__, **constants, "parts": parts}
+    described["milestones"] = getattr(scheduler, "_milestones", constants.get("milestones"))
+    if isinstance(scheduler, LambdaLR):
+        described["curves"] = [_points(curve) for curve in scheduler.lr_lambdas]
+    return described
+
+
+def _points(curve: Callable[[int], float]) -> list[float]:
+    """The curve at steps 0, 1, 2, 4, …, as far as it answers."""
+    points: list[float] = []
+    for step in [0, *(2**k for k in range(20))]:
+        try:
+            points.append(float(curve(step)))
+        except Exception:  # a table, for example, ends somewhere
+            break
+    return points
+
+
+def plain(value: Any) -> Any:
+    """A configuration as JSON has it; of what has no place there, the type's or function's name."""
+    if value is None or isinstance(value, bool | int | float | str):
+        return value
+    if isinstance(value, Tensor):
+        return value.tolist()
+    if is_dataclass(value) and not isinstance(value, type):
+        return plain(asdict(value))
+    if isinstance(value, Mapping):
+        return {str(key): plain(part) for key, part in value.items()}
+    if isinstance(value, list | tuple):
+        return [plain(part) for part in value]
+    if isinstance(value, Path):
+        return str(value)
+    kind = value if isinstance(value, type | types.FunctionType) else type(value)
+    return f"{kind.__module__}.{kind.__qualname__}"
