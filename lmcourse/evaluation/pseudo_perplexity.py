@@ -89,13 +89,14 @@ def _of_document(
     after: Sequence[int],
     at_once: int,
 ) -> Float[Tensor, " token"]:
-    framed = torch.cat([torch.tensor(list(before)), row, torch.tensor(list(after))]).long()
-    framed = framed.to(next(model.parameters()).device)
-    parts = [torch.empty(0)]
     if not len(row):
-        return parts[0]
-    for places in (torch.arange(len(row)) + len(before)).split(max(1, at_once // len(framed))):
-        each = torch.arange(len(places))
+        return torch.empty(0)
+    device = next(model.parameters()).device
+    framed = torch.tensor([*before, *row.tolist(), *after], device=device)
+    masked = torch.arange(len(row), device=device) + len(before)
+    parts = []
+    for places in masked.split(max(1, at_once // len(framed))):
+        each = torch.arange(len(places), device=device)
         copies = framed.repeat(len(places), 1)
         copies[each, places] = mask
         logits = _logits(model(input_ids=copies))[each, places].float()
