@@ -96,9 +96,10 @@ def part_of(batch: Batch, rows: slice) -> Batch:
     end = int(real.nonzero()[:, 1].amax()) + 1 if real.any() else time
     for name in FILLED.keys() & part.keys():
         tensor = part[name]
-        if tensor.ndim > 1 and tensor.shape[1] == time and not tensor.is_floating_point():
-            square = name == "attention_mask" and tensor.ndim == 3
-            part[name] = tensor[:, :end, :end] if square else tensor[:, :end]
+        if name == "labels" and (tensor.ndim < 2 or tensor.is_floating_point()):
+            continue  # a class, or yes or no for each class
+        square = name == "attention_mask" and tensor.ndim == 3
+        part[name] = tensor[:, :end, :end] if square else tensor[:, :end]
     return part
 
 

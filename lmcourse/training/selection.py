@@ -8,6 +8,8 @@ The widget Masking draws by the same rules in a browser (`lmcourse.widgets.maski
 tests see that both have the same distribution.
 """
 
+from bisect import bisect
+from collections import Counter
 from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
@@ -90,8 +92,8 @@ class Words:
         """See `Selection`."""
         drawn = uniform(words, generator)
         if self.exact:
-            rows = zip(words, drawn, budgets(words, rate).tolist(), strict=True)
-            chosen = torch.stack([_words_within(*row) for row in rows])
+            rows = zip(words.tolist(), budgets(words, rate).tolist(), drawn.tolist(), strict=True)
+            chosen = torch.tensor([_words_within(*row) for row in rows], device=words.device)
         else:
             chosen = drawn.gather(1, words.clamp(min=0)) < rate  # one number for each word
         return _places(words).masked_fill(~chosen | (words == NEVER), NEVER)
@@ -135,23 +137,11 @@ class Spans:
         self, words: Int[Tensor, "batch time"], rate: float, generator: torch.Generator | None
     ) -> Int[Tensor, "batch time"]:
         """See `Selection`."""
-        rows = zip(words.tolist(), budgets(words, rate).tolist(), strict=True)
-        return torch.tensor([self._row(row, budget, generator) for row, budget in rows])
-
-    def _row(self, words: list[int], budget: int, generator: torch.Generator | None) -> list[int]:
-        starts = [i for i, w in enumerate(words) if w != NEVER and (i == 0 or words[i - 1] != w)]
-        leads = [NEVER] * len(words)
-        while budget:
-            free = [start for start in starts if leads[start] == NEVER]
-            lead = free[int(torch.randint(len(free), (), generator=generator))]
-            length = 1 + int(self.probabilities.multinomial(1, generator=generator))
-            end = words[lead] + length  # words are numbered in their order
-            for i in range(lead, len(words)):
-                if not budget or words[i] == NEVER or words[i] >= end:
-                    break
-                if leads[i] == NEVER:
-                    leads[i], budget = lead, budget - 1
-        return leads
+        # Two numbers for each span; there are at most as many spans as tokens.
+        drawn = torch.rand(*words.shape, 2, generator=generator).tolist()
+        rows = zip(words.tolist(), budgets(words, rate).tolist(), drawn, strict=True)
+        ends = self.probabilities.cumsum(0)[:-1].tolist()
+        return torch.tensor([_spans_within(*row, ends) for row in rows], device=words.device)
 
 
 def word_numbers(
@@ -179,22 +169,40 @@ def budgets(words: Int[Tensor, "batch time"], rate: float) -> Int[Tensor, " batc
     return (rate * count.double() + 0.5).floor().long().clamp(min=1).minimum(count)
 
 
-def _words_within(
-    words: Int[Tensor, " time"], drawn: Float[Tensor, " time"], budget: int
-) -> Bool[Tensor, " time"]:
+def _words_within(words: list[int], budget: int, drawn: list[float]) -> list[bool]:
     """True in words that were taken in a random order while they fitted into the budget."""
-    chosen = torch.zeros_like(words, dtype=torch.bool)
-    if not budget:
-        return chosen
-    numbers, sizes = words[words != NEVER].unique(return_counts=True)
-    taken = []
-    for at in drawn[: len(numbers)].argsort().tolist():
-        if sizes[at] <= budget:
-            taken.append(numbers[at])
-            budget -= int(sizes[at])
+    sizes = Counter(word for word in words if word != NEVER)
+    taken = set()
+    for _, word in sorted(zip(drawn, sizes, strict=False)):
+        if sizes[word] <= budget:
+            taken.add(word)
+            budget -= sizes[word]
+    return [word in taken for word in words]
+
+
+def _spans_within(
+    words: list[int], budget: int, drawn: list[list[float]], ends: list[float]
+) -> list[int]:
+    """The first place of each place's span.
+
+    Args:
+        drawn: for each span a number that says where it begins, and one for its length.
+        ends: where the lengths' shares of the numbers from 0 to 1 end, but for the last one's.
+    """
+    starts = [i for i, w in enumerate(words) if w != NEVER and (i == 0 or words[i - 1] != w)]
+    leads = [NEVER] * len(words)
+    for begin, size in drawn:
         if not budget:
             break
-    return torch.isin(words, torch.stack(taken)) if taken else chosen
+        free = [start for start in starts if leads[start] == NEVER]
+        lead = free[int(begin * len(free))]
+        behind = words[lead] + 1 + bisect(ends, size)  # words are numbered in their order
+        for i in range(lead, len(words)):
+            if not budget or words[i] == NEVER or words[i] >= behind:
+                break
+            if leads[i] == NEVER:
+                leads[i], budget = lead, budget - 1
+    return leads
 
 
 def uniform(

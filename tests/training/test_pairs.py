@@ -115,14 +115,14 @@ def test_with_text_behind_half_of_the_pairs_are_random():
 
 
 def test_the_text_of_a_random_pair_comes_again():
-    documents = corpus(30, 2)
-    where = places(documents)
-    for make in (segment_pairs, sentence_pairs):
-        read = []
-        for example in make(documents, Frame(CLS, SEP)):
-            a, b = texts(example)
-            read += a + (b if not example["next_sentence_label"] else [])
-        assert read == list(where)  # all of it, once, in order
+    short = corpus(9, 2, longest=1, sentences=90)  # of which nothing has to be cut
+    for documents, frame in ((corpus(30, 2), Frame(CLS, SEP)), (short, Frame(CLS, SEP, 20))):
+        for make in (segment_pairs, sentence_pairs):
+            read = []
+            for example in make(documents, frame):
+                a, b = texts(example)
+                read += a + (b if not example["next_sentence_label"] else [])
+            assert read == list(places(documents))  # all of it, once, in order
 
 
 def test_segments_fill_an_example_but_for_some_that_are_shorter():
