@@ -18,15 +18,26 @@ if TYPE_CHECKING:
 def figure(fig: "Figure", alt: str) -> None:
     """Display a figure with the text that says what is to be seen in it.
 
-    Three forms go out: HTML whose image carries the text for a screen reader, PNG for exports that
-    take images, and the text alone for those that take words.
-
     Raises:
         CourseError: there is no text.
     """
     import matplotlib.pyplot as plt
     from IPython.display import display
 
+    data, metadata = forms(fig, alt)
+    plt.close(fig)  # or the inline backend would show it again
+    display(data, raw=True, metadata=metadata)
+
+
+def forms(fig: "Figure", alt: str) -> tuple[dict[str, str], dict[str, Any]]:
+    """A figure as Jupyter displays it, and what it is told besides.
+
+    Three forms go out: HTML whose image carries the text for a screen reader, PNG for exports that
+    take images, and the text alone for those that take words.
+
+    Raises:
+        CourseError: there is no text.
+    """
     if not alt.strip():
         raise CourseError(
             "This figure has no alternative text.",
@@ -34,15 +45,14 @@ def figure(fig: "Figure", alt: str) -> None:
         )
     buffer = io.BytesIO()
     fig.savefig(buffer, format="png")
-    plt.close(fig)  # or the inline backend would show it again
     png = base64.b64encode(buffer.getvalue()).decode("ascii")
     words = " ".join(alt.split())
     image = (
         f'<img alt="{html.escape(words)}" style="max-width:100%;height:auto" '
         f'src="data:image/png;base64,{png}">'
     )
-    forms = {"text/html": image, "image/png": png, "text/plain": words}
-    display(forms, raw=True, metadata={"image/png": {"alt": words}})
+    data = {"text/html": image, "image/png": png, "text/plain": words}
+    return data, {"image/png": {"alt": words}}
 
 
 def source(thing: Any, *, brief: bool = False) -> None:

@@ -7,6 +7,16 @@ from typing import Any
 _SECONDS = 0.5  # between two looks
 
 
+def notebook() -> Any:
+    """IPython's shell, if a notebook's kernel runs this; else None."""
+    if "IPython" not in sys.modules:
+        return None
+    from IPython.core.getipython import get_ipython
+
+    shell = get_ipython()
+    return shell if hasattr(shell, "kernel") else None
+
+
 class Ticker:
     """Tell step and loss twice a second: in a notebook's output, or on a terminal's last line.
 
@@ -44,14 +54,11 @@ class Ticker:
     @classmethod
     def _notebook_line(cls) -> Any:
         """The display handle of the running cell, or None outside a notebook."""
-        if "IPython" not in sys.modules:
+        shell = notebook()
+        if shell is None:
             return None
-        from IPython.core.getipython import get_ipython
         from IPython.display import display
 
-        shell = get_ipython()
-        if shell is None or not hasattr(shell, "kernel"):
-            return None
         cell = (id(shell), shell.execution_count)
         if cls._last[0] != cell:
             line = display({"text/plain": "step 0"}, raw=True, display_id=True)

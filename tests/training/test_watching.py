@@ -1,0 +1,253 @@
+"""What is seen of a training: in a notebook, on a terminal, in a pipe; and after an error."""
+
+import base64
+import io
+import re
+import time
+from contextlib import redirect_stderr, suppress
+from dataclasses import dataclass
+
+import numpy as np
+import pytest
+from nbclient import NotebookClient
+from nbformat.v4 import new_code_cell, new_notebook
+from PIL import Image
+
+from lmcourse.errors import CourseError
+from lmcourse.training import loss_bar, loss_figure, pace
+from lmcourse.training.loss_bar import sparkline
+from lmcourse.training.loss_figure import describe, draw, envelope, smooth
+from lmcourse.training.pace import Pace
+from lmcourse.training.watching import watching
+
+
+@dataclass
+class History:
+    losses: list[float]
+    gradient_norms: list[float]
+
+
+def plain(text: str) -> str:
+    """The text without what moves the cursor and colors it."""
+    return re.sub(r"\x1b\[[0-9;?]*[a-zA-Z]", "", text)
+
+
+class Terminal(io.StringIO):
+    encoding = "utf-8"
+
+    def isatty(self) -> bool:
+        return True
+
+
+class Ascii(Terminal):
+    encoding = "ascii"
+
+
+@pytest.fixture(autouse=True)
+def settings(monkeypatch):
+    """Each step is shown, on a terminal that is like any other."""
+    monkeypatch.setattr(loss_bar, "_SECONDS", 0.0)
+    monkeypatch.setattr(pace, "_SHARE", 1e9)
+    for name in ("NO_COLOR", "FORCE_COLOR", "TTY_COMPATIBLE", "TTY_INTERACTIVE", "RANK"):
+        monkeypatch.delenv(name, raising=False)
+    for name, value in (("TERM", "xterm"), ("COLUMNS", "100")):
+        monkeypatch.setenv(name, value)
+
+
+def grown(watch, written=None, steps=3, total=None, fail=None, before=0):
+    """Watch a history that grows, and return what was written."""
+    written = Terminal() if written is None else written
+    history = History([9.0] * before, [1.0] * before)
+    with redirect_stderr(written), suppress(type(fail) if fail else ZeroDivisionError):
+        with watching(watch, history, total) as watcher:
+            for step in range(steps):
+                history.losses.append(3.0 - step)
+                history.gradient_norms.append(0.5)
+                watcher.tick()
+            if fail is not None:
+                raise fail
+        assert fail is None
+    return written.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("watch", "text"), [("line", ""), ("plot", "3 steps · loss 1.000\n"), ("nothing", "")]
+)
+def test_a_pipe_gets_a_line_at_most(watch, text):
+    assert grown(watch, io.StringIO()) == text
+
+
+@pytest.mark.parametrize("watch", ["line", "plot", "nothing"])
+def test_no_step_is_no_loss(watch):
+    assert not re.search(r"loss \d|nan", grown(watch, steps=0))
+
+
+def test_a_terminal_gets_steps_curve_loss_and_what_is_left():
+    text = plain(written := grown("plot", total=3))
+    assert "1/3 steps" in text and "3/3 steps █▅▁ loss 1.000" in text and "0:00:00" in text
+    assert written.count("\x1b[?25l") == written.count("\x1b[?25h") == 1  # the cursor is back
+
+
+def test_of_a_training_without_end_it_says_how_long_it_took():
+    text = plain(grown("plot"))
+    assert "3 steps █▅▁ loss 1.000 0:00:0" in text and "/" not in text
+
+
+def test_a_run_that_was_taken_up_goes_on_counting():
+    text = plain(grown("plot", total=10, before=5))
+    assert "5/10 steps" in text and "8/10 steps" in text
+
+
+def test_a_terminal_without_unicode_gets_no_curve():
+    text = grown("plot", Ascii(), total=3)
+    assert "3/3 steps  loss 1.000" in plain(text)
+    text.encode("ascii")
+
+
+@pytest.mark.parametrize("watch", ["line", "plot"])
+@pytest.mark.parametrize("fail", [KeyboardInterrupt(), CourseError("Bad.", "Mend it.")])
+def test_an_error_leaves_the_terminal_in_order_and_the_loss(watch, fail):
+    text = grown(watch, fail=fail)
+    assert "3 steps" in text and "loss 1.000" in text and plain(text).endswith("\n")
+    assert text.count("\x1b[?25l") == text.count("\x1b[?25h")
+
+
+def test_only_the_first_process_shows_something(monkeypatch):
+    monkeypatch.setenv("RANK", "1")
+    assert grown("plot") == grown("line") == ""
+
+
+@pytest.mark.bad_input
+def test_another_way_to_watch_is_refused():
+    with pytest.raises(CourseError, match=r"'graph' is no way.*'line', 'plot', 'nothing'"):
+        grown("graph")
+
+
+def test_a_notebook_gets_one_figure_a_training_with_words():
+    code = """
+from lmcourse.training import loss_figure, pace
+from types import SimpleNamespace
+from lmcourse.training.watching import watching
+History = lambda: SimpleNamespace(losses=[], gradient_norms=[])
+loss_figure._SECONDS, pace._SHARE = 0.0, 1e9
+drawn = []
+original = loss_figure.draw
+loss_figure.draw = lambda losses, norms: drawn.append(len(losses)) or original(losses, norms)
+for start in (3.0, 5.0):
+    history = History()
+    try:
+        with watching("plot", history) as watcher:
+            for step in range(3):
+                history.losses.append(start - step)
+                history.gradient_norms.append(0.5)
+                watcher.tick()
+            raise KeyboardInterrupt
+    except KeyboardInterrupt:
+        pass
+with watching("plot", History()):
+    pass
+print(drawn)
+"""
+    failing = """
+history = History()
+with watching("plot", history) as watcher:
+    history.losses.append(2.0)  # and its gradient's norm is not there yet
+    raise ValueError
+"""
+    notebook = new_notebook(cells=[new_code_cell(code), new_code_cell(failing)])
+    NotebookClient(notebook, kernel_name="python3", allow_errors=True).execute()
+    one, two, none, printed = notebook.cells[0].outputs
+    for output, first in ((one, 3.0), (two, 5.0)):
+        assert output.output_type == "display_data"
+        text = output.data["text/plain"]
+        assert text == output.metadata["image/png"]["alt"]
+        assert f'alt="{text.replace(chr(39), "&#x27;")}"' in output.data["text/html"]
+        assert text.startswith(f"The loss over 3 steps: {first:.3f} nats at the first.")
+        image = Image.open(io.BytesIO(base64.b64decode(output.data["image/png"])))
+        assert image.size == (792, 396)
+    assert none.data == {"text/plain": "No step was taken."}
+    assert printed.text == "[2, 1, 2, 3, 3, 1, 2, 3, 3]\n"  # 2: before the training
+    last, error = notebook.cells[1].outputs
+    assert "over 1 step: 2.000" in last.data["text/plain"] and error.ename == "ValueError"
+
+
+@pytest.mark.parametrize("count", [1, 2, 19, 20, 21, 40, 41, 333])
+def test_the_running_mean_is_that_of_the_steps_around(count):
+    values = np.random.default_rng(count).normal(size=count)
+    half = count // 40
+    wanted = [values[max(at - half, 0) : at + half + 1].mean() for at in range(count)]
+    np.testing.assert_allclose(smooth(values), wanted, atol=1e-12)
+
+
+def test_many_steps_keep_their_spikes_and_order():
+    values = np.random.default_rng(0).normal(size=123_457)
+    values[[0, 77_777, 123_456]] = 50.0, -60.0, 70.0
+    values[5000:8000] = np.nan
+    steps, few = envelope(values)
+    assert len(steps) == len(few) <= loss_figure._POINTS
+    assert (np.diff(steps) >= 0).all() and steps[0] == 0 and steps[-1] < 123_457
+    assert {50.0, -60.0, 70.0} <= set(few)
+    assert 0 < np.isnan(few).sum() < 20
+    for few_values in (values[:1], values[:600]):
+        np.testing.assert_array_equal(envelope(few_values)[1], few_values)
+
+
+def test_the_figure_shows_loss_mean_and_norm():
+    losses, norms = np.linspace(3, 1, 50), np.full(50, 0.25)
+    above, below = draw(losses, norms).axes
+    np.testing.assert_array_equal(above.lines[0].get_ydata(), losses)
+    np.testing.assert_allclose(above.lines[1].get_ydata(), smooth(losses))
+    np.testing.assert_array_equal(below.lines[0].get_ydata(), norms)
+    assert above.get_ylabel() == "loss in nats" and below.get_yscale() == "linear"
+    assert draw(losses, np.linspace(0.1, 2, 50)).axes[1].get_yscale() == "log"
+
+
+@pytest.mark.parametrize("norms", [[0.0, 0.0], [np.inf, np.nan], [np.inf, 2.0]])
+def test_norms_without_a_logarithm_are_left_out(norms):
+    losses, norms = np.array([2.0, 1.0]), np.array(norms)
+    draw(losses, norms).savefig(io.BytesIO())
+    assert "nan" not in describe(losses, norms) and "inf" not in describe(losses, norms)
+
+
+def test_the_words_have_the_numbers():
+    losses = np.concatenate([np.linspace(4, 1, 31), np.linspace(1, 2, 11)[1:]])
+    norms = np.resize([0.5, np.inf, 3.0], 41)
+    text = describe(losses, norms)
+    assert "over 41 steps: 4.000 nats" in text and "ends at 1.950" in text
+    assert "lowest, 1.067, at step 30." in text and "from 0.5 to 3." in text
+
+
+@pytest.mark.parametrize("count", [0, 1, 2, 7, 24, 25, 1000])
+def test_a_sparkline_is_the_means_of_shares(count):
+    values = np.random.default_rng(count).normal(size=count)
+    line = sparkline(values.tolist())
+    assert len(line) == min(count, 24)
+    for at, mark in enumerate(line):
+        share = values[count * at // len(line) : count * (at + 1) // len(line)].mean()
+        all_ = [
+            values[count * k // len(line) : count * (k + 1) // len(line)].mean()
+            for k in range(len(line))
+        ]
+        height = (share - min(all_)) / (max(all_) - min(all_) or 1)
+        assert "▁▂▃▄▅▆▇█".index(mark) == pytest.approx(7 * height, abs=0.5)
+
+
+def test_a_flat_sparkline_is_flat():
+    assert sparkline([2.0] * 5) == "▁" * 5
+
+
+def test_showing_takes_its_share_of_the_time_at_most(monkeypatch):
+    monkeypatch.setattr(pace, "_SHARE", 0.02)  # so that 0.1 s of showing take 5 s
+    clock = [0.0]
+    monkeypatch.setattr(time, "monotonic", lambda: clock[0])
+    shown = []
+
+    def show():
+        shown.append(clock[0])
+        clock[0] += 0.1
+
+    slow = Pace(2.0)
+    for _ in range(2000):
+        clock[0] += 0.01
+        slow.run(show)
+    assert shown == pytest.approx([2.0, 7.1, 12.2, 17.3], abs=0.03)
