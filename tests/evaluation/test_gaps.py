@@ -269,6 +269,18 @@ def peeking(share):
     return predict
 
 
+def test_a_bad_model_that_sees_its_targets_is_found_out_too():
+    """Its loss is above the floor, but far below what its gap would make of it."""
+
+    def predict(tokens):
+        ids, rows = WORLD.encode([*tokens, END]), uniform(tokens) * 0.8
+        rows[np.arange(len(ids)), ids] += 0.2
+        return rows
+
+    table = gap_table(predict, WORLD, reviews=REVIEWS[:12])
+    assert table.difference().nats > 0 and table.saw_targets()
+
+
 def test_a_model_that_sees_its_targets_is_found_out():
     models = {"whole": peeking(1.0), "half": peeking(0.5), "a little": peeking(0.05)}
     honest = {"uniform": uniform, "bigram": NGramModel(STREAM, 1, WIDTH), "e": next_tokens}
@@ -283,6 +295,15 @@ def test_a_model_that_sees_its_targets_is_found_out():
         assert not table.saw_targets(name)
         for phenomenon in table.phenomena:
             assert table.gap(phenomenon, name).nats >= 0
+
+
+def test_rounding_is_no_cheat():
+    counts = np.full((1, 50), 150)
+    floors = np.random.default_rng(0).normal(150, 5, (1, 50))
+    close = table_of(counts, floors - 1e-12 * floors, floors * 0, floors)
+    assert close.difference().nats < -20 * close.difference().error < 0
+    assert not close.saw_targets()
+    assert table_of(counts, floors - 1e-3 * floors, floors * 0, floors).saw_targets()
 
 
 def test_loss_minus_floor_is_the_gap_but_for_chance():
@@ -355,6 +376,19 @@ def test_an_impossible_word_costs_infinitely_much():
     figure = gap_figure.drawn(table)
     assert any(it.get_text() == "→ ∞" for it in figure.axes[0].texts)
     assert "half: infinite over all tokens" in gap_figure.alt(table)
+
+
+def test_what_is_infinite_in_one_row_is_not_in_the_others():
+    def endless(tokens):
+        rows = uniform(tokens)
+        rows[:, WORLD.vocabulary.index(END)] = 0
+        return rows / rows.sum(1, keepdims=True)
+
+    table = gap_table(endless, WORLD, reviews=REVIEWS[:3])
+    for name in table.phenomena:
+        infinite = name in (ALL, "punctuation and end")
+        assert np.isinf(table.loss(name).nats) == infinite, name
+    assert np.isfinite(table.gap("verbs").nats)
 
 
 def test_tables_come_together():

@@ -96,6 +96,8 @@ def test_an_ngram_model_of_other_ids_says_the_same():
     np.testing.assert_allclose(
         of_causal(first, WORLD)(REVIEW), of_causal(second, WORLD, ids)(REVIEW), rtol=1e-10
     )
+    wider = of_causal(NGramModel(stream, 2, WIDTH + 500), WORLD)(REVIEW)  # ids of no word
+    np.testing.assert_allclose(wider.sum(1), 1)
     places = [1, 4, 5]
     np.testing.assert_allclose(
         of_masked(first, WORLD)(REVIEW, places),
