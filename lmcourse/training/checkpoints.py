@@ -23,7 +23,7 @@ from lmcourse.training.run import Run, not_finite
 from lmcourse.training.run_config import plain
 from lmcourse.training.state_files import Damaged, differences, read_state, write_state
 
-_NAME = re.compile(r"step-(\d{9,})")
+_NAME = re.compile(r"step-(\d{9,})(-end)?")
 _PICKLES = (".pt", ".pth", ".bin", ".ckpt", ".pkl", ".pickle")
 _ELSEWHERE = "Or give the checkpoints another folder."
 
@@ -97,16 +97,21 @@ class Checkpoints:
         Raises:
             CourseError: a parameter is not finite. The older checkpoints stay.
         """
+        failed = False
         try:
             self._write(run)
         except OSError as error:
-            said = files.trouble(error, self.folder / _name(run.step), _ELSEWHERE)
+            failed = True
+            said = files.trouble(error, self.folder, _ELSEWHERE)
             kept = "no checkpoint" if self._saved is None else f"that of step {self._saved[0]}"
             warnings.warn(
                 f"Step {run.step} is not kept. {said.cause} {then}, and {kept} is whole.",
                 RuntimeWarning,
                 stacklevel=2,
             )
+        # Only one process writes, and all must know whether there is something left to write.
+        if not run.processes.summed([float(failed)])[0]:
+            self._saved = run.moment
         self._looked = time.monotonic()
 
     def _begin(self, run: Run) -> None:
@@ -120,6 +125,7 @@ class Checkpoints:
                 self._resume(run, names)
             else:
                 self._write(run)  # all that could go wrong with saving goes wrong now
+                self._saved = run.moment
             if run.processes.rank == 0:
                 self._clean()
         except OSError as error:
@@ -167,17 +173,18 @@ class Checkpoints:
                 "Lower the learning rate. The checkpoint before it stays as it was.",
             )
         if run.processes.rank == 0:
-            self.folder.mkdir(parents=True, exist_ok=True)
-            write_state(self.folder, _name(run.step), state)
-            for name in self._names()[: -self.keep]:
-                (self.folder / f"{name}.json").unlink()
-                (self.folder / f"{name}.safetensors").unlink(missing_ok=True)
-        self._saved = run.moment
+            name = f"step-{run.step:09d}"
+            if name in self._names():  # held-out data was looked at once more, at the end
+                name += "-end"  # and what is whole is never written over
+            write_state(self.folder, name, state)
+            for old in self._names()[: -self.keep]:
+                (self.folder / f"{old}.json").unlink(missing_ok=True)
+                (self.folder / f"{old}.safetensors").unlink(missing_ok=True)
 
     def _names(self) -> list[str]:
         """The checkpoints that have an entry, oldest first."""
         found = [path.stem for path in self.folder.glob("step-*.json")]
-        return sorted(filter(_NAME.fullmatch, found), key=_step)
+        return sorted(filter(_NAME.fullmatch, found), key=lambda name: (_step(name), name))
 
     def _check_folder(self) -> None:
         """See that what is in the folder are checkpoints of ours, if any."""
@@ -239,9 +246,5 @@ class Checkpoints:
             lock.release()
 
 
-def _name(step: int) -> str:
-    return f"step-{step:09d}"
-
-
 def _step(name: str) -> int:
-    return int(name.removeprefix("step-"))
+    return int(name.split("-")[1])

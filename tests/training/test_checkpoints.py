@@ -214,6 +214,18 @@ def test_a_run_that_is_there_to_its_end_is_not_repeated(tmp_path, whole, monkeyp
     assert {name: (tmp_path / name).stat().st_mtime_ns for name in names(tmp_path)} == before
 
 
+def test_a_last_look_is_kept_beside_what_was_whole(tmp_path, whole):
+    """The last step was kept before the last look; a kill in between must not cost both."""
+    small_run(tmp_path)
+    assert sorted(p.stem for p in tmp_path.glob("*.json")) == [
+        "step-000000030",
+        "step-000000030-end",
+    ]
+    for path in tmp_path.glob("*-end.*"):
+        path.unlink()
+    assert digest(*small_run(tmp_path)) == whole
+
+
 def test_a_run_that_stopped_early_stays_stopped(tmp_path):
     score = iter([3.0, 1.0, 2.0, 2.0])
     stop = EarlyStopping(lambda model: next(score), every=2, patience=2)
