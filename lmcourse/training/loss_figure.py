@@ -73,13 +73,13 @@ def draw(losses: Series, norms: Series) -> "Figure":
         norms: of the gradient before clipping.
     """
     from matplotlib.figure import Figure  # without pyplot, which keeps figures and shows them
+    from matplotlib.layout_engine import PlaceHolderLayoutEngine
     from matplotlib.style import context
     from matplotlib.ticker import LogLocator, MaxNLocator, NullLocator
 
     with context(Path(style.__file__).with_name("style.mplstyle")):
         # Fixed margins: a layout that is worked out each time doubles the time of a drawing.
-        figure = Figure(figsize=(7.2, 3.6))
-        figure.set_layout_engine("none")
+        figure = Figure(figsize=(7.2, 3.6), layout=PlaceHolderLayoutEngine(True, True))
         figure.subplots_adjust(left=0.12, right=0.98, bottom=0.13, top=0.97, hspace=0.12)
         above, below = figure.subplots(2, 1, sharex=True, height_ratios=(3, 1))
         above.plot(*envelope(losses), color=GRAY, alpha=0.5, linewidth=0.8, label="each step")
