@@ -1,0 +1,187 @@
+"""Train in several ways, alone or started by torchrun, and write what came out.
+
+    python -m tests.training.parallel_run FOLDER [WAY …]
+    torchrun --nproc-per-node 2 -m tests.training.parallel_run FOLDER [WAY …]
+
+Each way is a model and an optimizer, sharded or not; a global batch is read by all processes.
+"""
+
+import json
+import sys
+from pathlib import Path
+
+import torch
+from torch import nn
+
+from lmcourse.errors import CourseError
+from lmcourse.models.bert import BertConfig
+from lmcourse.models.bert_heads import BertForMaskedLM, BertForPreTraining
+from lmcourse.models.inputs import IGNORED
+from lmcourse.training.checkpoints import Checkpoints
+from lmcourse.training.distributed import Processes, here, parallel, unwrapped
+from lmcourse.training.loop import train
+
+STEPS = 50
+CONFIG = BertConfig(
+    vocab_size=20,
+    hidden_size=8,
+    num_hidden_layers=2,
+    num_attention_heads=2,
+    intermediate_size=12,
+    max_position_embeddings=16,
+    hidden_dropout_prob=0.0,
+    attention_probs_dropout_prob=0.0,
+)
+
+
+class Shares:
+    """Losses of this process's share of global batches, of as many predictions as it happens."""
+
+    def __init__(self, model: nn.Module, count: int) -> None:
+        self.model, self.count, self.at = model, count, 0
+        self.config = {"of": "numbers"}
+        self.rank, self.processes = here().rank, here().count
+
+    def __iter__(self):
+        while self.at < self.count:
+            generator = torch.Generator().manual_seed(self.at)
+            ids = torch.randint(5, 20, (5, 7), generator=generator)
+            hidden = torch.rand(5, 7, generator=generator) < torch.rand(5, 1, generator=generator)
+            hidden[1::2] &= self.at % 5 > 0  # the second process has none, now and then
+            hidden[0, 0] = True
+            self.at += 1
+            share = slice(self.rank, None, self.processes)
+            labels = ids.masked_fill(~hidden, IGNORED)[share]
+            result = self.model(input_ids=ids.masked_fill(hidden, 3)[share], labels=labels)
+            yield result.loss, int((labels != IGNORED).sum())
+
+    def state_dict(self):
+        return {"at": self.at}
+
+    def load_state_dict(self, state):
+        self.at = state["at"]
+
+
+def built(kind=BertForMaskedLM, sharded=False) -> nn.Module:
+    """A model in float64; each process begins with other parameters."""
+    torch.manual_seed(here().rank)
+    return parallel(kind(CONFIG).double(), sharded=sharded)
+
+
+def trained(model: nn.Module, steps=STEPS, **options):
+    """The whole model, the losses and the gradients' norms after so many steps."""
+    adam = torch.optim.AdamW(model.parameters(), lr=1e-2)
+    losses = Shares(model, steps * options.get("accumulate", 1))
+    history = train(model, losses, optimizer=adam, clip=0.5, **({"watch": "nothing"} | options))
+    state = {name: t.tolist() for name, t in unwrapped(model).state_dict().items()}
+    return {"state": state, **vars(history)}
+
+
+def begun(folder: Path, sharded: bool):
+    """The first half of a run."""
+    return resumed(folder / f"begun by {here().count}, {sharded}", sharded, STEPS // 2)
+
+
+def ended(folder: Path, sharded: bool):
+    """The second half of a run that another number of processes began."""
+    return resumed(folder / f"begun by {3 - here().count}, {sharded}", sharded, STEPS)
+
+
+def resumed(folder: Path, sharded: bool, steps: int):
+    kept = Checkpoints(folder, every=1000)
+    return trained(built(sharded=sharded), steps, checkpoints=kept) | {"from": kept.resumed}
+
+
+def dropout(sharded: bool):
+    """What a dropout keeps, in each process: not the same."""
+    built(sharded=sharded)
+    kept = (torch.nn.functional.dropout(torch.ones(64), 0.5) > 0).double() @ 2.0 ** torch.arange(
+        64, dtype=torch.float64
+    )
+    values = [0.0] * here().count
+    values[here().rank] = kept.item()
+    return Processes(parallel(nn.Linear(1, 1))).summed(values)
+
+
+def exchanged(sharded: bool):
+    """The sum of the gradient's sizes, in each process, after a loss that is not last, and one."""
+    model = built(sharded=sharded)
+    processes, losses = Processes(model), iter(Shares(model, 2))
+    norms = []
+    for last in (False, True):
+        with processes.together(last):
+            next(losses)[0].backward()
+        found = [0.0] * processes.count
+        found[processes.rank] = sum(
+            (p.grad.full_tensor() if sharded else p.grad).abs().sum().item()
+            for p in model.parameters()
+            if p.grad is not None
+        )
+        norms.append(processes.summed(found))
+    return norms
+
+
+def idle():
+    """What is said of parameters that have no gradient."""
+    model = built(BertForPreTraining)
+    try:
+        return trained(model, 3)
+    except CourseError as error:
+        return str(error)
+
+
+def failing():
+    """The last process fails in its fourth step; the others wait for it."""
+    model = built()
+
+    def losses():
+        for at, loss in enumerate(Shares(model, STEPS)):
+            if at == 3 and here().rank == here().count - 1:
+                raise CourseError("The label 7 is out of range.", "Give another.")
+            yield loss
+
+    train(model, losses(), watch="plot")
+
+
+def saved(folder: Path, sharded: bool):
+    """The file of a trained model, read again; and whether it is a model's own class."""
+    model = built(sharded=sharded)
+    trained(model, 2)
+    whole = unwrapped(model)
+    if here().rank == 0:
+        whole.save(folder / f"{sharded}.safetensors")
+    return [type(model).__name__, type(whole).__name__, whole.training]
+
+
+WAYS = {
+    "data parallel": lambda folder: trained(built()),
+    "sharded": lambda folder: trained(built(sharded=True)),
+    "accumulated": lambda folder: trained(built(), accumulate=2),
+    "accumulated, sharded": lambda folder: trained(built(sharded=True), accumulate=2),
+    "idle, sharded": lambda folder: trained(built(BertForPreTraining, sharded=True), 5),
+    "idle": lambda folder: idle(),
+    "begun": lambda folder: begun(folder, False),
+    "begun, sharded": lambda folder: begun(folder, True),
+    "ended": lambda folder: ended(folder, False),
+    "ended, sharded": lambda folder: ended(folder, True),
+    "dropout": lambda folder: dropout(False),
+    "dropout, sharded": lambda folder: dropout(True),
+    "exchanged": lambda folder: exchanged(False),
+    "exchanged, sharded": lambda folder: exchanged(True),
+    "saved": lambda folder: saved(folder, False),
+    "saved, sharded": lambda folder: saved(folder, True),
+    "failing": lambda folder: failing(),
+    "watched": lambda folder: len(trained(built(), 2, watch="plot")["losses"]),
+}
+
+
+def main(folder: Path, ways: list[str]) -> None:
+    torch.set_num_threads(1)
+    found = {}
+    for way in ways:
+        found[way] = WAYS[way](folder)
+        (folder / f"{here().rank} of {here().count}.json").write_text(json.dumps(found))
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]), sys.argv[2:])

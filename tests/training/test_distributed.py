@@ -1,0 +1,202 @@
+"""Several processes: the same steps as one, whoever holds what; and what happens if one fails."""
+
+import json
+import os
+import socket
+import subprocess
+import sys
+import time
+
+import pytest
+import torch
+from torch import nn
+
+from lmcourse.errors import CourseError
+from lmcourse.models.albert import AlbertConfig, AlbertForMaskedLM
+from lmcourse.models.bert_heads import BertForMaskedLM
+from lmcourse.training import distributed
+from lmcourse.training.distributed import Place, Processes, here, parallel, unwrapped
+from tests.training import parallel_run
+from tests.training.parallel_run import CONFIG
+
+TORCHRUN = [sys.executable, "-m", "torch.distributed.run"]
+TOGETHER = (
+    "data parallel",
+    "sharded",
+    "accumulated",
+    "accumulated, sharded",
+    "idle, sharded",
+    "ended",
+    "ended, sharded",
+)
+
+
+def launched(options, folder, ways):
+    """The start of torchrun with our script."""
+    command = [*TORCHRUN, *options, "-m", "tests.training.parallel_run", str(folder), *ways]
+    environment = os.environ | {"OMP_NUM_THREADS": "1", "LMCOURSE_DEVICE": "cpu"}
+    return subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env=environment
+    )
+
+
+def found(folder, rank=0, count=2):
+    return json.loads((folder / f"{rank} of {count}.json").read_text())
+
+
+@pytest.fixture(scope="module")
+def runs(tmp_path_factory):
+    """What two processes find, each; what one finds; and what was printed."""
+    folder = tmp_path_factory.mktemp("runs")
+    parallel_run.main(folder, ["begun", "begun, sharded"])
+    ways = [*TOGETHER, "begun", "begun, sharded", "watched", "idle"]
+    ways += [
+        f"{way}{how}" for way in ("dropout", "exchanged", "saved") for how in ("", ", sharded")
+    ]
+    process = launched(("--standalone", "--nproc-per-node", "2"), folder, ways)
+    printed, _ = process.communicate(timeout=240)
+    assert process.returncode == 0, printed
+    parallel_run.main(folder, list(TOGETHER))
+    return found(folder, 0), found(folder, 1), found(folder, 0, 1), printed, folder
+
+
+@pytest.mark.parametrize("way", TOGETHER)
+def test_two_processes_take_the_steps_of_one(runs, way):
+    first, second, alone, *_ = runs
+    assert len(alone[way]["losses"]) == (5 if way == "idle, sharded" else parallel_run.STEPS)
+    for name in ("losses", "gradient_norms"):
+        torch.testing.assert_close(first[way][name], alone[way][name], rtol=0, atol=1e-6)
+    assert first[way] == second[way]  # to the last bit
+    assert first[way]["state"].keys() == alone[way]["state"].keys()
+    for name, values in alone[way]["state"].items():
+        torch.testing.assert_close(first[way]["state"][name], values, rtol=0, atol=1e-6)
+    assert alone[way]["losses"][-1] != pytest.approx(alone[way]["losses"][0], abs=1e-2)  # it learns
+
+
+@pytest.mark.parametrize("sharded", ["", ", sharded"])
+def test_a_run_begun_by_one_number_of_processes_is_ended_by_another(runs, sharded):
+    both, _, alone, *_ = runs
+    for found in (both, alone):
+        run, whole = found[f"ended{sharded}"], alone["data parallel"]
+        assert run["from"] == parallel_run.STEPS // 2
+        torch.testing.assert_close(run["losses"], whole["losses"], rtol=0, atol=1e-6)
+        for name, values in whole["state"].items():
+            torch.testing.assert_close(run["state"][name], values, rtol=0, atol=1e-6)
+
+
+def test_dropout_differs_between_processes(runs):
+    for way in ("dropout", "dropout, sharded"):
+        kept = runs[0][way]
+        assert kept == runs[1][way] and len(set(kept)) == 2
+
+
+def test_gradients_are_exchanged_once_a_step(runs):
+    (one, other), (both, too) = runs[0]["exchanged"]
+    assert one != other and both == pytest.approx(too, rel=1e-12)
+    before, after = runs[0]["exchanged, sharded"]  # where nothing has come together before
+    assert before == [0.0, 0.0] and after == pytest.approx([both, both], rel=1e-9)
+
+
+def test_parameters_without_gradient_are_named(runs):
+    for found in runs[:2]:
+        assert "some had none in the last step: bert.pooler.dense.weight" in found["idle"]
+        assert "relationship.dense.bias." in found["idle"]
+        assert "sharded=True" in found["idle"]
+
+
+def test_a_whole_model_is_saved(runs):
+    both, *_, folder = runs
+    assert both["saved"] == ["Replicated", "BertForMaskedLM", True]
+    assert both["saved, sharded"] == ["BertForMaskedLM", "BertForMaskedLM", True]
+    torch.manual_seed(0)
+    wanted = BertForMaskedLM(CONFIG).double()
+    parallel_run.trained(wanted, 2)
+    for name in ("False", "True"):
+        model = BertForMaskedLM.load(folder / f"{name}.safetensors")
+        for key, tensor in wanted.state_dict().items():
+            torch.testing.assert_close(model.state_dict()[key], tensor, rtol=0, atol=1e-6)
+
+
+def test_the_first_process_alone_says_something(runs):
+    printed = runs[3]
+    assert printed.count("2 steps · loss") == 1
+    assert "Warning" not in printed
+
+
+def two_machines(folder, ways):
+    """Two starts of torchrun, as on two machines."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = str(free.getsockname()[1])
+    common = ("--nnodes", "2", "--nproc-per-node", "1", "--master-addr", "127.0.0.1")
+    return [
+        launched((*common, "--master-port", port, "--node-rank", str(rank)), folder, ways)
+        for rank in range(2)
+    ]
+
+
+def test_two_machines_work_like_one_and_where_one_fails_none_hangs(tmp_path, runs):
+    start = time.monotonic()
+    processes = two_machines(tmp_path, ["data parallel", "failing"])
+    printed = [process.communicate(timeout=200)[0] for process in processes]
+    assert found(tmp_path) == {"data parallel": runs[0]["data parallel"]}
+    assert all(process.returncode for process in processes)
+    assert time.monotonic() - start < 180  # not the ten minutes that a process waits for another
+    assert "CourseError: The label 7 is out of range. Give another." in printed[1]
+    assert "3 steps · loss" in printed[0]  # what was learned is said
+
+
+def test_one_process_is_alone():
+    model = nn.Linear(2, 3)
+    assert here() == Place(0, 1) and parallel(model, sharded=True) is model
+    assert unwrapped(model) is model
+    processes = Processes(model)
+    assert (processes.rank, processes.count) == (0, 1)
+    assert processes.summed([1, 2.5]) == [1.0, 2.5]
+    with processes.together(last=False):
+        model(torch.ones(2)).sum().backward()
+    assert model.weight.grad is not None
+
+
+def test_several_that_train_apart_are_refused(monkeypatch):
+    monkeypatch.setenv("WORLD_SIZE", "2")
+    with pytest.raises(CourseError, match=r"each would train its own Linear.*parallel\(model\)"):
+        Processes(nn.Linear(1, 1))
+
+
+def test_more_processes_than_gpus_are_refused(monkeypatch):
+    for name, value in (("WORLD_SIZE", "4"), ("RANK", "2"), ("LOCAL_RANK", "2")):
+        monkeypatch.setenv(name, value)
+    monkeypatch.setattr(distributed.devices, "device", lambda: torch.device("cuda"))
+    monkeypatch.setattr(torch.cuda, "device_count", lambda: 2)
+    with pytest.raises(CourseError, match=r"process 3 on a machine with 2 GPUs.*per-node 2"):
+        parallel(nn.Linear(1, 1))
+
+
+def test_processes_that_were_not_told_where_the_others_are(monkeypatch):
+    monkeypatch.setenv("WORLD_SIZE", "2")
+    monkeypatch.setenv("LMCOURSE_DEVICE", "cpu")
+    for name in ("RANK", "MASTER_ADDR", "MASTER_PORT"):
+        monkeypatch.delenv(name, raising=False)
+    with pytest.raises(CourseError, match=r"do not find each other.*torchrun"):
+        parallel(nn.Linear(1, 1))
+
+
+def test_layers_are_those_of_the_stacks_once_each():
+    model = BertForMaskedLM(CONFIG)
+    assert distributed._layers(model) == list(model.bert.encoder.layers)
+    albert = AlbertForMaskedLM(AlbertConfig(vocab_size=20, embedding_size=4, hidden_size=12))
+    layers = distributed._layers(albert)
+    assert len(layers) == len(set(layers)) > 1
+    inner = nn.ModuleList([nn.Sequential(nn.Linear(1, 1))])
+    outer = nn.ModuleList([nn.Sequential(inner, nn.ReLU()), nn.Linear(1, 1), nn.ModuleList()])
+    assert distributed._layers(nn.Sequential(outer)) == [inner[0], outer[0]]
+
+
+def test_a_copy_with_other_parameters_ties_what_is_tied():
+    model = nn.Sequential(nn.Linear(2, 2), nn.Linear(2, 2))
+    model[1].weight = model[0].weight
+    names = dict(model.named_parameters())
+    copied = distributed._with_parameters(model, {n: nn.Parameter(p + 1) for n, p in names.items()})
+    assert copied[1].weight is copied[0].weight
+    assert torch.equal(copied[0].weight, model[0].weight + 1)
