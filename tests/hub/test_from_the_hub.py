@@ -303,7 +303,9 @@ def test_what_is_no_model_is_refused(hub, tmp_path):
     "name",
     ["../evil", "a/../b", "a//b", "a/b/c", "a b", "..", "a..b", "", "a--b", "é/a", "a\0b", "a\nb"],
 )
-def test_a_name_that_is_none_asks_nobody(model, name):
+def test_a_name_that_is_none_asks_nobody(model, name, tmp_path, monkeypatch):
+    (tmp_path / "empty" / "inner").mkdir(parents=True)
+    monkeypatch.chdir(tmp_path / "empty" / "inner")  # what lies beside the checkout is no matter
     with pytest.raises(CourseError):
         load(name)
     assert model.asked == []
