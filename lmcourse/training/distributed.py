@@ -261,13 +261,15 @@ def _layers(model: nn.Module) -> list[nn.Module]:
     """What is fetched and forgotten as a whole: each of a stack of layers, the inner ones first."""
     stacks = [module for module in model.modules() if isinstance(module, nn.ModuleList)]
     layers = [layer for stack in reversed(stacks) for layer in stack if _is_layer(layer)]
-    return list(dict.fromkeys(layers))  # ALBERT's stack is one layer, many times
+    return list(dict.fromkeys(layers))  # one layer may stand in many places
 
 
 def _is_layer(module: nn.Module) -> bool:
-    """Whether it is a composite that is called, unlike a list of modules or a lone matrix."""
-    lists = nn.ModuleList | nn.ModuleDict | nn.ParameterList | nn.ParameterDict
-    return any(module.children()) and not isinstance(module, lists)
+    """Whether it has parts, and is called: what is fetched is fetched when it is called.
+
+    A list of modules is not; nor is ALBERT's `Residual`, two methods of which are used instead.
+    """
+    return any(module.children()) and type(module).forward is not nn.Module.forward
 
 
 def _with_parameters(model: nn.Module, parameters: dict[str, nn.Parameter]) -> nn.Module:

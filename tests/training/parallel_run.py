@@ -14,6 +14,7 @@ import torch
 from torch import nn
 
 from lmcourse.errors import CourseError
+from lmcourse.models.albert import AlbertConfig, AlbertForMaskedLM
 from lmcourse.models.bert import BertConfig
 from lmcourse.models.bert_heads import BertForMaskedLM, BertForPreTraining
 from lmcourse.models.inputs import IGNORED
@@ -22,16 +23,17 @@ from lmcourse.training.distributed import Processes, here, parallel, unwrapped
 from lmcourse.training.loop import train
 
 STEPS = 50
-CONFIG = BertConfig(
-    vocab_size=20,
-    hidden_size=8,
-    num_hidden_layers=2,
-    num_attention_heads=2,
-    intermediate_size=12,
-    max_position_embeddings=16,
-    hidden_dropout_prob=0.0,
-    attention_probs_dropout_prob=0.0,
-)
+SETTINGS = {
+    "vocab_size": 20,
+    "hidden_size": 8,
+    "num_hidden_layers": 2,
+    "num_attention_heads": 2,
+    "intermediate_size": 12,
+    "max_position_embeddings": 16,
+    "hidden_dropout_prob": 0.0,
+    "attention_probs_dropout_prob": 0.0,
+}
+CONFIG, ALBERT = BertConfig(**SETTINGS), AlbertConfig(embedding_size=4, **SETTINGS)
 
 
 class Shares:
@@ -65,7 +67,8 @@ class Shares:
 def built(kind=BertForMaskedLM, sharded=False) -> nn.Module:
     """A model in float64; each process begins with other parameters."""
     torch.manual_seed(here().rank)
-    return parallel(kind(CONFIG).double(), sharded=sharded)
+    config = ALBERT if kind is AlbertForMaskedLM else CONFIG
+    return parallel(kind(config).double(), sharded=sharded)
 
 
 def trained(model: nn.Module, steps=STEPS, **options):
@@ -93,11 +96,11 @@ def resumed(folder: Path, sharded: bool, steps: int):
 
 
 def dropout(sharded: bool):
-    """What a dropout keeps, in each process: not the same."""
-    built(sharded=sharded)
-    kept = (torch.nn.functional.dropout(torch.ones(64), 0.5) > 0).double() @ 2.0 ** torch.arange(
-        64, dtype=torch.float64
-    )
+    """What a dropout keeps, in each process, where all began with one seed."""
+    torch.manual_seed(5)
+    parallel(BertForMaskedLM(CONFIG), sharded=sharded)
+    bits = torch.nn.functional.dropout(torch.ones(50, dtype=torch.float64), 0.5) > 0
+    kept = bits.double() @ 2.0 ** torch.arange(50, dtype=torch.float64)
     values = [0.0] * here().count
     values[here().rank] = kept.item()
     return Processes(parallel(nn.Linear(1, 1))).summed(values)
@@ -159,6 +162,7 @@ WAYS = {
     "accumulated": lambda folder: trained(built(), accumulate=2),
     "accumulated, sharded": lambda folder: trained(built(sharded=True), accumulate=2),
     "idle, sharded": lambda folder: trained(built(BertForPreTraining, sharded=True), 5),
+    "ALBERT, sharded": lambda folder: trained(built(AlbertForMaskedLM, sharded=True), 5),
     "idle": lambda folder: idle(),
     "begun": lambda folder: begun(folder, False),
     "begun, sharded": lambda folder: begun(folder, True),

@@ -183,10 +183,11 @@ def test_many_steps_keep_their_spikes_and_order():
     values = np.random.default_rng(0).normal(size=123_457)
     values[[0, 77_777, 123_456]] = 50.0, -60.0, 70.0
     values[5000:8000] = np.nan
+    values[9001:9003] = np.nan, 40.0  # in one column
     steps, few = envelope(values)
     assert len(steps) == len(few) <= loss_figure._POINTS
     assert (np.diff(steps) >= 0).all() and steps[0] == 0 and steps[-1] < 123_457
-    assert {50.0, -60.0, 70.0} <= set(few)
+    assert {50.0, -60.0, 70.0, 40.0} <= set(few)
     assert 0 < np.isnan(few).sum() < 20
     for few_values in (values[:1], values[:600]):
         np.testing.assert_array_equal(envelope(few_values)[1], few_values)
@@ -205,7 +206,10 @@ def test_the_figure_shows_loss_mean_and_norm():
 @pytest.mark.parametrize("norms", [[0.0, 0.0], [np.inf, np.nan], [np.inf, 2.0]])
 def test_norms_without_a_logarithm_are_left_out(norms):
     losses, norms = np.array([2.0, 1.0]), np.array(norms)
-    draw(losses, norms).savefig(io.BytesIO())
+    figure = draw(losses, norms)
+    seen = figure.axes[1].lines[0].get_ydata()
+    assert seen[~np.isnan(seen)].tolist() == [norm for norm in norms if 0 < norm < np.inf]
+    figure.savefig(io.BytesIO())
     assert "nan" not in describe(losses, norms) and "inf" not in describe(losses, norms)
 
 
