@@ -33,7 +33,7 @@ def drawn(table: GapTable) -> "Figure":
     for number, model in enumerate(models):
         y = np.array(places) + (number - (len(models) - 1) / 2) * step
         gaps = [table.gap(name, model) for name in table.phenomena]
-        nats = np.array([gap.nats for gap in gaps])
+        nats = np.array([gap.value for gap in gaps])
         errors = np.nan_to_num(np.array([gap.error for gap in gaps]) * _WIDE)
         seen = np.isfinite(nats)
         axes.errorbar(
@@ -73,7 +73,7 @@ def alt(table: GapTable) -> str:
     """What is to be seen in the figure."""
     found = [f"Dots with bars, a row for each phenomenon. {caption(table)} Zero is the floor."]
     for model in table.models:
-        rows = [(table.gap(name, model).nats, name) for name in table.phenomena]
+        rows = [(table.gap(name, model).value, name) for name in table.phenomena]
         (overall, _), *parts = rows
         (least, closest), (most, farthest) = min(parts), max(parts)
         found.append(

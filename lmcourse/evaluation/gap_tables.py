@@ -2,37 +2,19 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from jaxtyping import Float, Int
 
 from lmcourse import show
-from lmcourse.corpus.bookworld.floors import ratio
 from lmcourse.errors import CourseError
 from lmcourse.evaluation.exact import Kind
 from lmcourse.evaluation.phenomena import ALL
+from lmcourse.evaluation.uncertainty import Score, mean_of_ratio
 
 _CHANCE = 1e-6  # that an honest model is taken for one that saw its targets
 _ROUNDING = 1e-6  # nats that no model is suspected for
-
-
-class Estimate(NamedTuple):
-    """A mean over tokens in nats, and its standard error, for which reviews are the units.
-
-    ``nan`` stands for an error that cannot be told: fewer than two reviews have such a token, or
-    the mean is infinite.
-    """
-
-    nats: float
-    error: float
-
-    def __str__(self) -> str:
-        if not np.isfinite(self.nats):
-            return "∞" if self.nats > 0 else "−∞"
-        error = f"{self.error:.3f}" if np.isfinite(self.error) else "?"
-        nats = round(self.nats, 3) + 0.0  # which makes 0 of −0
-        return f"{nats:.3f} ± {error}".replace("-", "−")
 
 
 @dataclass(frozen=True)
@@ -46,6 +28,9 @@ class Sums:
 @dataclass(frozen=True, repr=False)
 class GapTable:
     """Models beside the floor, by phenomenon. In a notebook it shows itself.
+
+    Its numbers are means over tokens in nats, with standard errors for which reviews are the units:
+    ``nan`` where fewer than two reviews have such a token, or where the mean is infinite.
 
     Attributes:
         kind: ``"causal"``: each token given all before it; ``"masked"``: given all that are not
@@ -70,24 +55,24 @@ class GapTable:
         """How many predictions a row has."""
         return int(self.tokens[self._row(phenomenon)].sum())
 
-    def floor(self, phenomenon: str = ALL) -> Estimate:
+    def floor(self, phenomenon: str = ALL) -> Score:
         """The mean of −log p(token): what the model loses that knows all there is to know."""
         return self._mean(self.floors, phenomenon)
 
-    def loss(self, phenomenon: str = ALL, model: str | None = None) -> Estimate:
+    def loss(self, phenomenon: str = ALL, model: str | None = None) -> Score:
         """The mean of −log q(token)."""
         return self._mean(self._model(model).loss, phenomenon)
 
-    def gap(self, phenomenon: str = ALL, model: str | None = None) -> Estimate:
+    def gap(self, phenomenon: str = ALL, model: str | None = None) -> Score:
         """The mean of KL(p ‖ q) at the places where such a token stands; never below zero."""
         return self._mean(self._model(model).gap, phenomenon)
 
-    def difference(self, phenomenon: str = ALL, model: str | None = None) -> Estimate:
+    def difference(self, phenomenon: str = ALL, model: str | None = None) -> Score:
         """Loss − floor. Over all tokens it is the gap but for chance; of some of them it is not
         (`lmcourse.evaluation.gaps` says why)."""
         return self._mean(self._model(model).loss - self.floors, phenomenon)
 
-    def compare(self, first: str, second: str, phenomenon: str = ALL) -> Estimate:
+    def compare(self, first: str, second: str, phenomenon: str = ALL) -> Score:
         """How much larger the gap of the first model is than that of the second.
 
         Both read the same reviews, so the error is that of the differences, review by review.
@@ -111,7 +96,7 @@ class GapTable:
             excess = excess - sums.gap[row]
         if not np.isfinite(excess).all():
             return False  # a loss that is infinite is not too low
-        mean, error = ratio(excess, self.tokens[row])
+        mean, error, *_ = mean_of_ratio(excess, self.tokens[row])
         if not (mean < -_ROUNDING and error > 0):  # (nan is neither)
             return False
         return bool(t.cdf(mean / error, self.tokens.shape[1] - 1) < _CHANCE)
@@ -133,14 +118,14 @@ class GapTable:
             )
         return self.models[name]
 
-    def _mean(self, sums: np.ndarray, phenomenon: str) -> Estimate:
+    def _mean(self, sums: np.ndarray, phenomenon: str) -> Score:
         """A ratio of sums over reviews, which are drawn; the tokens of one are not independent."""
         row = self._row(phenomenon)
-        above, below = sums[row], self.tokens[row]
-        if not np.isfinite(above).all():
-            return Estimate(float(above.sum() / below.sum()), float("nan"))
-        mean, error = ratio(above, below)
-        return Estimate(mean, error if (below > 0).sum() > 1 else float("nan"))
+        found = mean_of_ratio(sums[row], self.tokens[row])
+        if (self.tokens[row] > 0).sum() > 1:
+            return found
+        # The formula gives a number for one review among many without such a token; it means none.
+        return Score(found.value, np.nan, np.nan, np.nan)
 
     # -------------------------------------------------------------------------------- forms
 

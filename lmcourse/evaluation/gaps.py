@@ -29,12 +29,12 @@ from torch import nn
 from lmcourse.corpus.bookworld import END, SPLITS, BookWorld, Review
 from lmcourse.errors import CourseError
 from lmcourse.evaluation.exact import Exact, Kind, answers_key, exact_answers
-from lmcourse.evaluation.gap_tables import Estimate, GapTable, Sums
+from lmcourse.evaluation.gap_tables import GapTable, Sums
 from lmcourse.evaluation.phenomena import NAMES, Phenomena
 from lmcourse.evaluation.predictors import Continue, Predict, checked, of_causal, of_masked
 from lmcourse.models.ngram import NGramModel
 
-__all__ = ["Estimate", "GapTable", "Predictor", "divergence", "gap_table"]
+__all__ = ["GapTable", "Predictor", "divergence", "gap_table"]
 
 Predictor = Continue | Predict | NGramModel | nn.Module
 

@@ -45,8 +45,11 @@ class Score(NamedTuple):
     high: float
 
     def __str__(self) -> str:
-        error = f" ± {self.error:.3f}" if np.isfinite(self.error) else ""
-        return f"{self.value:.3f}{error}".replace("-", "−")
+        if np.isinf(self.value):
+            return "∞" if self.value > 0 else "−∞"
+        error = f"{self.error:.3f}" if np.isfinite(self.error) else "?"
+        value = round(self.value, 3) + 0.0  # which makes 0 of −0
+        return f"{value:.3f} ± {error}".replace("-", "−")
 
 
 class Comparison(NamedTuple):

@@ -242,7 +242,7 @@ def test_errors_are_those_of_documents_drawn_anew():
     assert score.perplexity.error == pytest.approx(np.std(again), rel=0.1)
     assert score.perplexity.low < score.perplexity.value < score.perplexity.high
     alone = text_score(model, documents[:1], start=0)
-    assert math.isnan(alone.perplexity.error) and "±" not in repr(alone)
+    assert math.isnan(alone.perplexity.error) and repr(alone).count("± ?") == 2
 
 
 def test_cutting_words_finer_changes_perplexity_and_not_bits_a_byte():

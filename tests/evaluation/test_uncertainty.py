@@ -10,6 +10,7 @@ from scipy import stats
 from lmcourse.errors import CourseError
 from lmcourse.evaluation.metrics import accuracy, matthews, pearson
 from lmcourse.evaluation.uncertainty import (
+    Score,
     bootstrap,
     mcnemar,
     mean_of_ratio,
@@ -68,7 +69,9 @@ def test_a_proportion_has_wilsons_interval(right, n):
 def test_one_example_has_no_error():
     score = proportion([True])
     assert score.value == 1 and math.isnan(score.error) and 0 < score.low < score.high
-    assert str(score) == "1.000"
+    assert str(score) == "1.000 ± ?"
+    assert str(Score(-0.00001, 0.01, -1, 1)) == "0.000 ± 0.010"
+    assert str(Score(-np.inf, np.nan, np.nan, np.nan)) == "−∞"
     assert str(mean_score([-1, 0, 1])) == "0.000 ± 0.577"
     assert str(mean_score([-1.0, -2.0])) == "−1.500 ± 0.500"
 
