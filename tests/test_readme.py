@@ -19,7 +19,7 @@ def test_a_block_runs(code: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 
 def test_all_blocks_are_found() -> None:
     first = [code.split("\n")[0] for code in BLOCKS]
-    assert len(first) == README.read_text(encoding="utf-8").count("```python") == 5
+    assert len(first) == README.read_text(encoding="utf-8").count("```python") == 6
 
 
 @pytest.mark.parametrize("page", course.sources("widget"), ids=lambda page: page.slug)
