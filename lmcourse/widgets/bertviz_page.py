@@ -10,7 +10,7 @@ from lmcourse.errors import CourseError
 from lmcourse.widgets import page
 
 LIBRARIES = Path(__file__).parent / "vendor" / "bertviz.js"
-FRAME = 90  # pixels: margins, a hint of three lines, room for a scroll bar
+FRAME = 110  # pixels: margins, a hint of four lines (in a wide font), room for a scroll bar
 # What the frame may do: run what stands in it. Without a policy an image would be loaded.
 POLICY = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'"
 
@@ -19,7 +19,10 @@ _STYLE = """
 html { background: #fff; color: #000; color-scheme: light }
 body { margin: 0; padding: 8px }
 select { height: 28px; font: 14px sans-serif; margin: 0 10px 6px 0 }
-@media (max-width: 400px) { span, select { font-size: 13px } select { margin-right: 0 } }
+@media (max-width: 400px) {
+  span, select { font-size: 13px }
+  select { margin-right: 0; max-width: 46vw }
+}
 span { white-space: nowrap }
 svg { display: block }
 p { margin: 0 0 6px; color: #59636e; font: 14px/20px sans-serif }

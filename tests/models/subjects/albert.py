@@ -23,6 +23,7 @@ from tests.models.subjects.bert import (
     DROPOUTS,
     LAYERS,
     POOLED,
+    SPANS,
     VOCAB,
     batch,
     classes,
@@ -89,7 +90,7 @@ SUBJECTS = (
         **POOLED,
         **CLASSIFIED,
     ),
-    subject("ALBERT for questions", albert.AlbertForQuestionAnswering, spans, **LAYERS),
+    subject("ALBERT for questions", albert.AlbertForQuestionAnswering, spans, **SPANS),
     subject(
         "ALBERT for tokens",
         albert.AlbertForTokenClassification,

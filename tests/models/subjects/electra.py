@@ -25,6 +25,7 @@ from tests.models.subjects.bert import (
     CLASSES,
     DROPOUTS,
     LAYERS,
+    SPANS,
     VOCAB,
     batch,
     classes,
@@ -100,7 +101,7 @@ SUBJECTS = (
         dropouts=DROPOUTS | {"classifier_dropout": 2},
         **LAYERS,
     ),
-    subject("ELECTRA for questions", electra.ElectraForQuestionAnswering, spans, **LAYERS),
+    subject("ELECTRA for questions", electra.ElectraForQuestionAnswering, spans, **SPANS),
     subject(
         "ELECTRA for tokens",
         electra.ElectraForTokenClassification,
