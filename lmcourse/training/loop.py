@@ -11,20 +11,26 @@ computed one after the other (``accumulate``) or by several processes
 predictions would count as much as one with many.
 """
 
-import math
 from collections.abc import Iterable, Iterator, Sized
 from contextlib import nullcontext
 
 import torch
 from torch import Tensor, nn
 
-from lmcourse.errors import CourseError
 from lmcourse.models.recurrent import detached
 from lmcourse.models.rnn_lm import RNNLanguageModel
+from lmcourse.training.agreement import (
+    check_arguments,
+    check_parts,
+    check_predictions,
+    check_step,
+    check_taken,
+    checked_loss,
+)
 from lmcourse.training.checkpoints import Checkpoints
 from lmcourse.training.distributed import Processes
 from lmcourse.training.precision import Precision, Scaled
-from lmcourse.training.run import History, Run, not_finite, whole
+from lmcourse.training.run import History, Run, whole
 from lmcourse.training.stopping import EarlyStopping
 from lmcourse.training.watching import Watch, watching
 
@@ -67,11 +73,12 @@ def train(
     """Take one optimization step for each loss, or for so many of them.
 
     Args:
-        model: its parameters are trained.
+        model: its parameters are trained, or those of them that the ``optimizer`` has.
         losses: scalar tensors, each computed from the parameters as they are at that moment; or
             pairs of such a mean and the number of predictions in it.
         learning_rate: of Adam (Kingma and Ba 2015), if no ``optimizer`` is given.
-        clip: the largest gradient norm that is allowed (Pascanu et al. 2013); None: no clipping.
+        clip: the largest norm that the gradient of the trained parameters may have (Pascanu et al.
+            2013); None: no clipping.
         optimizer, scheduler: PyTorch's own, in place of Adam at a constant rate.
         accumulate: how many losses make one step. What is left over at the end makes none.
         precision: "float32"; or "bfloat16" or "float16", in which losses are computed where it is
@@ -82,19 +89,18 @@ def train(
         watch: "line", "plot" or "nothing": what a reader sees of it meanwhile.
 
     Raises:
-        CourseError: a loss or a gradient is not finite (that step is not taken); the losses are no
-            means of anything that depends on a parameter; or what `Checkpoints`, `EarlyStopping`
-            or the precision refuse.
+        CourseError: a loss or a gradient is not finite, or a step has no predictions (that step is
+            not taken); no loss reaches a parameter that is trained, or no step was taken at all;
+            the arguments do not belong together; or what `Checkpoints`, `EarlyStopping` or the
+            precision refuse.
     """
-    if accumulate < 1 or (clip is not None and not clip > 0):
-        raise CourseError(
-            f"accumulate={accumulate} and clip={clip} make no steps.",
-            "Give at least 1 loss a step, and a clipping norm above 0; None does not clip.",
-        )
+    more = {"accumulate": accumulate, "clip": clip, "checkpoints": checkpoints, "stop": stop}
+    check_arguments(losses, optimizer, scheduler, **more)
     optimizer = optimizer or torch.optim.Adam(model.parameters(), lr=learning_rate)
     history, scaled, processes = History(), Scaled(model, precision), Processes(model)
     settings = {"clip": clip, "accumulate": accumulate, "precision": precision}
     run = Run(model, optimizer, scheduler, losses, scaled, stop, history, processes, settings)
+    check_parts(run)
     model.train()
     kept = checkpoints.keeping(run) if checkpoints else nullcontext()
     steps = len(losses) // accumulate if isinstance(losses, Sized) else None
@@ -108,17 +114,18 @@ def train(
                 break
             # 2. Its length, and a shorter one where it is too long.
             scaled.unscale(optimizer)
-            gradients = [p.grad for p in model.parameters() if p.grad is not None]
+            gradients = [p.grad for p in run.parameters if p.grad is not None]
             norm = whole(nn.utils.get_total_norm(gradients))
-            _check_finite(run, loss, norm.item())
+            length = norm.item()
+            check_step(run, loss, length, gradients)
             if clip is not None:
-                nn.utils.clip_grads_with_norm_(model.parameters(), clip, norm)
+                nn.utils.clip_grads_with_norm_(run.parameters, clip, norm)
             # 3. The step.
             if scaled.step(optimizer) and scheduler is not None:
                 scheduler.step()
             # 4. What is kept and shown of it.
             history.losses.append(loss)
-            history.gradient_norms.append(norm.item())
+            history.gradient_norms.append(length)
             watcher.tick()
             if stop:
                 stop.after(run.step, run.module, processes)
@@ -128,6 +135,7 @@ def train(
             stop.after(run.step, run.module, processes, last=True)
     if stop:
         stop.restore(run.module)
+    check_taken(run)
     return history
 
 
@@ -146,57 +154,17 @@ def _backward(run: Run, stream: Iterator[Loss]) -> float | None:
                 loss = next(stream, None)
             if loss is None:
                 return None
-            mean, weight = _checked(loss, run.step)
-            if alone:  # the only loss of its step needs no weight
+            mean, weight = checked_loss(loss, run.step)
+            if alone and weight > 0:  # the only loss of its step needs no weight
                 scaled.backward(mean)
                 return mean.item()
             scaled.backward(mean * weight)
         total += mean.item() * weight
         predictions += weight
     total, predictions = processes.summed([total, predictions])
-    if predictions == 0:
-        raise CourseError(
-            f"Step {run.step} has no predictions: there is no mean of their losses.",
-            "Give batches with at least one label.",
-        )
-    for parameter in run.model.parameters():
+    check_predictions(run, predictions)
+    for parameter in run.parameters:
         if parameter.grad is not None:
             # Processes exchange the mean of their gradients, and their sum is wanted.
             parameter.grad.mul_(processes.count / predictions)
     return total / predictions
-
-
-def _checked(loss: Loss, step: int) -> tuple[Tensor, float]:
-    """The loss and its weight, if they can be what a step is made of."""
-    mean, weight = loss if isinstance(loss, tuple) else (loss, 1)
-    weight = float(weight)
-    if not (isinstance(mean, Tensor) and mean.numel() == 1 and mean.requires_grad):
-        raise CourseError(
-            f"The loss of step {step} is no number that depends on a parameter: {mean!r:.80}.",
-            "Give a scalar tensor that is computed from the model outside torch.no_grad().",
-        )
-    if not (math.isfinite(weight) and weight >= 0):
-        raise CourseError(
-            f"The loss of step {step} has the weight {weight}.",
-            "Give the number of predictions that it is the mean of.",
-        )
-    return mean, weight
-
-
-def _check_finite(run: Run, loss: float, norm: float) -> None:
-    """Stop before a step that would destroy the parameters."""
-    if math.isfinite(loss) and (math.isfinite(norm) or run.scaled.may_overflow):
-        return
-    parameters = dict(run.module.named_parameters())
-    bad = not_finite({n: p.grad for n, p in parameters.items() if p.grad is not None})
-    more = f" and {len(bad) - 1} more" if len(bad) > 1 else ""
-    where = f"; not finite: the gradient of {bad[0]}{more}" if bad else ""
-    destroyed = not_finite(parameters)
-    raise CourseError(
-        f"Step {run.step} has a loss of {loss:.3g} and a gradient of norm {norm:.3g}{where}.",
-        "Lower the learning rate or the clipping norm. This step was not taken: the model keeps "
-        "the parameters that it had before."
-        if not destroyed
-        else f"{destroyed[0]} is not finite since an earlier step: build the model anew, and lower "
-        "the learning rate or the clipping norm.",
-    )

@@ -76,6 +76,11 @@ class Run:
             return self.model.module
         return self.model
 
+    @property
+    def parameters(self) -> list[Tensor]:
+        """What is trained: the optimizer's parameters, which may be some of the model's."""
+        return [p for group in self.optimizer.param_groups for p in group["params"]]
+
     def state_dict(self) -> dict[str, Any]:
         """All of it, as a tree. Of several processes, all must ask at once.
 
@@ -144,7 +149,7 @@ class Run:
 
     def _optimizer_state(self, state: Mapping[str, Any]) -> dict[str, Any]:
         """The optimizer's state; what belongs to a parameter is divided as that one is."""
-        parameters = [p for group in self.optimizer.param_groups for p in group["params"]]
+        parameters = self.parameters
         moments = {
             at: {name: _as_divided(value, parameters[at]) for name, value in values.items()}
             for at, values in state["state"].items()

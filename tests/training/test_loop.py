@@ -144,9 +144,6 @@ def test_losses_that_are_left_over_make_no_step():
     model = nn.Linear(1, 1)
     losses = (model(torch.ones(1, 1)).square().sum() for _ in range(8))
     assert len(train(model, losses, accumulate=3, watch="nothing").losses) == 2
-    before = model.weight.item()
-    assert train(model, [model(torch.ones(1, 1)).sum()], accumulate=2).losses == []
-    assert train(model, iter([])).losses == [] and model.weight.item() == before
 
 
 def test_a_loss_of_no_predictions_counts_nothing_among_others():
@@ -163,8 +160,6 @@ def test_a_loss_of_no_predictions_counts_nothing_among_others():
         history = train(model, losses, accumulate=len(weights), watch="nothing")
         results.append([history.losses, [p.tolist() for p in model.parameters()]])
     assert results[0] == results[1]
-    with pytest.raises(CourseError, match="Step 0 has no predictions"):
-        train(model, ((model(torch.ones(1, 1)).sum(), 0) for _ in range(2)), accumulate=2)
 
 
 def test_the_error_names_the_gradient_that_is_not_finite():
@@ -203,7 +198,133 @@ def test_what_is_no_loss_is_refused(loss, said):
     assert model.weight.item() == before
 
 
-@pytest.mark.parametrize("settings", [{"accumulate": 0}, {"clip": 0.0}, {"clip": -1.0}])
-def test_settings_that_make_no_steps_are_refused(settings):
-    with pytest.raises(CourseError, match="make no steps"):
-        train(nn.Linear(1, 1), [], **settings)
+def one_loss(model, count=20):
+    return (model(torch.ones(2, 1)).square().mean() for _ in range(count))
+
+
+def test_losses_of_another_model_are_refused_at_the_first_step():
+    older, model = nn.Linear(1, 1), nn.Linear(1, 1)
+    before = model.weight.item()
+    with pytest.raises(CourseError, match="reaches no parameter that is trained") as error:
+        train(model, one_loss(older), watch="nothing")
+    assert "Build the losses from this model" in error.value.remedy
+    assert model.weight.item() == before
+
+
+def test_an_optimizer_of_another_model_is_refused_before_the_first_loss():
+    older, model, read = nn.Linear(1, 1), nn.Linear(1, 1), []
+    losses = (read.append(1) or loss for loss in one_loss(model))
+    with pytest.raises(CourseError, match="The SGD has no parameter of this Linear"):
+        train(model, losses, optimizer=torch.optim.SGD(older.parameters(), lr=0.1))
+    assert read == []
+
+
+@pytest.mark.parametrize("given", [False, True])
+def test_a_schedule_of_another_optimizer_is_refused(given):
+    model = nn.Linear(1, 1)
+    sgd = torch.optim.SGD(model.parameters(), lr=1.0)
+    schedule = torch.optim.lr_scheduler.LinearLR(sgd)
+    other = torch.optim.Adam(model.parameters()) if given else None
+    with pytest.raises(CourseError, match="The LinearLR moves the rate of another") as error:
+        train(model, one_loss(model), optimizer=other, scheduler=schedule)
+    assert "optimizer=" in error.value.remedy
+
+
+def test_a_schedule_that_asks_for_a_score_is_refused_before_the_first_loss():
+    model, read = nn.Linear(1, 1), []
+    sgd = torch.optim.SGD(model.parameters(), lr=1.0)
+    plateau = torch.optim.lr_scheduler.ReduceLROnPlateau(sgd)
+    losses = (read.append(1) or loss for loss in one_loss(model))
+    with pytest.raises(CourseError, match="ReduceLROnPlateau") as error:
+        train(model, losses, optimizer=sgd, scheduler=plateau)
+    assert read == [] and "EarlyStopping" in error.value.remedy
+
+
+@pytest.mark.parametrize("accumulate", [1, 2])
+@pytest.mark.parametrize("kind", ["SGD", "Adam"])
+def test_where_only_the_head_is_optimized_only_its_gradient_counts(kind, accumulate):
+    """The body is not frozen: it gets gradients, which nobody takes away."""
+    results = []
+    for ours in (True, False):
+        torch.manual_seed(0)
+        body, head = nn.Linear(3, 5), nn.Linear(5, 1)
+        model = nn.Sequential(body, nn.Tanh(), head)
+        optimizer = getattr(torch.optim, kind)(head.parameters(), lr=0.1)
+        x = torch.randn(40 * accumulate, 4, 3)
+        losses = (10 * model(part).square().mean() for part in x)
+        norms = []
+        if ours:
+            settings = {"optimizer": optimizer, "accumulate": accumulate, "watch": "nothing"}
+            norms = train(model, losses, **settings).gradient_norms
+        else:
+            for parts in zip(*[losses] * accumulate, strict=True):
+                optimizer.zero_grad()
+                (sum(parts) / accumulate).backward()
+                norms.append(nn.utils.clip_grad_norm_(head.parameters(), 1.0).item())
+                optimizer.step()
+        results.append((norms, [p.detach().clone() for p in model.parameters()]))
+    (one, ones), (other, others) = results
+    assert one == pytest.approx(other, rel=1e-5) and max(one) > 1  # some are clipped
+    torch.testing.assert_close(ones, others, rtol=0, atol=1e-6)
+
+
+@pytest.mark.parametrize("accumulate", [1, 2])
+def test_a_step_without_predictions_is_refused_and_not_taken(accumulate):
+    model = nn.Linear(1, 1)
+    weights = [3.0, 1.0, 0.0, 0.0]
+
+    def losses():
+        for weight in weights:
+            seen.append(model.weight.item())
+            yield model(torch.ones(1, 1)).square().sum() * (weight > 0), weight
+
+    seen = []
+    with pytest.raises(CourseError, match=f"Step {2 // accumulate} has no predictions") as error:
+        train(model, losses(), accumulate=accumulate, watch="nothing")
+    assert "masks" in error.value.remedy
+    assert seen[-1] != seen[0] and model.weight.item() == seen[-1]
+
+
+def test_a_training_of_no_steps_is_refused():
+    model = nn.Linear(1, 1)
+    losses = one_loss(model, 3)
+    assert len(train(model, losses, watch="nothing").losses) == 3
+    for nothing, accumulate in ((losses, 1), ([], 1), (one_loss(model, 2), 3)):
+        before = model.weight.item()
+        with pytest.raises(CourseError, match="no step was taken") as error:
+            train(model, nothing, accumulate=accumulate, watch="nothing")
+        assert f"at least {accumulate}" in error.value.remedy and model.weight.item() == before
+
+
+@pytest.mark.bad_input
+@pytest.mark.parametrize(
+    ("settings", "said"),
+    [
+        ({"accumulate": 2.0}, "accumulate is 2.0"),
+        ({"accumulate": "2"}, "accumulate is '2'"),
+        ({"accumulate": 0}, "accumulate is 0"),
+        ({"clip": "1"}, "clip='1'"),
+        ({"clip": math.nan}, "clip=nan"),
+        ({"clip": 0.0}, "clip=0.0"),
+        ({"clip": -1.0}, "clip=-1.0"),
+        ({"checkpoints": "runs"}, r"checkpoints='runs'.*Checkpoints\(folder\)"),
+        ({"stop": 3}, r"stop=3.*EarlyStopping\("),
+        ({"optimizer": "Adam"}, "optimizer='Adam'.*torch.optim.Adam"),
+        ({"optimizer": torch.optim.SGD}, "optimizer=.*torch.optim.Adam"),
+        ({"scheduler": lambda step: 1.0}, r"scheduler=.*scheduled\(optimizer"),
+    ],
+)
+def test_settings_of_another_kind_are_refused_by_name(settings, said):
+    model, read = nn.Linear(1, 1), []
+    losses = (read.append(1) or loss for loss in one_loss(model))
+    with pytest.raises(CourseError, match=said):
+        train(model, losses, **settings)
+    assert read == []
+
+
+@pytest.mark.bad_input
+@pytest.mark.parametrize("losses", [nn.Linear(1, 1), 3, lambda: 0.5, torch.tensor(1.0)])
+def test_what_gives_no_losses_is_refused(losses):
+    with pytest.raises(CourseError, match="gives no losses") as error:
+        train(nn.Linear(1, 1), losses)
+    assert "BatchLosses(objective, examples" in error.value.remedy

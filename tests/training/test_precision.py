@@ -141,9 +141,9 @@ class Halves:
 
 def test_a_run_that_is_taken_up_again_keeps_its_scale(anywhere, tmp_path):
     found = []
-    for first in (0, 3):  # steps before the run is left
-        kept = Checkpoints(tmp_path / str(first))
-        for count in (first, 6):
+    for counts in ((6,), (3, 6)):  # in one run, or left after three steps
+        kept = Checkpoints(tmp_path / str(len(counts)))
+        for count in counts:
             model = nn.Linear(1, 1)
             parts = {"precision": "float16", "checkpoints": kept, "watch": "nothing"}
             history = train(model, Halves(model, count), **parts)
