@@ -1,0 +1,283 @@
+"""What a recipe is: everything that decides how a model comes out, as plain data.
+
+`lmcourse.pretrain.run` asks of a recipe what `Trainable` lists. `Recipe` is the common case, a
+network that learns batch by batch; what learns otherwise brings a ``train`` of its own. All recipes
+stand in `lmcourse.pretrain.recipes`.
+"""
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, Protocol, Self, runtime_checkable
+
+import torch
+from torch import nn
+
+from lmcourse.corpus.bookworld import SPLITS, BookWorld, Review
+from lmcourse.models.checkpoint import Model
+from lmcourse.pretrain import words
+from lmcourse.pretrain.clock import Clocked, Seconds
+from lmcourse.pretrain.records import Scores
+from lmcourse.tokenizers import Tokenizer
+from lmcourse.training import BatchLosses, Checkpoints, EarlyStopping, History, train
+from lmcourse.training.batches import Batches
+from lmcourse.training.examples import Example
+from lmcourse.training.objectives import Objective
+from lmcourse.training.run_config import plain
+from lmcourse.training.schedules import linear, parameter_groups, scheduled
+from lmcourse.training.watching import Watch
+
+
+@dataclass
+class Trained:
+    """What a training gives.
+
+    Attributes:
+        model: what is shipped, on the CPU and in evaluation mode.
+        tokenizer: that it reads through; None if it reads no text, as tables of vectors.
+        history: loss and gradient's norm of each step.
+        seconds: how long it took, over all its parts if it was interrupted.
+        tokens: how many tokens it has read, a repeated one as often as it was.
+        held_out: (step, loss on reviews of the validation split).
+        best_step: the step whose parameters these are; None: the last one.
+        network: what was trained, where that is more than what is shipped.
+    """
+
+    model: Model
+    tokenizer: Tokenizer | None
+    history: History
+    seconds: Seconds
+    tokens: int
+    held_out: list[tuple[int, float]] = field(default_factory=list)
+    best_step: int | None = None
+    network: nn.Module | None = None
+
+
+@runtime_checkable
+class Trainable(Protocol):
+    """What a recipe can do. (Attributes that are read alone, so that a dataclass may be frozen.)
+
+    ``name`` is what the model is shipped and loaded by, ``about`` what it is, in a line.
+    """
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def about(self) -> str: ...
+
+    @property
+    def config(self) -> Mapping[str, Any]:
+        """All that decides the result, as JSON has it."""
+        ...
+
+    def shortened(self, steps: int) -> "Trainable":
+        """The same recipe for so few steps, as tests need it; less data will do for it."""
+        ...
+
+    def train(
+        self,
+        world: BookWorld,
+        seed: int,
+        device: torch.device,
+        checkpoints: Checkpoints | None = None,
+        watch: Watch = "plot",
+    ) -> Trained:
+        """Train; or go on where the checkpoints are."""
+        ...
+
+    def scores(self, trained: Trained, world: BookWorld) -> Scores:
+        """What the model is worth, with standard errors."""
+        ...
+
+
+@dataclass(frozen=True)
+class Budget:
+    """On what a model learns, how long, and how fast.
+
+    Attributes:
+        steps: of the optimizer, AdamW.
+        reviews, reviews_seed: what it learns from: ``world.sample(reviews, reviews_seed)``, of
+            which the first 6,000 are the train split.
+        batch_size: in reviews.
+        learning_rate: the highest, after ``warmup`` of the steps (a share); then it falls to 0.
+        weight_decay: not of biases and LayerNorms.
+        betas: of AdamW.
+        clip: the largest norm of a gradient.
+        looks: how often held-out reviews are looked at on the way.
+        held_out: how many these are, the first of the validation split.
+        measured: how many reviews of the test split a gap table reads; None: as `gap_table` has it.
+    """
+
+    steps: int = 12_000
+    reviews: int = 30_000
+    reviews_seed: int = SPLITS["train"][1]
+    batch_size: int = 32
+    learning_rate: float = 2e-3
+    warmup: float = 0.05
+    weight_decay: float = 0.01
+    betas: tuple[float, float] = (0.9, 0.98)
+    clip: float = 1.0
+    looks: int = 20
+    held_out: int = 200
+    measured: int | None = None
+
+    def shortened(self, steps: int) -> "Budget":
+        """So few steps, on no more reviews than they read."""
+        return replace(
+            self,
+            steps=steps,
+            reviews=min(self.reviews, max(1, steps) * self.batch_size),
+            held_out=min(self.held_out, 8),
+            measured=8,
+        )
+
+
+@dataclass
+class Begun:
+    """A training at its beginning."""
+
+    model: nn.Module
+    losses: BatchLosses
+    optimizer: torch.optim.Optimizer
+    scheduler: torch.optim.lr_scheduler.LRScheduler
+    held_out: Callable[[nn.Module], float]
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """A network of ours that learns from BookWorld's reviews, batch by batch.
+
+    Attributes:
+        name: what it is shipped and loaded by.
+        about: what it is, in a line; it decides nothing.
+        model: its class.
+        settings: what its configuration has besides the vocabulary's size.
+        budget: on what it learns, how long, and how fast.
+    """
+
+    name: str
+    about: str
+    model: type[Model]
+    settings: Mapping[str, Any]
+    budget: Budget
+
+    # ----------------------------------------------------------------- what differs by family
+
+    def objective(self, network: nn.Module) -> Objective:
+        """What is learned of a batch."""
+        raise NotImplementedError
+
+    def held_out(self, world: BookWorld, device: torch.device) -> Callable[[nn.Module], float]:
+        """The network's loss on reviews that it does not learn from, as a function of it."""
+        raise NotImplementedError
+
+    def scores(self, trained: Trained, world: BookWorld) -> Scores:
+        """See `Trainable.scores`."""
+        raise NotImplementedError
+
+    def built(self, world: BookWorld) -> Model:
+        """The network at its start."""
+        return self.model(self.model.Config(vocab_size=words.size(world), **self.settings))
+
+    def kept(self, network: nn.Module) -> Model:
+        """What of the trained network is shipped: all of it."""
+        assert isinstance(network, Model)
+        return network
+
+    # -------------------------------------------------------------------- what they have in common
+
+    @property
+    def config(self) -> dict[str, Any]:
+        """See `Trainable.config`."""
+        return {name: plain(value) for name, value in vars(self).items() if name != "about"}
+
+    def shortened(self, steps: int) -> Self:
+        """See `Trainable.shortened`."""
+        return replace(self, budget=self.budget.shortened(steps))
+
+    def begin(self, world: BookWorld, seed: int, device: torch.device) -> Begun:
+        """Model, losses, optimizer and schedule, all of them decided by recipe and seed."""
+        budget = self.budget
+        torch.manual_seed(seed)  # of the weights at the start, and of dropout
+        network = self.built(world).to(device)
+        losses = BatchLosses(
+            self.objective(network),
+            self.examples(world),
+            steps=budget.steps,
+            batch_size=budget.batch_size,
+            seed=seed,
+        )
+        optimizer = torch.optim.AdamW(
+            parameter_groups(network, budget.weight_decay),
+            lr=budget.learning_rate,
+            betas=budget.betas,
+            eps=1e-6,
+        )
+        warmup = min(round(budget.warmup * budget.steps), budget.steps - 1)
+        scheduler = scheduled(optimizer, linear(warmup, budget.steps))
+        return Begun(network, losses, optimizer, scheduler, self.held_out(world, device))
+
+    def train(
+        self,
+        world: BookWorld,
+        seed: int,
+        device: torch.device,
+        checkpoints: Checkpoints | None = None,
+        watch: Watch = "plot",
+    ) -> Trained:
+        """See `Trainable.train`. Of all looks at held-out reviews, the best one's model is kept."""
+        begun = self.begin(world, seed, device)
+        every = math.ceil(self.budget.steps / self.budget.looks)
+        looks = EarlyStopping(begun.held_out, every=every, patience=self.budget.steps)
+        clocked = Clocked(begun.losses)
+        history = train(
+            begun.model,
+            clocked,
+            clip=self.budget.clip,
+            optimizer=begun.optimizer,
+            scheduler=begun.scheduler,
+            checkpoints=checkpoints,
+            stop=looks,
+            watch=watch,
+        )
+        network = begun.model.cpu().eval()
+        return Trained(
+            self.kept(network),
+            words.words(world),
+            history,
+            clocked.spent,
+            tokens_read(begun.losses),
+            looks.scores,
+            looks.best_step,
+            network,
+        )
+
+    def examples(self, world: BookWorld) -> list[Example]:
+        """What it learns from."""
+        reviews = world.sample(self.budget.reviews, self.budget.reviews_seed)
+        return list(words.examples(reviews))
+
+    def held_out_reviews(self, world: BookWorld) -> list[Review]:
+        """What the training is looked at with."""
+        return world.split("validation", self.budget.held_out)
+
+    def test_reviews(self, world: BookWorld) -> list[Review] | None:
+        """What the gap table reads; None: as it has it."""
+        measured = self.budget.measured
+        return None if measured is None else world.split("test", measured)
+
+
+def tokens_read(losses: BatchLosses) -> int:
+    """How many tokens the losses have read so far, padding not counted.
+
+    Which batches they were is drawn anew, from the same numbers.
+    """
+    batches: Batches = losses.batches
+    left, epoch, found = losses.step, 0, 0
+    while left > 0:
+        for batch in batches.epoch(epoch)[:left]:
+            found += sum(batches.lengths[at] for at in batch)
+            left -= 1
+        epoch += 1
+    return found

@@ -1,0 +1,134 @@
+"""`pretrain`: train a model by its recipe, measure it, and put it among those of the course."""
+
+from datetime import timedelta
+from pathlib import Path
+
+import torch
+
+from lmcourse import course, devices
+from lmcourse.corpus.bookworld import BookWorld
+from lmcourse.errors import CourseError
+from lmcourse.hub import checkpoints as shelf
+from lmcourse.pretrain.recipe import Trainable, Trained
+from lmcourse.pretrain.recipes import recipe
+from lmcourse.pretrain.records import Machine, Record, digest, thinned
+from lmcourse.pretrain.tables import check_floor
+from lmcourse.training import Checkpoints
+from lmcourse.training.watching import Watch
+
+EVERY = timedelta(seconds=60)  # a kill undoes no more than this
+RECORD = "record.json"
+
+
+def pretrain(
+    name: str,
+    *,
+    seed: int = 0,
+    device: str | torch.device | None = None,
+    folder: str | Path | None = None,
+    ship: bool | Path = True,
+    steps: int | None = None,
+    watch: Watch = "plot",
+) -> Record:
+    """Train a model from nothing, measure it against BookWorld's floor, and ship it.
+
+    However it is interrupted, the same call goes on from the last minute's checkpoint, and gives
+    the same model. Its folder then has the model, its tokenizer and its record, too:
+    ``hub.load(folder)``.
+
+    Args:
+        name: of the recipe.
+        seed: of the first weights, of the order of the reviews, and of the masks.
+        device: where it is trained; None: the best there is.
+        folder: where it is kept on the way; None: ``_build/pretrain/NAME-SEED``.
+        ship: into ``data/checkpoints``, or into another folder; or not at all.
+        steps: so few instead of the recipe's, to try it out. Such a model is not shipped into
+            ``data/checkpoints``.
+
+    Raises:
+        CourseError: there is no such recipe or device; the folder has another run; what came out
+            lies below the floor, so it is wrong; or what training itself refuses.
+    """
+    chosen = recipe(name) if steps is None else recipe(name).shortened(steps)
+    where = _device(device)
+    folder = default_folder(name, seed, steps) if folder is None else Path(folder)
+    world = BookWorld()
+    config = {"recipe": chosen.config, "seed": seed, "world": world.digest}
+    kept = Checkpoints(folder / "checkpoints", every=EVERY, config=config)
+    machine = Machine.here(where)
+    trained = chosen.train(world, seed, where, kept, watch)
+    trained.model.cpu().eval()
+    path = folder / "model.safetensors"
+    trained.model.save(path)
+    if trained.tokenizer is not None:
+        trained.tokenizer.save(folder / "tokenizer.json")
+    record = _record(chosen, seed, machine, trained, world, path.stat().st_size)
+    record.write(folder / RECORD)
+    check_floor([record])
+    if ship and (steps is None or isinstance(ship, Path)):
+        _ship(record, trained, ship if isinstance(ship, Path) else None)
+    return record
+
+
+def default_folder(name: str, seed: int, steps: int | None = None) -> Path:
+    """Where a run is kept."""
+    short = "" if steps is None else f"-{steps}-steps"
+    return course.products() / "pretrain" / f"{name}-{seed}{short}"
+
+
+def _record(
+    recipe: Trainable, seed: int, machine: Machine, trained: Trained, world: BookWorld, size: int
+) -> Record:
+    steps = len(trained.history.losses)
+    return Record(
+        name=recipe.name,
+        about=recipe.about,
+        architecture=type(trained.model).__name__,
+        parameters=sum(parameter.numel() for parameter in trained.model.parameters()),
+        bytes=size,
+        digest=digest(trained.model),
+        recipe=dict(recipe.config),
+        seed=seed,
+        steps=steps,
+        world=world.digest,
+        machine=machine,
+        wall_seconds=trained.seconds.wall,
+        cpu_seconds=trained.seconds.cpu,
+        tokens=trained.tokens,
+        loss=thinned(trained.history.losses),
+        held_out=[(int(step), float(loss)) for step, loss in trained.held_out],
+        best_step=steps if trained.best_step is None else trained.best_step,
+        scores=recipe.scores(trained, world),
+    )
+
+
+def _ship(record: Record, trained: Trained, folder: Path | None) -> None:
+    """Put model, tokenizer and record into the folder of the course's models."""
+    home = folder or shelf.home()
+    if home is None:
+        raise CourseError(
+            "There is no checkout of the course to ship the model into.",
+            "It is trained and kept; give ship=False, or set LMCOURSE_ROOT to the checkout.",
+        )
+    shelf.ship(record.name, trained.model, trained.tokenizer, record.about, home)
+    record.write(home / f"{record.name}.json")
+
+
+def _device(device: str | torch.device | None) -> torch.device:
+    """Where to train.
+
+    Raises:
+        CourseError: the device is none, or is not there.
+    """
+    if device is None:
+        return devices.device()
+    try:
+        found = torch.device(device)
+    except (RuntimeError, TypeError) as error:
+        raise CourseError(f"{device!r} is no device.", 'Give "cpu", "cuda" or "mps".') from error
+    if found.type not in devices.available():
+        raise CourseError(
+            f"There is no device {found.type!r} here.",
+            f"Give one of {', '.join(devices.available())}, or none.",
+        )
+    return found
