@@ -101,6 +101,8 @@ def train(
     settings = {"clip": clip, "accumulate": accumulate, "precision": precision}
     run = Run(model, optimizer, scheduler, losses, scaled, stop, history, processes, settings)
     check_parts(run)
+    if stop:
+        stop.begin()
     model.train()
     kept = checkpoints.keeping(run) if checkpoints else nullcontext()
     steps = len(losses) // accumulate if isinstance(losses, Sized) else None

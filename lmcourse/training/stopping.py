@@ -13,6 +13,7 @@ import torch
 from torch import Tensor, nn
 
 from lmcourse.errors import CourseError
+from lmcourse.models.inputs import whole_number
 from lmcourse.training.distributed import Processes
 
 
@@ -28,7 +29,7 @@ class EarlyStopping:
         best: whether the lowest score is the best (a loss) or the highest (an accuracy).
 
     Attributes:
-        scores: (step, score) of each look.
+        scores: (step, score) of each look of the last training that it was given to.
         best_step: the step after which the score was best; None before the first look.
         now: whether it is time to stop.
     """
@@ -41,12 +42,20 @@ class EarlyStopping:
         patience: int = 3,
         best: Literal["lowest", "highest"] = "lowest",
     ) -> None:
-        for name, number in (("every", every), ("patience", patience)):
-            if number < 1:
-                raise CourseError(f"{name}={number} is less than 1.", "Give at least 1.")
+        whole_number(every, "every", "early stopping")
+        whole_number(patience, "patience", "early stopping")
+        if not callable(evaluate):
+            raise CourseError(
+                f"evaluate={evaluate!r:.60} computes no score.",
+                "Give a function of the model that returns a number.",
+            )
         if best not in ("lowest", "highest"):
             raise CourseError(f"best={best!r} is no choice.", 'Give "lowest" or "highest".')
         self.evaluate, self.every, self.patience, self.best = evaluate, every, patience, best
+        self.begin()
+
+    def begin(self) -> None:
+        """Forget an earlier training: its best parameters are another model's."""
         self.scores: list[tuple[int, float]] = []
         self.best_step: int | None = None
         self._best_state: dict[str, Any] | None = None

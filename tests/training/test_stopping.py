@@ -107,8 +107,30 @@ def test_an_error_in_the_evaluation_leaves_the_model_in_training_mode():
     assert model.training
 
 
+def test_a_second_training_knows_nothing_of_the_first():
+    coming = iter([1.0, 2.0, 9.0, 8.0, 7.0])
+    stop = EarlyStopping(lambda model: next(coming), every=2, patience=1)
+    weights = []
+    for steps in (10, 6):
+        model = nn.Linear(1, 1, bias=False)
+        nn.init.zeros_(model.weight)
+        sgd = torch.optim.SGD(model.parameters(), lr=1.0)
+        losses = [-model(torch.ones(1, 1)).sum() for _ in range(steps)]
+        taken = train(model, losses, optimizer=sgd, clip=None, stop=stop, watch="nothing").losses
+        weights.append((len(taken), model.weight.item()))
+    assert weights == [(4, 2.0), (6, 6.0)]
+    assert stop.scores == [(2, 9.0), (4, 8.0), (6, 7.0)] and stop.best_step == 6
+
+
 @pytest.mark.bad_input
-@pytest.mark.parametrize("settings", [{"every": 0}, {"patience": 0}, {"best": "smallest"}])
+@pytest.mark.parametrize(
+    "settings",
+    [
+        *({name: value} for name in ("every", "patience") for value in (0, 2.5, "2", None)),
+        {"best": "smallest"},
+        {"evaluate": 0.5},
+    ],
+)
 def test_settings_that_make_no_sense_are_refused(settings):
-    with pytest.raises(CourseError):
-        EarlyStopping(lambda model: 0.0, **{"every": 1, **settings})
+    with pytest.raises(CourseError, match=f"^{next(iter(settings))}"):
+        EarlyStopping(**{"evaluate": lambda model: 0.0, "every": 1, **settings})
