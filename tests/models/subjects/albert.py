@@ -21,7 +21,6 @@ from tests.models.subjects import bert
 from tests.models.subjects.bert import (
     CLASSES,
     DROPOUTS,
-    LAYERS,
     POOLED,
     SPANS,
     VOCAB,

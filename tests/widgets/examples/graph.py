@@ -17,12 +17,14 @@ def by_keyboard(page: Page) -> None:
 
 
 def by_pointer(page: Page) -> None:
-    grid = page.get_by_role("grid", name="Nodes").first
-    box = page.locator(".lm-stage svg text", has_text=re.compile("^x$")).first.bounding_box()
-    whole = grid.bounding_box()
-    assert box is not None and whole is not None
-    right = (box["x"] + 3 - whole["x"]) / whole["width"]
-    tap(page, "Nodes", right, (box["y"] + 3 - whole["y"]) / whole["height"])
+    word = page.locator(".lm-stage svg text", has_text=re.compile("^x$")).first
+    # (One look for both places: the picture may be drawn anew between two.)
+    right, down = word.evaluate("""(word) => {
+        const grid = word.closest(".lm").querySelector("[role=grid]");
+        const box = word.getBoundingClientRect(), whole = grid.getBoundingClientRect();
+        return [(box.x + 3 - whole.x) / whole.width, (box.y + 3 - whole.y) / whole.height];
+    }""")
+    tap(page, "Nodes", right, down)
 
 
 def fuzz(random: Random) -> Callable[[], Graph]:
