@@ -29,6 +29,7 @@ from lmcourse.training.agreement import (
 )
 from lmcourse.training.checkpoints import Checkpoints
 from lmcourse.training.distributed import Processes
+from lmcourse.training.interrupts import interruptible
 from lmcourse.training.precision import Precision, Scaled
 from lmcourse.training.run import History, Run, whole
 from lmcourse.training.stopping import EarlyStopping
@@ -89,6 +90,8 @@ def train(
         watch: "line", "plot" or "nothing": what a reader sees of it meanwhile.
 
     Raises:
+        KeyboardInterrupt: someone pressed Ctrl-C. The step was finished first, and kept if there
+            are checkpoints: the same call goes on from there. The second time, it is not.
         CourseError: a loss or a gradient is not finite, or a step has no predictions (that step is
             not taken); no loss reaches a parameter that is trained, or no step was taken at all;
             the arguments do not belong together; or what `Checkpoints`, `EarlyStopping` or the
@@ -106,9 +109,10 @@ def train(
     model.train()
     kept = checkpoints.keeping(run) if checkpoints else nullcontext()
     steps = len(losses) // accumulate if isinstance(losses, Sized) else None
-    with kept, watching(watch, history, steps) as watcher:
+    alone = processes.count == 1
+    with interruptible(alone) as interrupt, kept, watching(watch, history, steps) as watcher:
         stream = iter(losses)
-        while not (stop and stop.now):
+        while not (interrupt.came or (stop and stop.now)):
             # 1. The gradient of the mean loss over all predictions of this step.
             optimizer.zero_grad()
             loss = _backward(run, stream)
@@ -133,10 +137,11 @@ def train(
                 stop.after(run.step, run.module, processes)
             if checkpoints:
                 checkpoints.after(run)
-        if stop:
+        if stop and not interrupt.came:
             stop.after(run.step, run.module, processes, last=True)
     if stop:
         stop.restore(run.module)
+    interrupt.pass_on()
     check_taken(run)
     return history
 
