@@ -51,6 +51,11 @@ def example_of(encoding: Encoding, **labels: Any) -> dict[str, Any]:
     }
 
 
+def each_token_a_word(examples: Sequence[Example]) -> list[dict[str, Any]]:
+    """The same examples with ``word_ids`` that say that no word has several tokens."""
+    return [{**example, "word_ids": list(range(length_of(example)))} for example in examples]
+
+
 def padded(examples: Sequence[Example], pad_token_id: int = 0) -> Batch:
     """A batch of examples, each filled up on the right to the longest of them.
 

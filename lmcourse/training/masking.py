@@ -19,9 +19,17 @@ from jaxtyping import Bool, Int
 from torch import Tensor
 
 from lmcourse.errors import CourseError
-from lmcourse.models.inputs import IGNORED, check_like, check_tensor, whole_number
+from lmcourse.models.inputs import IGNORED, check_like, check_mask, check_tensor, whole_number
 from lmcourse.training.seeds import generator_of
-from lmcourse.training.selection import NEVER, Selection, Tokens, uniform, word_numbers
+from lmcourse.training.selection import (
+    NEVER,
+    Selection,
+    Spans,
+    Tokens,
+    Words,
+    uniform,
+    word_numbers,
+)
 
 
 @dataclass(frozen=True)
@@ -38,7 +46,7 @@ class Masking:
         random: of these, the share that becomes a random token. The rest stays.
 
     Raises:
-        CourseError: the shares are none.
+        CourseError: the shares are none, or the selection is none.
     """
 
     mask_id: int
@@ -58,6 +66,11 @@ class Masking:
                 f"random={self.random}.",
                 "Give shares from 0 to 1, a rate above 0, and masked + random of at most 1: "
                 "BERT's are 0.15, 0.8 and 0.1.",
+            )
+        if isinstance(self.select, type) or not isinstance(self.select, Selection):
+            raise CourseError(
+                f"A masking cannot select by {self.select!r}.",
+                "Give Tokens(), Words() or Spans() of lmcourse.training.selection, with brackets.",
             )
 
     def __call__(
@@ -82,10 +95,13 @@ class Masking:
             ``IGNORED``, −100, at the others. (batch, time) both.
 
         Raises:
-            CourseError: a shape does not fit.
+            CourseError: a shape does not fit, or the text has no ids.
         """
-        check_tensor(input_ids, "input_ids")
-        check_like(maskable, input_ids, "maskable")
+        _check_text(input_ids)
+        if maskable is not None:
+            check_like(maskable, input_ids, "maskable")
+            check_mask(maskable, "maskable")
+            maskable = maskable.bool()
         check_like(word_ids, input_ids, "word_ids")
         words = word_numbers(input_ids, maskable, word_ids)
         leads = self.select(words, self.rate, generator)
@@ -99,9 +115,13 @@ class Masking:
     def of_batch(
         self, batch: Mapping[str, Tensor], generator: torch.Generator | None = None
     ) -> tuple[Int[Tensor, "batch time"], Int[Tensor, "batch time"]]:
-        """Draw for a batch that `lmcourse.training.examples.padded` made."""
-        ids, words = batch["input_ids"], batch.get("word_ids")
-        return self(ids, maskable_places(batch), words, generator=generator)
+        """Draw for a batch that `lmcourse.training.examples.padded` made.
+
+        Raises:
+            CourseError: words are to be selected, and the batch does not tell them.
+        """
+        words = words_of(batch, self.select)
+        return self(batch["input_ids"], maskable_places(batch), words, generator=generator)
 
 
 @dataclass(frozen=True)
@@ -137,7 +157,7 @@ class StaticMasking:
                 (``example`` and ``epoch``, (batch,)), as `lmcourse.training.batches` has it.
 
         Raises:
-            CourseError: it does not say so.
+            CourseError: it does not say so, or does not tell words where they are to be selected.
         """
         if "example" not in batch or "epoch" not in batch:
             raise CourseError(
@@ -145,7 +165,8 @@ class StaticMasking:
                 "BatchLosses says so; of your own batch, give batch['example'] and batch['epoch'], "
                 "a whole number for each sequence.",
             )
-        ids, maskable, words = batch["input_ids"], maskable_places(batch), batch.get("word_ids")
+        ids, maskable = batch["input_ids"], maskable_places(batch)
+        words = words_of(batch, self.masking.select)
         read, labels = ids.clone(), torch.full_like(ids, IGNORED)
         turns = zip(batch["example"].tolist(), batch["epoch"].tolist(), strict=True)
         for row, (example, epoch) in enumerate(turns):
@@ -172,3 +193,33 @@ def maskable_places(batch: Mapping[str, Tensor]) -> Bool[Tensor, "batch time"]:
     if special is not None:
         maskable &= special == 0
     return maskable
+
+
+def words_of(batch: Mapping[str, Tensor], select: Selection) -> Int[Tensor, "batch time"] | None:
+    """Of each token its word, as far as a batch says so.
+
+    Raises:
+        CourseError: it does not, and words or spans of words are to be selected.
+    """
+    if "word_ids" not in batch and isinstance(select, Words | Spans):
+        raise CourseError(
+            f"This batch has no word_ids, and {type(select).__name__} selects whole words.",
+            "Make the examples of a tokenizer's encodings (examples.example_of; as sentences, "
+            "lmcourse.training.pairs takes them too). If each token is a word, "
+            "examples.each_token_a_word(examples) says so.",
+        )
+    return batch.get("word_ids")
+
+
+def _check_text(input_ids: Tensor) -> None:
+    """See that there are ids in which something can be selected."""
+    check_tensor(input_ids, "input_ids")
+    if (
+        input_ids.ndim != 2
+        or not input_ids.numel()
+        or input_ids.dtype not in (torch.int64, torch.int32)
+    ):
+        raise CourseError(
+            f"input_ids has shape {tuple(input_ids.shape)} and the type {input_ids.dtype}.",
+            "Give sequences of ids, (batch, time), in torch.long, with at least one token.",
+        )

@@ -52,7 +52,8 @@ class Tokens:
             each sequence teaches as much, and none teaches nothing. (That code counts [CLS] and
             [SEP] into n.) Otherwise each token is selected with probability ``rate`` whatever
             happens to the others, as in the `transformers` library and in the widget Masking:
-            rate · n on average, and the standard deviation is √(rate (1 − rate) n).
+            rate · n on average, and the standard deviation is √(rate (1 − rate) n). A short text
+            may have none.
     """
 
     exact: bool = True
@@ -80,8 +81,10 @@ class Words:
     Args:
         exact: take words in a random order while they fit into `budgets`, as BERT's published code
             does. One that does not fit is left out, so fewer tokens than these are selected where
-            nothing short enough is left. Otherwise each word is selected with probability ``rate``:
-            then that is each token's probability too.
+            nothing short enough is left. If no word of a sequence fits, the first in that order is
+            taken all the same: the published code asks nothing of such a text. Otherwise each word
+            is selected with probability ``rate``: then that is each token's probability too, and a
+            short text may have none.
     """
 
     exact: bool = True
@@ -172,11 +175,13 @@ def budgets(words: Int[Tensor, "batch time"], rate: float) -> Int[Tensor, " batc
 def _words_within(words: list[int], budget: int, drawn: list[float]) -> list[bool]:
     """True in words that were taken in a random order while they fitted into the budget."""
     sizes = Counter(word for word in words if word != NEVER)
+    order = [word for _, word in sorted(zip(drawn, sizes, strict=False))]
     taken = set()
-    for _, word in sorted(zip(drawn, sizes, strict=False)):
+    for word in order:
         if sizes[word] <= budget:
             taken.add(word)
             budget -= sizes[word]
+    taken = taken or set(order[:1])
     return [word in taken for word in words]
 
 

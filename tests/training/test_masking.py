@@ -1,6 +1,7 @@
 """Masking: the rates and lengths that papers give, whole words, and masks that come again."""
 
 import math
+import random
 
 import numpy as np
 import pytest
@@ -9,8 +10,10 @@ from scipy.stats import chi2_contingency, chisquare
 
 from lmcourse.errors import CourseError
 from lmcourse.models.spanbert import SpanBertConfig, SpanBertForPreTraining
-from lmcourse.training.examples import padded
-from lmcourse.training.masking import Masking, StaticMasking
+from lmcourse.tokenizers.encoding import Encoding
+from lmcourse.training.examples import each_token_a_word, padded
+from lmcourse.training.masking import Masking, StaticMasking, maskable_places
+from lmcourse.training.pairs import Frame, full_sentences, segment_pairs
 from lmcourse.training.seeds import generator_of
 from lmcourse.training.selection import NEVER, Spans, Tokens, Words, budgets, word_numbers
 from lmcourse.widgets.masking_draw import Rules, draw
@@ -110,11 +113,26 @@ def test_words_are_taken_whole(select):
             for word in row[row != NEVER].unique():
                 assert asked[row == word].unique().numel() == 1
         if select.exact:
-            budget = budgets(words, 0.3)
-            assert (chosen.sum(1) <= budget).all()
-            for row, asked, left in zip(words, chosen, budget - chosen.sum(1), strict=True):
-                sizes = [int((row == word).sum()) for word in row[~asked & (row != NEVER)].unique()]
-                assert min(sizes, default=99) > left or left == 0  # nothing left would fit
+            for row, asked, budget in zip(words, chosen, budgets(words, 0.3), strict=True):
+                sizes = row[row != NEVER].unique(return_counts=True)[1]
+                if min(sizes) > budget:  # then it is one word
+                    assert row[asked].unique().numel() == 1
+                    continue
+                left = budget - asked.sum()
+                rest = row[~asked & (row != NEVER)].unique(return_counts=True)[1].tolist()
+                assert left == 0 or 0 < left < min(rest, default=99)  # nothing left would fit
+
+
+@pytest.mark.parametrize("select", [Tokens(), Words(), Spans()], ids=repr)
+@pytest.mark.parametrize("sizes", [[1], [5], [2, 2, 2], [4, 1, 3]], ids=str)
+def test_a_text_however_short_is_asked_for_something(select, sizes):
+    words = torch.tensor([word for word, size in enumerate(sizes) for _ in range(size)])
+    words = words.expand(2000, len(words)).contiguous()
+    asked = select(words, 0.15, seeded()) != NEVER
+    assert asked.any(1).all()
+    if isinstance(select, Words) and 1 not in sizes:  # no word is the favorite
+        share = asked[:, words[0].diff(prepend=words[0, :1] - 1) == 1].double().mean(0)
+        assert share.tolist() == pytest.approx([1 / len(sizes)] * len(sizes), abs=0.05)
 
 
 def test_each_piece_of_a_word_has_its_own_fate_and_a_span_has_one():
@@ -143,14 +161,16 @@ def test_lengths_of_spans_are_spanberts():
     spans = Spans()
     mean = (spans.probabilities * torch.arange(1, 11)).sum()
     assert mean.item() == pytest.approx(3.8, abs=0.005)  # section 3.1
-    # One span in a long text, with a budget that it cannot spend, is as long as it was drawn.
-    words = torch.arange(400).expand(700, 400)
-    leads = Spans()(words, 10 / 400, seeded(4))
-    first = torch.tensor(
-        [row[row != NEVER].tolist().count(int(row[row != NEVER][0])) for row in leads]
-    )
-    assert budgets(words, 10 / 400).unique().tolist() == [10]
-    assert 3.3 < first.double().mean() < 4.2 and first.max() == 10
+    # A budget of L tokens takes one span alone if the first has L words or more, and begins so far
+    # before the end of the text.
+    many, time = 2000, 50
+    words = torch.arange(time).expand(many, time)
+    for budget in range(2, 11):
+        assert budgets(words, budget / time).unique().tolist() == [budget]
+        leads = Spans()(words, budget / time, seeded(budget)).sort(1).values[:, -budget:]
+        share = (leads[:, 0] == leads[:, -1]).double().mean().item()
+        wanted = spans.probabilities[budget - 1 :].sum() * (time - budget + 1) / time
+        assert abs(share - wanted) < 4 * math.sqrt(wanted * (1 - wanted) / many)
 
 
 def test_spans_begin_at_words_and_stop_at_special_tokens():
@@ -210,10 +230,12 @@ def test_it_draws_as_the_widget_does(kind, select):
 
 
 def examples(lengths=(7, 12, 9, 4)):
-    return [
-        {"input_ids": list(range(5, 5 + n)), "special_tokens_mask": [1, *[0] * (n - 2), 1]}
-        for n in lengths
-    ]
+    return each_token_a_word(
+        [
+            {"input_ids": list(range(5, 5 + n)), "special_tokens_mask": [1, *[0] * (n - 2), 1]}
+            for n in lengths
+        ]
+    )
 
 
 def of(static, which, epoch):
@@ -263,6 +285,51 @@ def test_dynamic_masks_do_not_come_again_and_the_batch_says_what_is_maskable():
     assert torch.equal(labels != -100, batch["attention_mask"] == 1)
 
 
+@pytest.mark.parametrize("make", [segment_pairs, full_sentences])
+def test_words_of_pairs_are_taken_whole(make):
+    draw, documents = random.Random(0), []
+    for _ in range(40):  # the ids of a word are 20 k, 20 k + 1, …: no word comes twice
+        documents.append([])
+        for _ in range(draw.randint(2, 6)):
+            words = [w for w in range(draw.randint(2, 9)) for _ in range(draw.randint(1, 3))]
+            first = 20 * sum(max(e.word_ids) + 1 for d in documents for e in d) + 20
+            ids = [first + 20 * word + at for at, word in enumerate(words)]
+            count = len(ids)
+            columns = [0] * count, ["piece"] * count, words, [(0, 0)] * count, [0] * count
+            documents[-1].append(Encoding(ids, *columns, [1] * count))
+    batch = padded(make(documents, Frame(1, 2, 40)))
+    for masking in (Masking(MASK, VOCAB, Words()), StaticMasking(Masking(MASK, VOCAB, Words()))):
+        rows = torch.arange(len(batch["input_ids"]))
+        _, labels = masking.of_batch(batch | {"example": rows, "epoch": rows * 0}, seeded())
+        touched = {}
+        for ids, asked, words in zip(batch["input_ids"], labels, batch["word_ids"], strict=True):
+            for word in words[asked != -100].unique():
+                touched[int(ids[words == word][0])] = (asked[words == word] != -100).tolist()
+        assert len(touched) > 40 and all(all(pieces) for pieces in touched.values())
+        assert sum(len(pieces) > 1 for pieces in touched.values()) > 20
+
+
+@pytest.mark.bad_input
+@pytest.mark.parametrize("select", [Words(), Words(exact=False), Spans()], ids=repr)
+def test_words_are_not_selected_where_nobody_knows_them(select):
+    bare = [{"input_ids": [5, 6, 7]}]
+    batch = padded(bare) | {"example": torch.tensor([0]), "epoch": torch.tensor([0])}
+    masking = Masking(MASK, VOCAB, select)
+    for one in (masking, StaticMasking(masking)):
+        with pytest.raises(CourseError, match=r"no word_ids, and \w+ selects whole .*each_token_a"):
+            one.of_batch(batch)
+        one.of_batch(batch | padded(each_token_a_word(bare)))
+
+
+def test_a_place_that_any_query_sees_is_maskable():
+    """K-BERT's mask has a row for each query; padding is seen by none."""
+    mask = torch.tensor([[[1, 1, 0, 0], [1, 1, 0, 0], [0, 1, 1, 0], [0, 0, 0, 0]]])
+    batch = {"input_ids": torch.tensor([[5, 6, 7, 0]]), "attention_mask": mask}
+    assert maskable_places(batch).tolist() == [[True, True, True, False]]
+    _, labels = Masking(MASK, VOCAB, rate=1.0).of_batch(batch)
+    assert labels.tolist() == [[5, 6, 7, -100]]
+
+
 def test_a_sequence_without_any_text_has_no_mask():
     ids = torch.zeros(2, 4, dtype=torch.long)
     maskable = torch.tensor([[False] * 4, [False, True, False, False]])
@@ -294,3 +361,18 @@ def test_what_does_not_fit_is_refused():
         Masking(MASK, VOCAB)(torch.zeros(1, 3, dtype=torch.long), torch.ones(1, 2) > 0)
     with pytest.raises(CourseError, match="input_ids is of the class list"):
         Masking(MASK, VOCAB)([[1, 2]])
+    for bad in (torch.rand(2, 3), torch.arange(3), torch.ones(1, 2) > 0, torch.zeros(0, 3).long()):
+        for select in EVERY:
+            with pytest.raises(CourseError, match=r"input_ids has shape .* torch\.long, with at"):
+                Masking(MASK, VOCAB, select)(bad)
+    with pytest.raises(CourseError, match="maskable"):
+        Masking(MASK, VOCAB)(torch.zeros(1, 3, dtype=torch.long), torch.tensor([[0, 1, 2]]))
+    for bad in ("spans", Spans, None):
+        with pytest.raises(CourseError, match=r"cannot select by .* with brackets"):
+            Masking(MASK, VOCAB, bad)
+
+
+def test_ones_and_zeros_say_what_is_maskable_too():
+    ids, maskable = text(3, 9)
+    both = [Masking(MASK, VOCAB)(ids, m, generator=seeded()) for m in (maskable, maskable.long())]
+    assert torch.equal(both[0][1], both[1][1])

@@ -27,7 +27,7 @@ from lmcourse.models.roberta import RobertaConfig, RobertaForMaskedLM
 from lmcourse.models.spanbert import SpanBertConfig, SpanBertForPreTraining
 from lmcourse.models.tinybert import TinyBertDistiller
 from lmcourse.models.triple_loss import DistillationConfig, Distiller
-from lmcourse.training.examples import padded
+from lmcourse.training.examples import each_token_a_word, padded
 from lmcourse.training.masking import Masking
 from lmcourse.training.objectives import (
     CausalLM,
@@ -112,7 +112,8 @@ def test_labels_of_another_task_are_put_aside():
 def test_spans_and_their_boundaries():
     model = bert(SpanBertForPreTraining, SpanBertConfig)
     masking = Masking(MASK, V, Spans(), rate=0.4)
-    loss, weight, batch = drawn(MaskedLM(model, masking), pairs())
+    examples = each_token_a_word(segment_pairs(DOCUMENTS, Frame(1, 2, 20), seed=3))
+    loss, weight, batch = drawn(MaskedLM(model, masking), padded(examples))
     given = {name: batch[name] for name in ("attention_mask", "token_type_ids", "labels")}
     result = model(batch["input_ids"], **given)
     torch.testing.assert_close(loss, result.masked_lm_loss + result.boundary_loss)

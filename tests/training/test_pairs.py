@@ -5,7 +5,9 @@ from itertools import chain, pairwise
 
 import pytest
 
+from lmcourse.corpus import BookWorld
 from lmcourse.errors import CourseError
+from lmcourse.tokenizers.encoding import Encoding
 from lmcourse.training.pairs import (
     Frame,
     doc_sentences,
@@ -106,6 +108,60 @@ def test_random_means_another_document_and_next_means_next(make, length):
                 assert gap >= 1 and (gap == 1 or len(example["input_ids"]) == length)
             answers.append(label)
     assert 0.5 < sum(answers) / len(answers) < 0.75  # who stands alone is given a random one
+
+
+@pytest.mark.parametrize("length", [32, 64, 128])
+def test_more_than_half_of_bookworlds_pairs_are_random(length):
+    ids = {}
+    documents = [
+        [
+            [ids.setdefault(token, len(ids)) for token in review.tokens[s.start : s.end]]
+            for s in found
+        ]
+        for review in BookWorld().sample(2500, 1)
+        if (found := review.sentences)
+    ]
+    made = segment_pairs(documents, Frame(CLS, SEP, length))
+    share = sum(example["next_sentence_label"] for example in made) / len(made)
+    assert 0.55 < share < 0.58  # as its docstring says
+
+
+def test_a_sentence_that_fills_an_example_has_a_random_one_beside_it():
+    documents = [[[d, s] * 15 for s in range(40)] for d in range(3)]
+    made = segment_pairs(documents, Frame(CLS, SEP, 20), short=0.0)
+    assert [example["next_sentence_label"] for example in made] == [1] * 120
+
+
+def encoded(documents):
+    """The same documents as encodings, with words of up to three pieces; and each id's word."""
+    words, made = {}, []
+    for document in documents:
+        made.append([])
+        for s, sentence in enumerate(document):
+            own = [place // (1 + s % 3) for place in range(len(sentence))]
+            words |= {token: (sentence[0], word) for token, word in zip(sentence, own, strict=True)}
+            count = len(sentence)
+            columns = [[0] * count, ["piece"] * count, own, [(0, 0)] * count, [0] * count]
+            made[-1].append(Encoding(list(sentence), *columns, [1] * count))
+    return made, words
+
+
+@pytest.mark.parametrize("name", FORMATS)
+@pytest.mark.parametrize("length", [7, 40])
+def test_sentences_that_are_encodings_tell_examples_their_words(name, length):
+    documents, frame = corpus(30, 7), Frame(CLS, SEP, length)
+    encodings, words = encoded(documents)
+    plain = FORMATS[name](documents, frame, 1)
+    for example, bare in zip(FORMATS[name](encodings, frame, 1), plain, strict=True):
+        found = example.pop("word_ids")
+        assert example == bare
+        kept = [(t, w) for t, w in zip(example["input_ids"], found, strict=True) if t >= 10]
+        assert [w for t, w in zip(example["input_ids"], found, strict=True) if t < 10] == [-1] * (
+            len(found) - len(kept)
+        )
+        numbers = {w: words[token] for token, w in kept}  # one word of the text for each number
+        assert all(words[token] == numbers[w] for token, w in kept)
+        assert list(numbers) == list(range(len(set(numbers.values()))))  # … and one for each word
 
 
 def test_with_text_behind_half_of_the_pairs_are_random():
@@ -220,5 +276,26 @@ def test_what_does_not_suffice_is_refused():
     for make in (full_sentences, doc_sentences, swapped_pairs):
         with pytest.raises(CourseError, match=r"Of 1 documents, 0 have text\. Give one at least"):
             make([[[]]], frame)
+    (encodings, _) = encoded(corpus(2))
+    for bad, told in (
+        (["a b. c d.", "e f."], "Document 0 cannot be 'a b"),
+        ("a b. c d.", "Documents cannot be 'a b"),
+        (7, "Documents cannot be 7"),
+        ([[5, 6], [7]], "Sentence 0 of document 0 is 5"),
+        ([[[5, 6]], 7], "Document 1 cannot be 7"),
+        ([[["a", "b"]], [[5]]], r"Sentence 0 of document 0 is \['a', 'b'\]"),
+        ([[[5], "ab"], [[5]]], "Sentence 1 of document 0 is 'ab'"),
+        ([[[5], [0.5]], [[5]]], r"Sentence 1 of document 0 is \[0\.5\]"),
+        ([[[[5], [6, 7]]], [[5]]], r"Sentence 0 of document 0 is \[\[5\], \[6, 7\]\]"),
+        ([*encodings, [[5, 6]]], "Some sentences are encodings, and some are lists"),
+    ):
+        for make in FORMATS.values():
+            with pytest.raises(CourseError, match=told):
+                make(bad, frame, 0)
+    special = Encoding.special([("[CLS]", 1), ("[SEP]", 2)])
+    with pytest.raises(
+        CourseError, match=r"special tokens: \[CLS\] \[SEP\]\. .*add_special_tokens"
+    ):
+        segment_pairs([*encodings, [special]], frame)
     with pytest.raises(CourseError, match="max_length is 4"):
         Frame(CLS, SEP, 4)
