@@ -16,11 +16,13 @@ sure it is that there is none; above a threshold its answer is taken as empty.
 The official scripts print 100 times as much.
 """
 
+import math
 import re
 import string
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -77,12 +79,22 @@ def answer_f1(prediction: str, answers: Sequence[str]) -> float:
     return max(_overlap(found, answer.split()) for answer in accepted(answers))
 
 
-def accepted(answers: Sequence[str]) -> list[str]:
+def accepted(answers: Iterable[str]) -> list[str]:
     """The normalized answers; what is empty then is none. Without any, the empty text is right."""
     if isinstance(answers, str):
         raise CourseError(
             f"answers is the single text {answers[:40]!r}.",
             "Pass a list of all that are accepted: [answer]; none if there is no answer.",
+        )
+    if isinstance(answers, Mapping):  # as the `datasets` library has them
+        raise CourseError(
+            f"The answers of a question are a dictionary of {', '.join(map(str, answers))}.",
+            "Pass its texts alone: answers['text'].",
+        )
+    if not isinstance(answers, Iterable):
+        raise CourseError(
+            f"answers is of type {type(answers).__name__}.",
+            "Pass a list of all that are accepted: [answer]; [] if there is no answer.",
         )
     return [text for text in map(normalize_answer, answers) if text] or [""]
 
@@ -215,14 +227,23 @@ def _part(exact: Float[np.ndarray, " question"], overlap: Float[np.ndarray, " qu
 def _check(predictions: Any, answers: Any, no_answer: Any, threshold: Any) -> None:
     if isinstance(predictions, str) or isinstance(answers, str):
         raise CourseError("This is a single text.", "Pass a list, with one entry a question.")
+    if isinstance(answers, Mapping):
+        accepted(answers)  # which says what is wrong, if it is one question's
+    if isinstance(predictions, Mapping):
+        raise CourseError(
+            f"predictions is a dictionary of {len(predictions):,}.",
+            "Pass a list of texts, in the order of answers: [predictions[id] for id in ids], with "
+            "each question's id.",
+        )
     if not len(predictions) and not len(answers):
         raise CourseError("There is no question.", "Pass the predictions for some questions.")
     lengths = {"predictions": np.empty(len(predictions)), "answers": np.empty(len(answers))}
     if no_answer is not None:
-        lengths["scores of having no answer"] = np.empty(len(no_answer))
+        lengths["scores of having no answer"] = finite("no_answer", no_answer)
     same_length(**lengths)
-    if threshold is not None and np.isnan(threshold):
-        raise CourseError("The threshold is NaN.", "Give a number, or None for none.")
+    if threshold is not None and (not isinstance(threshold, Real) or math.isnan(threshold)):
+        told = repr(threshold).replace("nan", "NaN")
+        raise CourseError(f"The threshold is {told}.", "Give a number, or None for none.")
     if no_answer is None and threshold is not None:
         raise CourseError(
             f"There is a threshold of {threshold}, and nothing to hold it against.",

@@ -70,7 +70,11 @@ class Comparison(NamedTuple):
     p: float
 
     def __str__(self) -> str:
-        return f"{self.difference:+.3f} ± {self.error:.3f} (p = {self.p:.2g})".replace("-", "−")
+        if not np.isfinite(self.difference):
+            return "?" if np.isnan(self.difference) else f"{self.difference:+}".replace("inf", "∞")
+        error = f"{self.error:.3f}" if np.isfinite(self.error) else "?"
+        p = f"{self.p:.2g}" if np.isfinite(self.p) else "?"
+        return f"{self.difference:+.3f} ± {error} (p = {p})".replace("-", "−")
 
 
 # ------------------------------------------------------------------------------------- formulas
@@ -172,7 +176,8 @@ def bootstrap(
 
     The interval is that of the percentiles (Efron and Tibshirani 1993, section 13.3). Resamples on
     which the score is not defined (a correlation with what happens to be constant) are left out.
-    A thousand resamples of an F1 take two seconds.
+    One example alone, or one group, is the same in each resample: that says nothing of chance, and
+    error and interval are ``nan``. A thousand resamples of an F1 take two seconds.
 
     Args:
         metric: what is measured, a function of labels and predictions.
@@ -209,7 +214,8 @@ def paired_bootstrap(
 
     p is the share of resamples in which the difference is as far from the one that was measured as
     that is from zero (Berg-Kirkpatrick et al. 2012, "An empirical investigation of statistical
-    significance in NLP", section 2, on both sides). With R resamples it is no less than 1 / (R+1).
+    significance in NLP", section 2, on both sides). With R resamples it is no less than 1 / (R+1);
+    ``nan``, as the error, where there is but one example or one group.
 
     Args:
         metric, labels, resamples, seed, groups: as in `bootstrap`.
@@ -236,22 +242,25 @@ def paired_bootstrap(
     )
     draws = draws[~np.isnan(draws)]
     as_far = np.abs(draws - found) >= abs(found) - 1e-12  # (differences of floats miss a tie)
-    p = (1 + int(as_far.sum())) / (1 + len(draws)) if np.isfinite(found) else np.nan
+    known = np.isfinite(found) and len(draws) > 1
+    p = (1 + int(as_far.sum())) / (1 + len(draws)) if known else np.nan
     return Comparison(found, *_spread(found, draws), p)
 
 
 def _resampled(
     n: int, groups: Any, resamples: int, seed: int
 ) -> Iterator[Int[np.ndarray, " drawn"]]:
-    """Which examples each resample consists of."""
+    """Which examples each resample consists of; no resample, where all would be the same one."""
     if resamples < 2:
         raise CourseError(f"resamples={resamples} have no spread.", "Give 2 or more, such as 1000.")
     generator = np.random.default_rng(seed)
+    number = np.arange(n) if groups is None else _numbered(groups, n)
+    if number.max() == 0:
+        return
     if groups is None:
         for _ in range(resamples):
             yield generator.integers(n, size=n)
         return
-    number = _numbered(groups, n)
     members = [np.flatnonzero(number == group) for group in range(number.max() + 1)]
     for _ in range(resamples):
         drawn = generator.integers(len(members), size=len(members))

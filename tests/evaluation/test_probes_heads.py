@@ -86,9 +86,9 @@ def test_heads_that_look_nowhere_are_at_chance_exactly():
         uniform = np.full((3, 1, 2, size, size), 1 / size)
         for measure in ("largest", "weight"):
             probe = head_probe(uniform, links, measure=measure)
-            wanted = (2 / (size - 1) + 1 / (size - 1)) / 2
-            assert probe.chance == pytest.approx(wanted)
-            np.testing.assert_allclose(probe.scores, wanted)
+            shares = 2 / (size - 1), 1 / (size - 1)
+            assert probe.chance == pytest.approx(probe.score.value) and probe.chance in shares
+            np.testing.assert_allclose(probe.scores, np.mean(shares))
 
 
 def test_weight_on_the_word_itself_is_left_out():
@@ -214,3 +214,16 @@ def test_what_does_not_fit_is_told(attentions, links, told):
 def test_another_measure_is_refused():
     with pytest.raises(CourseError, match="measure='mean' is no choice"):
         head_probe(*drawn(0), measure="mean")
+
+
+@pytest.mark.parametrize("measure", ["largest", "weight"])
+def test_chance_is_of_the_texts_that_are_scored(measure):
+    """Heads that look everywhere alike have it, be the texts of three words or of sixty."""
+    sizes = [3, 60, 60, 20, 60]
+    texts = [np.full((1, 2, n, n), 1 / n) for n in sizes]
+    links = [[Link(0, (1,))]] * len(sizes)
+    found = {head_probe(texts, links, measure=measure, seed=seed).chance for seed in range(6)}
+    assert len(found) > 1
+    for seed in range(6):
+        probe = head_probe(texts, links, measure=measure, seed=seed)
+        assert probe.score.value == pytest.approx(probe.chance)

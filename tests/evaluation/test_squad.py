@@ -222,3 +222,28 @@ def test_where_silence_is_best_nothing_is_answered():
 def test_bad_input_is_refused(call, message):
     with pytest.raises(CourseError, match=message):
         call()
+
+
+@pytest.mark.bad_input
+def test_answers_as_the_datasets_library_has_them_are_not_scored_by_their_keys():
+    answers = {"text": ["Paris"], "answer_start": [3]}
+    for call in (
+        lambda: squad_scores(["Paris", "text"], [answers] * 2),
+        lambda: exact_match("text", answers),
+        lambda: answer_f1("text", answers),
+        lambda: squad_scores(["Paris"], answers),
+    ):
+        with pytest.raises(CourseError, match=r"\['text'\]"):
+            call()
+    with pytest.raises(CourseError, match="question's id"):
+        squad_scores({"q1": "Paris"}, [["Paris"]])
+
+
+@pytest.mark.bad_input
+def test_what_is_no_list_of_answers_is_told():
+    with pytest.raises(CourseError, match="answers is of type NoneType"):
+        squad_scores(["Paris"], [None])
+    with pytest.raises(CourseError, match="no_answer has the shape"):
+        squad_scores(["Paris"], [["Paris"]], no_answer=0.5)
+    with pytest.raises(CourseError, match="The threshold is '0'"):
+        squad_scores(["Paris"], [["Paris"]], no_answer=[0.5], threshold="0")

@@ -179,3 +179,50 @@ def _mean(labels, predictions):
 def test_bad_input_is_refused(call, message):
     with pytest.raises(CourseError, match=message):
         call()
+
+
+def test_one_unit_tells_nothing_of_chance():
+    y, first, second = np.ones(100, int), np.ones(100, int), np.zeros(100, int)
+    one = paired_bootstrap(accuracy, [1], [1], [0], resamples=50)
+    group = paired_bootstrap(accuracy, y, first, second, resamples=50, groups=["a"] * 100)
+    for found in (one, group):
+        assert found.difference == 1 and np.isnan(found[1:]).all()
+        assert str(found) == "+1.000 ± ? (p = ?)"
+    for found in (
+        bootstrap(accuracy, [1], [1], resamples=50),
+        bootstrap(accuracy, y, first, resamples=50, groups=["a"] * 100),
+    ):
+        assert found.value == 1 and np.isnan(found[1:]).all()
+
+
+def test_a_resample_that_is_as_far_counts_for_p_though_floats_miss_it():
+    """Held against counts of right answers, in whole numbers."""
+    labels, rows = np.arange(60), []
+    rng = np.random.default_rng(0)
+    first, second = (np.where(rng.random(60) < share, labels, -1) for share in (0.75, 0.65))
+
+    def noted(y, found):
+        rows.append(int((y == found).sum()))
+        return accuracy(y, found)
+
+    p = paired_bootstrap(noted, labels, first, second, resamples=400).p
+    found, *draws = np.array(rows[::2]) - np.array(rows[1::2])
+    assert p == (1 + sum(abs(it - found) >= abs(found) for it in draws)) / 401
+
+
+def test_where_no_resample_has_a_score_there_is_no_p():
+    """A correlation of two examples, one of which is drawn twice, or which are one and the same."""
+    first, second = [0.1, 0.2, 0.3], [0.3, 0.2, 0.1]
+
+    def only_whole(labels, predictions):
+        return pearson(labels, predictions) if len(set(predictions)) == 3 else np.nan
+
+    found = paired_bootstrap(only_whole, [0.0, 1.0, 2.0], first, second, resamples=60)
+    # Left are the permutations, in which the difference is what it was: none is as far from it.
+    assert found.difference == pytest.approx(2) and found.error < 1e-9 and found.p > 2 / 61
+
+    def once(labels, predictions):
+        return 1.0 if list(predictions) in (first, second) else np.nan
+
+    nothing = paired_bootstrap(once, [0.0, 1.0, 2.0], first, second, resamples=2)
+    assert nothing.difference == 0 and np.isnan(nothing[1:]).all()

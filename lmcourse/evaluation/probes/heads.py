@@ -56,7 +56,7 @@ class HeadProbe:
         offset: the best fixed answer on the first half: so many words on, or back where negative.
         baseline: what that has on the second half.
         difference: of both there, link by link.
-        chance: what a head has that gives all other words the same weight.
+        chance: what a head has there that gives all other words the same weight.
         links: how many there are, in both halves.
     """
 
@@ -180,7 +180,7 @@ def head_probe(
         offset,
         mean_score(fixed[~first], second),
         mean_score((own - fixed)[~first], second),
-        float(np.mean(chances)),
+        float(chances[~first].mean()),
         len(rows),
     )
 
@@ -188,7 +188,7 @@ def head_probe(
 Collected = tuple[
     Float[np.ndarray, "link layer head"],
     list[set[int]],
-    list[float],
+    Float[np.ndarray, " link"],
     np.ndarray,
 ]
 
@@ -221,7 +221,7 @@ def _collected(
             texts.append(number)
     if not rows:
         raise CourseError("No text has links.", "Pass texts with pronouns or verbs to look from.")
-    return np.stack(rows), offsets, chances, np.array(texts)
+    return np.stack(rows), offsets, np.array(chances), np.array(texts)
 
 
 def _found(
