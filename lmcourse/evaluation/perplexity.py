@@ -23,6 +23,15 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from lmcourse.errors import CourseError
+from lmcourse.evaluation.logits import (
+    FORWARD,
+    NOISE,
+    PROBE,
+    asking,
+    device_of,
+    effect,
+    token_logits,
+)
 from lmcourse.evaluation.text_score import TextScore, documents_of, scored_text
 from lmcourse.models.inputs import check_range
 from lmcourse.models.ngram import NGramModel
@@ -30,7 +39,6 @@ from lmcourse.models.sampling import evaluating
 
 WINDOW = 1024  # tokens, for a model that sets no limit
 AT_ONCE = 2048  # tokens in a batch: the logits of a vocabulary of 50,000 take 0.4 GB
-_PROBE = 32  # tokens on which a model is seen not to look ahead
 
 
 def perplexity(probabilities: Float[Tensor, " predicted"]) -> float:
@@ -134,7 +142,7 @@ def log_probabilities(
     window, stride = _sizes(model, window, stride, carried)
     found: list[Tensor] = [torch.empty(0)] * len(rows)
     with evaluating(model):
-        vocabulary = _check_causal(model, max(rows, key=len)[:-1][: min(_PROBE, window)])
+        vocabulary = _check_causal(model, max(rows, key=len)[: min(PROBE, max(window, 2))])
         check_range(torch.cat(rows), vocabulary, "A document")  # −100 would count as no target
         for batch in _batches(rows, window, at_once):
             read = _read(model, [rows[i] for i in batch], window, stride, carried)
@@ -148,7 +156,7 @@ def _read(
 ) -> list[Tensor]:
     """One batch, the longest row first: its windows one after the other."""
     count = torch.tensor([len(row) - 1 for row in rows])  # of predictions in each row
-    ids = nn.utils.rnn.pad_sequence(rows, batch_first=True).to(_device(model))
+    ids = nn.utils.rnn.pad_sequence(rows, batch_first=True).to(device_of(model))
     found = torch.zeros(len(rows), int(count[0]))
     extra: dict[str, Any] = {}
     begin = known = 0  # where the window begins, and how many tokens of it are predicted already
@@ -158,7 +166,7 @@ def _read(
         if "state" in extra:
             extra["state"] = _first(extra["state"], there)
         result = model(input_ids=ids[:there, begin:end], **extra)
-        logits = _logits(result)[:, known - begin :]
+        logits = token_logits(result, FORWARD)[:, known - begin :]
         targets = ids[:there, known + 1 : end + 1]
         nats = functional.cross_entropy(logits.float().mT, targets, reduction="none")
         found[:there, known:end] = -nats.cpu()
@@ -187,7 +195,7 @@ def _sizes(
     model: nn.Module, window: int | None, stride: int | None, carried: bool
 ) -> tuple[int, int]:
     """How far a window reaches, and how far one begins behind the other."""
-    limit = getattr(getattr(model, "config", None), "max_position_embeddings", None)
+    limit = _positions(model)
     window = window if window is not None else limit or WINDOW
     if window < 1 or (limit is not None and window > limit):
         raise CourseError(
@@ -217,33 +225,20 @@ def _check_causal(model: nn.Module, ids: Int[Tensor, " tokens"]) -> int:
     Returns:
         How many tokens the model predicts.
     """
-    first = _logits(model(input_ids=ids[None].to(_device(model))))
-    vocabulary = first.shape[-1]
-    if len(ids) < 2:
-        return vocabulary
-    other = ids.clone()
-    other[-1] = (other[-1] + 1) % vocabulary
-    second = _logits(model(input_ids=other[None].to(_device(model))))
-    change = (first - second)[:, :-1].abs().max()
-    if change > 1e-5 * first.abs().max():
+    ask = asking(model, FORWARD)
+    if _positions(model) == 1:  # nothing is ahead
+        return ask(ids[None, :1]).shape[-1]
+    before, _ = effect(ask, ids, len(ids) - 1)
+    if before > NOISE:
         raise CourseError(
             f"{type(model).__name__} looks ahead: another token at place {len(ids)} changes what "
             "it says before. It sees the tokens that it is to predict.",
             "Of a masked model ask pseudo_text_score; of others, mask what comes (causal=True).",
         )
-    return vocabulary
+    return ask(ids[None, :1]).shape[-1]
 
 
-def _logits(result: Any) -> Float[Tensor, "batch time vocab"]:
-    for name in ("logits", "forward_logits"):
-        logits = getattr(result, name, None)
-        if isinstance(logits, Tensor) and logits.ndim == 3:
-            return logits
-    raise CourseError(
-        f"The model returns {type(result).__name__}, without scores of all tokens at each place.",
-        "Pass a language model, such as GPTForCausalLM or RNNLanguageModel.",
-    )
-
-
-def _device(model: nn.Module) -> torch.device:
-    return next(model.parameters()).device
+def _positions(model: nn.Module) -> int | None:
+    """How many tokens a model can read at once; None: any number."""
+    limit = getattr(getattr(model, "config", None), "max_position_embeddings", None)
+    return limit if isinstance(limit, int) else None

@@ -19,6 +19,7 @@ from torch import Tensor, nn
 
 from lmcourse.corpus.bookworld import END, BookWorld
 from lmcourse.errors import CourseError
+from lmcourse.evaluation.logits import FORWARD, MASKED, asking, check_looks_ahead
 from lmcourse.models.ngram import NGramModel
 from lmcourse.models.sampling import evaluating
 
@@ -50,7 +51,7 @@ def of_causal(
 
     Args:
         model: n-gram, counted on ids; or one of ours that, called with ``input_ids`` (batch, time),
-            returns ``logits`` of the token after each.
+            returns ``logits`` of the token after each, or ``forward_logits`` (ELMo's).
         world: whose words it predicts.
         ids: of each token its id, such as ``tokenizer.get_vocab()``; None: a word's place in
             ``world.vocabulary``. The end mark is ``<end>``, or else [SEP] or </s>. Scores of what
@@ -74,8 +75,7 @@ def of_causal(
     _check_model(model, known)
 
     def read(tokens: list[str]) -> Tensor:
-        input_ids = torch.tensor([[first, *known.encode(tokens)]], device=_device(model))
-        return known.softmax(_logits(model, input_ids))
+        return known.softmax(_scores(model, [first, *known.encode(tokens)], FORWARD))
 
     return read
 
@@ -86,14 +86,16 @@ def of_masked(
     """A masked language model; or an n-gram model, which looks to the left alone.
 
     Args:
-        model: one of ours that, called with ``input_ids`` (batch, time), returns ``logits``.
+        model: one of ours that, called with ``input_ids`` (batch, time), returns ``logits`` or
+            ``prediction_logits`` of the token at each place.
         world: whose words it predicts.
         ids: as in `of_causal`, with [MASK] or <mask>. Where it has [CLS] or <s>, texts are read
             behind that and before the end mark. None: a word's place in ``world.vocabulary``, and
             [MASK] behind all of them.
 
     Raises:
-        CourseError: the model knows fewer tokens, or cuts words into pieces; no mask is known.
+        CourseError: the model knows fewer tokens, cuts words into pieces, or looks to the left
+            alone; no mask is known.
     """
     if isinstance(model, NGramModel):
         return of_ngram(model, world, ids)
@@ -111,7 +113,7 @@ def of_masked(
         if around:
             whole = tokens[-1:] == [END]
             read = [start, *read, *([] if whole else [known.end])]
-        logits = _logits(model, torch.tensor([read], device=_device(model)))
+        logits = _scores(model, read, MASKED)
         return known.softmax(logits[torch.tensor(hidden, dtype=torch.long) + around])
 
     return predict
@@ -120,6 +122,8 @@ def of_masked(
 def of_ngram(model: NGramModel, world: BookWorld, ids: Mapping[str, int] | None = None) -> Predict:
     """An n-gram model as a masked one: it looks to the left alone, and past other holes not at all.
 
+    A text is read behind a mark of its beginning, as in `of_causal`.
+
     Args:
         model: counted on ids.
         world: whose words it predicts.
@@ -127,13 +131,13 @@ def of_ngram(model: NGramModel, world: BookWorld, ids: Mapping[str, int] | None 
     """
     known = _Ids(world, ids)
     known.check(model.vocabulary_size)
-    row = _ngram_rows(model)
+    row, first = _ngram_rows(model), known.first(_STARTS, known.end)
 
     def predict(tokens: list[str], hidden: list[int]) -> NDArray[np.float64]:
-        read, holes = known.encode(tokens), set(hidden)
+        read, holes = [first, *known.encode(tokens)], {place + 1 for place in hidden}
         rows = []
-        for place in hidden:
-            start = place
+        for hole in hidden:
+            place = start = hole + 1  # behind the mark
             while start > 0 and start - 1 not in holes and place - start < model.context:
                 start -= 1
             rows.append(row(read[start:place]))
@@ -146,9 +150,8 @@ def of_masked_lm(model: nn.Module, world: BookWorld, mask_id: int | None = None)
     """A masked language model of ours, over the world's own words.
 
     Args:
-        model: called with ``input_ids``, (batch, time), it returns something with ``logits``. Its
-            first ids are those of the world's vocabulary; scores of others are left out, and the
-            rest renormalized.
+        model: as in `of_masked`. Its first ids are those of the world's vocabulary; scores of
+            others are left out, and the rest renormalized.
         world: whose vocabulary it is.
         mask_id: the id of [MASK]; None: the first behind the world's words.
     """
@@ -157,9 +160,10 @@ def of_masked_lm(model: nn.Module, world: BookWorld, mask_id: int | None = None)
     _check_model(model, known, mask)
 
     def predict(tokens: list[str], hidden: list[int]) -> Tensor:
-        ids = torch.tensor([world.encode(tokens)], device=_device(model))
-        ids[0, hidden] = mask
-        return known.softmax(_logits(model, ids)[hidden])
+        read = world.encode(tokens)
+        for place in hidden:
+            read[place] = mask
+        return known.softmax(_scores(model, read, MASKED)[hidden])
 
     return predict
 
@@ -246,10 +250,11 @@ class _Ids:
 
 
 @torch.no_grad()
-def _logits(model: nn.Module, ids: Tensor) -> Float[Tensor, "time vocab"]:
+def _scores(
+    model: nn.Module, ids: list[int], names: tuple[str, ...]
+) -> Float[Tensor, "time vocab"]:
     with evaluating(model):
-        logits: Tensor = model(input_ids=ids).logits[0]
-    return logits
+        return asking(model, names)(torch.tensor([ids]))[0]
 
 
 def _check_model(model: nn.Module, known: _Ids, mask: int | None = None) -> None:
@@ -258,15 +263,14 @@ def _check_model(model: nn.Module, known: _Ids, mask: int | None = None) -> None
     if not isinstance(size, int):
         return
     known.check(size)
-    if mask is not None and not 0 <= mask < size:
+    if mask is None:
+        return
+    if not 0 <= mask < size:
         raise CourseError(
             f"The model knows {size:,} tokens, so there is none with the id {mask:,} for [MASK].",
             "Pass a model that was trained with a mask; or, if its id is another, say which.",
         )
-
-
-def _device(model: nn.Module) -> torch.device:
-    return next(model.parameters()).device
+    check_looks_ahead(model, torch.tensor(known.columns[:4]))
 
 
 def _ngram_rows(model: NGramModel) -> Callable[[Sequence[int]], NDArray[np.float64]]:

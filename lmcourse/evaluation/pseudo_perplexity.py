@@ -20,7 +20,7 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
-from lmcourse.errors import CourseError
+from lmcourse.evaluation.logits import MASKED, PROBE, asking, check_looks_ahead, device_of
 from lmcourse.evaluation.perplexity import AT_ONCE
 from lmcourse.evaluation.text_score import TextScore, documents_of, scored_text
 from lmcourse.models.sampling import evaluating
@@ -74,10 +74,13 @@ def pseudo_log_probabilities(
 
     Raises:
         CourseError: there is no token; an id is none of the model's; a document is longer than the
-            model's positions; the model predicts no tokens.
+            model's positions; the model predicts no tokens, or looks to the left alone.
     """
     rows = [document[1:] for document in documents_of(documents, mask)]
+    longest = max(rows, key=len)
+    probe = torch.tensor([*before, *longest.tolist(), *after])[:PROBE]
     with evaluating(model):
+        check_looks_ahead(model, probe if len(probe) > 1 else probe.repeat(2))
         return [_of_document(model, row, mask, before, after, at_once) for row in rows]
 
 
@@ -91,7 +94,7 @@ def _of_document(
 ) -> Float[Tensor, " token"]:
     if not len(row):
         return torch.empty(0)
-    device = next(model.parameters()).device
+    ask, device = asking(model, MASKED), device_of(model)
     framed = torch.tensor([*before, *row.tolist(), *after], device=device)
     masked = torch.arange(len(row), device=device) + len(before)
     parts = []
@@ -99,17 +102,6 @@ def _of_document(
         each = torch.arange(len(places), device=device)
         copies = framed.repeat(len(places), 1)
         copies[each, places] = mask
-        logits = _logits(model(input_ids=copies))[each, places].float()
+        logits = ask(copies)[each, places].float()
         parts.append(logits.log_softmax(-1)[each, framed[places]].cpu())
     return torch.cat(parts)
-
-
-def _logits(result: Any) -> Float[Tensor, "batch time vocab"]:
-    for name in ("logits", "prediction_logits"):
-        logits = getattr(result, name, None)
-        if isinstance(logits, Tensor) and logits.ndim == 3:
-            return logits
-    raise CourseError(
-        f"The model returns {type(result).__name__}, without scores of all tokens at each place.",
-        "Pass a masked language model, such as BertForMaskedLM.",
-    )

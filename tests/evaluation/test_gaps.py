@@ -130,7 +130,7 @@ def test_a_bigram_model(kind):
         ids = [0, *review.ids]  # behind the end of the review before
         if kind == "causal":
             return np.array([after(ids[place]) for place in places])
-        unseen = {-1, *places}  # nothing is before the first; a hole tells nothing
+        unseen = {*places}  # a hole tells nothing
         return np.array([lower if at - 1 in unseen else after(ids[at]) for at in places])
 
     table = gap_table(NGramModel(STREAM, 1, WIDTH), WORLD, kind=kind, reviews=REVIEWS)

@@ -8,8 +8,10 @@ from lmcourse.corpus import BookWorld
 from lmcourse.corpus.bookworld import END
 from lmcourse.errors import CourseError
 from lmcourse.evaluation.predictors import checked, of_causal, of_masked, of_ngram
-from lmcourse.models.bert import BertConfig
-from lmcourse.models.bert_heads import BertForMaskedLM
+from lmcourse.models.bert import Bert, BertConfig
+from lmcourse.models.bert_heads import BertForMaskedLM, BertForPreTraining
+from lmcourse.models.bilm import BiLMConfig
+from lmcourse.models.elmo import ElmoConfig, ElmoForPreTraining
 from lmcourse.models.gpt import GPTConfig, GPTForCausalLM
 from lmcourse.models.ngram import NGramModel
 from lmcourse.models.outputs import LanguageModelOutput
@@ -149,3 +151,57 @@ def test_distributions_are_checked():
     ):
         with pytest.raises(CourseError, match=message):
             checked(wrong, *wrong.shape)
+
+
+def test_a_pretraining_model_answers_as_its_masked_half():
+    torch.manual_seed(0)
+    model = BertForPreTraining(BertConfig.tiny(vocab_size=WIDTH + 1, num_hidden_layers=1)).eval()
+    rows = of_masked(model, WORLD)(REVIEW, [2])
+    read = torch.tensor([IDS])
+    read[0, 2] = WIDTH
+    with torch.no_grad():
+        scores = model(input_ids=read).prediction_logits[0, [2], :WIDTH].double()
+    np.testing.assert_allclose(rows, scores.softmax(-1), rtol=1e-6)
+    elmo = ElmoForPreTraining(
+        ElmoConfig(WIDTH, characters=None, bilm=BiLMConfig(8, projection_size=6))
+    ).eval()
+    rows = of_causal(elmo, WORLD)(REVIEW)
+    with torch.no_grad():
+        scores = elmo(input_ids=torch.tensor([[0, *IDS]])).forward_logits[0].double()
+    np.testing.assert_allclose(rows, scores.softmax(-1), rtol=1e-5)
+
+
+@pytest.mark.bad_input
+def test_a_model_without_predictions_is_refused_in_words():
+    base = Bert(BertConfig.tiny(vocab_size=WIDTH + 1, num_hidden_layers=1))
+    with pytest.raises(CourseError, match=r"without scores of all tokens.*BertForMaskedLM"):
+        of_masked(base, WORLD)(REVIEW, [2])
+    with pytest.raises(CourseError, match=r"without scores of all tokens.*GPTForCausalLM"):
+        of_causal(base, WORLD)(REVIEW)
+    with pytest.raises(CourseError, match=r"looks to the left alone.*of_causal"):
+        of_masked(RNNLanguageModel(RNNConfig(WIDTH + 1, 8, 16)), WORLD)
+
+
+def test_a_review_begins_behind_the_end_of_another_one():
+    """Masked, too, an n-gram model knows where it begins."""
+    stream = [id_ for review in WORLD.sample(8, 1) for id_ in review.ids]
+    for ids, first in ((None, 0), (own_ids(), 2)):  # <end>; [CLS]
+        names = ids or {word: i for i, word in enumerate(WORLD.vocabulary)}
+        end = ids["[SEP]"] if ids else 0
+        read = [first, *(names[token] for token in REVIEW)]
+        counted = [first, *(names.get(WORLD.vocabulary[i], end) for i in stream), *read]
+        model = NGramModel(counted, 2, WIDTH + 4)
+        columns = [end if word == END else names[word] for word in WORLD.vocabulary]
+        for hidden in ([0], [1], [0, 1, 2], [3, 5]):
+            rows = of_ngram(model, WORLD, ids)(REVIEW, hidden)
+            for row, place in zip(rows, hidden, strict=True):
+                known = read[: place + 1]
+                for hole in range(len(read)):
+                    if hole - 1 in hidden and hole <= place:
+                        known = read[hole + 1 : place + 1]
+                wanted = np.array([model.probability(w, known) for w in columns])
+                np.testing.assert_allclose(row, wanted / wanted.sum(), rtol=1e-9)
+        causal = of_causal(model, WORLD, ids)(REVIEW)
+        np.testing.assert_allclose(of_masked(model, WORLD, ids)(REVIEW, [0])[0], causal[0])
+        wanted = np.array([model.probability(w, read[:1]) for w in columns])
+        np.testing.assert_allclose(causal[0], wanted / wanted.sum(), rtol=1e-9)

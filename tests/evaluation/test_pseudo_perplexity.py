@@ -11,6 +11,8 @@ from lmcourse.evaluation.pseudo_perplexity import pseudo_log_probabilities, pseu
 from lmcourse.models.bert import Bert, BertConfig
 from lmcourse.models.bert_heads import BertForMaskedLM, BertForPreTraining
 from lmcourse.models.deberta import DebertaConfig, DebertaForMaskedLM
+from lmcourse.models.gpt import GPTConfig, GPTForCausalLM
+from lmcourse.models.rnn_lm import RNNConfig, RNNLanguageModel
 from lmcourse.models.roberta import RobertaConfig, RobertaForMaskedLM
 
 V, MASK, FIRST, LAST = 15, 14, 13, 12
@@ -110,3 +112,27 @@ def test_what_cannot_be_scored_is_refused(call, message):
 def test_a_base_model_has_no_predictions():
     with pytest.raises(CourseError, match="such as BertForMaskedLM"):
         pseudo_text_score(model_of(Bert, BertConfig), [[1, 2]], mask=MASK)
+
+
+@pytest.mark.bad_input
+@pytest.mark.parametrize("documents", [[[1, 2, 3, 4, 5]], [[1]], [[1], [2, 3]]])
+@pytest.mark.parametrize("kind", ["gpt", "lstm"])
+def test_a_left_to_right_model_is_refused(kind, documents):
+    torch.manual_seed(0)
+    model = (
+        GPTForCausalLM(GPTConfig(V, hidden_size=16, num_hidden_layers=1, num_attention_heads=2))
+        if kind == "gpt"
+        else RNNLanguageModel(RNNConfig(V, 6, 8))
+    )
+    with pytest.raises(CourseError, match=r"looks to the left alone.*text_score"):
+        pseudo_text_score(model, documents, mask=MASK)
+
+
+def test_a_masked_model_that_looks_at_nothing_is_none_of_these():
+    """Such as one whose layers were all set to zero: it says the same everywhere."""
+    model = model_of(*KINDS[0])
+    with torch.no_grad():
+        for parameter in model.parameters():
+            parameter.zero_()
+    score = pseudo_text_score(model, [[1, 2, 3]], mask=MASK)
+    assert score.perplexity.value == pytest.approx(V)
