@@ -136,8 +136,8 @@ class BatchLosses(Iterator[tuple[Tensor, int | float]]):
         config: what must be the same then.
 
     Raises:
-        CourseError: there are no examples; one is longer than the model can read, or has an id or a
-            label that the model does not know.
+        CourseError: this is no objective; there are no examples; one is longer than the model can
+            read, or has an id or a label that the model does not know.
     """
 
     def __init__(
@@ -153,6 +153,12 @@ class BatchLosses(Iterator[tuple[Tensor, int | float]]):
         seed: int = 0,
         share: tuple[int, int] | None = None,
     ) -> None:
+        if not isinstance(objective, Objective):
+            raise CourseError(
+                f"A {type(objective).__name__} is no objective.",
+                "Say what is to be learned of the examples: BatchLosses(MaskedLM(model, masking), "
+                "examples, epochs=1), or another one of lmcourse.training.objectives.",
+            )
         check_examples(examples, objective.vocab_size, objective.longest, objective.classes)
         lengths = [length_of(example) for example in examples]
         settings: dict[str, Any] = {

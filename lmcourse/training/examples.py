@@ -9,7 +9,8 @@ which the attention mask tells models to ignore. It still costs: see `lmcourse.t
 """
 
 import hashlib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Sized
+from itertools import count
 from typing import Any
 
 import numpy as np
@@ -34,6 +35,9 @@ FILLED = {
     "labels": IGNORED,
 }
 """What has a number for each token, and the number that padding gets."""
+
+PLACES = {"start_positions", "end_positions"}
+"""Where an answer begins and ends in an example, as numbers of tokens; ``IGNORED``: not in it."""
 
 
 def example_of(encoding: Encoding, **labels: Any) -> dict[str, Any]:
@@ -69,13 +73,16 @@ def padded(examples: Sequence[Example], pad_token_id: int = 0) -> Batch:
         token, 0 for padding.
 
     Raises:
-        CourseError: there is no example; or they differ in their names or shapes.
+        CourseError: there is no example; one has no ids; or they differ in their names or shapes.
     """
     check_names(examples)
     longest = max(length_of(example) for example in examples)
     batch = {}
     for name in examples[0]:
-        rows = [_as_array(example[name]) for example in examples]
+        values = (
+            map(_ids, count(), examples) if name == "input_ids" else (e[name] for e in examples)
+        )
+        rows = [_as_array(value) for value in values]
         if is_per_token(name, examples):
             fill = pad_token_id if name == "input_ids" else FILLED[name]
             rows = [_filled(row, longest, fill, square=name == "attention_mask") for row in rows]
@@ -133,14 +140,20 @@ def check_names(examples: Sequence[Example]) -> None:
     """See that there are examples, with the same names and a token each.
 
     Raises:
-        CourseError: there is none, or one is no such example.
+        CourseError: there is none, they are no list, or one is no such example.
     """
+    if isinstance(examples, Mapping) or not hasattr(examples, "__getitem__"):
+        raise CourseError(
+            f"Of the class {type(examples).__name__}, these are no examples.",
+            'Give a list of dictionaries, each with its "input_ids"; list(…) makes one of a '
+            "generator.",
+        )
     if not len(examples):
         raise CourseError(
             "There is no example.", "Give at least one: the text may be empty, or all filtered out."
         )
     for number, example in enumerate(examples):
-        if not isinstance(example, Mapping) or "input_ids" not in example:
+        if not isinstance(example, Mapping) or not isinstance(example.get("input_ids"), Sized):
             raise CourseError(
                 f"Example {number} is {example!r:.60}.",
                 'Give a dictionary with "input_ids" and what else a model is to be given.',
@@ -178,13 +191,14 @@ def check_examples(
         classes: how many classes there are of each label, by its name.
 
     Raises:
-        CourseError: there are none; one is too long, or has an id or a label that there is not.
+        CourseError: there are none; one is too long, or has an id, a label or an answer's place
+            that there is not.
     """
     check_names(examples)
     if "position_ids" in examples[0]:
         longest = None  # places are counted otherwise, and the model looks at them itself
     encode = "Encode the text with the tokenizer that the model was built for."
-    count = "Count classes from 0; num_labels in a configuration says how many there are."
+    from_0 = "Count classes from 0; num_labels in a configuration says how many there are."
     for number, example in enumerate(examples):
         if longest is not None and length_of(example) > longest:
             raise CourseError(
@@ -193,25 +207,55 @@ def check_examples(
                 f"Cut the text into pieces of {longest} tokens (pairs.full_sentences does it, or a "
                 "tokenizer's truncation), or build a model with more positions.",
             )
-        if vocab_size is not None:
-            _check_range(number, "input_ids", example, vocab_size, encode)
+        ids = _ids(number, example)
+        if vocab_size is not None and (wrong := _outside(ids, vocab_size)):
+            raise CourseError(f"{_has(number, wrong, 'input_ids')}; {_knows(vocab_size)}.", encode)
         for name, many in (classes or {}).items():
-            if name in example:
-                _check_range(number, name, example, many, count, IGNORED)
+            if name in example and (wrong := _outside(example[name], many, IGNORED)):
+                raise CourseError(f"{_has(number, wrong, name)}; {_knows(many)}.", from_0)
+        for name in PLACES & example.keys():
+            if wrong := _outside(example[name], len(ids), IGNORED):
+                raise CourseError(
+                    f"{_has(number, wrong, name)}; it has the places 0 to {len(ids) - 1}.",
+                    f"Count tokens from 0, special ones too. Where the answer was cut off, give "
+                    f"{IGNORED} for both ends.",
+                )
 
 
-def _check_range(
-    number: int, name: str, example: Example, count: int, remedy: str, allowed: int | None = None
-) -> None:
-    values = np.asarray(example[name])
-    wrong = values[(values < 0) | (values >= count)]
-    wrong = wrong[wrong != allowed] if allowed is not None else wrong
-    if wrong.size:
+def _outside(values: Any, count: int, allowed: int | None = None) -> str:
+    """The first that is no whole number from 0 to below the count, as text; or none."""
+    array = np.asarray(values)
+    wrong = array
+    if array.dtype.kind in "iub":
+        wrong = array[((array < 0) | (array >= count)) & (array != allowed)]
+    return f"{wrong.ravel().tolist()[0]!r:.60}" if wrong.size else ""
+
+
+def _has(number: int, value: str, name: str) -> str:
+    return f"Example {number} has {value} among its {name}"
+
+
+def _knows(count: int) -> str:
+    return f"the model knows 0 to {count - 1}"
+
+
+def _ids(number: int, example: Example) -> np.ndarray:
+    """The ids of an example, if it has some.
+
+    Raises:
+        CourseError: it has text, or several sequences.
+    """
+    try:
+        ids = np.asarray(example["input_ids"])
+    except ValueError:  # lists of unlike length in it
+        ids = np.asarray(None)
+    if ids.ndim != 1 or ids.dtype.kind not in "iu":
         raise CourseError(
-            f"Example {number} has {wrong.flat[0]} among its {name}; the model knows 0 to "
-            f"{count - 1}.",
-            remedy,
+            f"Example {number} has the input_ids {example['input_ids']!r:.60}.",
+            "Give a list of ids. A tokenizer makes them of text (examples.example_of), and each "
+            "sequence is an example of its own.",
         )
+    return ids
 
 
 def digest_of(examples: Iterable[Example]) -> str:

@@ -33,7 +33,7 @@ from lmcourse.models.bert_tasks import BertForSequenceClassification, BertForTok
 from lmcourse.models.embeddings import Embeddings
 from lmcourse.models.inputs import IGNORED
 from lmcourse.models.rnn_lm import RNNLanguageModel
-from lmcourse.training.examples import Batch
+from lmcourse.training.examples import PLACES, Batch
 from lmcourse.training.masking import Masking, StaticMasking
 
 INPUTS = ("input_ids", "attention_mask", "token_type_ids", "position_ids")
@@ -132,7 +132,10 @@ class Labelled(Objective):
     """Labels that the examples bring: of sequences, of tokens, or where an answer stands."""
 
     def loss(self, batch: Batch, generator: torch.Generator | None) -> tuple[Tensor, int | float]:
-        """See `Objective.loss`. Each label that is not ``IGNORED`` is a prediction."""
+        """See `Objective.loss`. Each label that is not ``IGNORED`` is a prediction.
+
+        Of an answer, both ends are one.
+        """
         known = signature(self.module.forward).parameters
         names = [name for name in LABELS if name in batch and name in known]
         if not names:
@@ -141,11 +144,14 @@ class Labelled(Objective):
                 "learns from.",
                 f"Give the examples {', '.join(name for name in LABELS if name in known)}.",
             )
+        time, first = batch["input_ids"].shape[1], batch[names[0]]
+        for name in PLACES.intersection(names):  # models leave out what lies behind the text
+            batch = batch | {name: batch[name].masked_fill(batch[name] == IGNORED, time)}
         loss = self.model(**self.given(batch, *names)).loss
-        first = batch[names[0]]
-        if names[0] == "start_positions":  # what lies behind the text is left out
-            return loss, int((first < batch["input_ids"].shape[1]).sum())
-        return loss, int((first != IGNORED).sum())
+        there = first != IGNORED
+        if names[0] in PLACES:
+            there &= first < time
+        return loss, int(there.sum())
 
     @property
     def classes(self) -> dict[str, int]:
@@ -165,11 +171,14 @@ class MaskedLM(Objective):
     Args:
         model: one with a head for masked tokens, such as `BertForMaskedLM`.
         masking: `Masking` for a fresh mask each time, or `StaticMasking`.
+
+    Raises:
+        CourseError: it is none, or has tokens that the model does not know.
     """
 
     def __init__(self, model: nn.Module, masking: Masking | StaticMasking) -> None:
         super().__init__(model)
-        self.masking = masking
+        self.masking = fitting(masking, self.vocab_size)
 
     def drawn(self, batch: Batch, generator: torch.Generator | None) -> Batch:
         """The batch with masked tokens in it, and the tokens themselves as labels."""
@@ -248,3 +257,25 @@ class CausalLM(Objective):
 def predictions(batch: Batch) -> int:
     """How many labels a batch has that are not ``IGNORED``."""
     return int((batch["labels"] != IGNORED).sum())
+
+
+def fitting(masking: Masking | StaticMasking, vocab_size: int | None) -> Masking | StaticMasking:
+    """A masking, if a model knows the tokens that it puts into a text.
+
+    Raises:
+        CourseError: it does not; or this is no masking.
+    """
+    drawn = masking.masking if isinstance(masking, StaticMasking) else masking
+    if not isinstance(drawn, Masking):
+        raise CourseError(
+            f"A {type(drawn).__name__} does not mask by itself.",
+            "Give Masking(mask_id, vocab_size), with select=Spans() for example, or a "
+            "StaticMasking of it.",
+        )
+    if vocab_size is not None and max(drawn.mask_id, drawn.vocab_size - 1) >= vocab_size:
+        raise CourseError(
+            f"The masking has mask_id={drawn.mask_id} and draws random tokens from 0 to "
+            f"{drawn.vocab_size - 1}; the model knows 0 to {vocab_size - 1}.",
+            "Give the mask_id and the vocab_size of the tokenizer that the model was built for.",
+        )
+    return masking

@@ -14,7 +14,7 @@ from lmcourse.models.tinybert import TinyBertDistiller
 from lmcourse.models.triple_loss import Distiller
 from lmcourse.training.examples import Batch
 from lmcourse.training.masking import Masking, StaticMasking
-from lmcourse.training.objectives import Labelled, MaskedLM, Objective, predictions
+from lmcourse.training.objectives import Labelled, MaskedLM, Objective, fitting, predictions
 
 
 class ReplacedTokens(MaskedLM):
@@ -49,13 +49,17 @@ class Distilled(Objective):
         masking: what both read is masked by it (Sanh et al. 2019, section 3); None: they read the
             text as it is, and the labels are those that the examples bring, if they do.
         options: what the distiller is called with, as TinyBERT's ``stage``.
+
+    Raises:
+        CourseError: the masking has tokens that student or teacher do not know.
     """
 
     def __init__(
         self, model: nn.Module, masking: Masking | StaticMasking | None = None, **options: Any
     ) -> None:
         super().__init__(model)
-        self.masking, self.options = masking, options
+        self.masking = None if masking is None else fitting(masking, self.vocab_size)
+        self.options = options
 
     def drawn(self, batch: Batch, generator: torch.Generator | None) -> Batch:
         """The batch, masked if it is to be."""

@@ -10,7 +10,11 @@ from lmcourse.corpus import BookWorld
 from lmcourse.errors import CourseError
 from lmcourse.models.bert import BertConfig
 from lmcourse.models.bert_heads import BertForMaskedLM, BertForPreTraining
-from lmcourse.models.bert_tasks import BertForSequenceClassification, BertForTokenClassification
+from lmcourse.models.bert_tasks import (
+    BertForQuestionAnswering,
+    BertForSequenceClassification,
+    BertForTokenClassification,
+)
 from lmcourse.tokenizers.encoding import Encoding
 from lmcourse.training import train
 from lmcourse.training.batches import Batches, BatchLosses
@@ -93,6 +97,14 @@ def test_without_pools_an_order_is_a_plain_shuffle():
     assert np.abs(counts / 900 - 1 / 6).max() < 0.05
 
 
+def test_batches_of_a_pool_are_not_read_in_the_order_of_their_lengths():
+    counts = np.zeros((6, 6))
+    for seed in range(900):  # one pool of six batches, each of two examples of like length
+        made = Batches([n // 2 for n in range(12)], batch_size=2, pool=6, seed=seed).epoch(0)
+        counts[range(6), [i // 2 for i, _ in map(sorted, made)]] += 1
+    assert np.abs(counts / 900 - 1 / 6).max() < 0.05
+
+
 def test_the_share_of_padding_is_what_batches_hold():
     examples = texts(101)
     batches = Batches([len(e["input_ids"]) for e in examples], batch_size=8, pool=3)
@@ -116,10 +128,13 @@ def test_a_batch_is_filled_up_on_the_right():
         {"input_ids": [4, 5, 6], "token_type_ids": [0, 1, 1], "word_ids": [0, 0, 1], "labels": 2},
         {"input_ids": torch.tensor([7]), "token_type_ids": [1], "word_ids": [0], "labels": 0},
     ]
+    for example in examples:
+        example["special_tokens_mask"] = [0] * len(example["input_ids"])
     batch = padded(examples, pad_token_id=9)
     assert batch["input_ids"].tolist() == [[4, 5, 6], [7, 9, 9]]
     assert batch["token_type_ids"].tolist() == [[0, 1, 1], [1, 0, 0]]
     assert batch["word_ids"].tolist() == [[0, 0, 1], [0, -1, -1]]
+    assert batch["special_tokens_mask"].tolist() == [[0, 0, 0], [0, 1, 1]]
     assert batch["attention_mask"].tolist() == [[1, 1, 1], [1, 0, 0]]
     assert batch["labels"].tolist() == [2, 0]
     assert {tensor.dtype for tensor in batch.values()} == {torch.long}
@@ -182,6 +197,11 @@ def test_a_digest_tells_examples_apart():
     assert digest_of(examples) == digest_of(same)
     for change in (examples[1:], examples[::-1], [*examples[:4], examples[4] | {"labels": 0}]):
         assert digest_of(change) != digest_of(examples)
+    # The same numbers, cut elsewhere.
+    cut = [[{"input_ids": ids} for ids in both] for both in (([5, 6], [7]), ([5], [6, 7]))]
+    assert digest_of(cut[0]) != digest_of(cut[1])
+    seen = [[{"input_ids": [5, 6], "attention_mask": np.ones(n)}] for n in (4, (2, 2))]
+    assert digest_of(seen[0]) != digest_of(seen[1])
 
 
 # ------------------------------------------------------------------- losses
@@ -221,6 +241,18 @@ def test_processes_read_one_batch_together_with_one_mask(count):
         together = sum(part[0] * part[1] for part in parts) / weight
         torch.testing.assert_close(together, mean, msg=f"step {step}")
     assert all(next(one, None) is None for one in shared)
+
+
+def test_each_process_has_chance_of_its_own_for_its_losses():
+    class Chance(Reader):
+        def loss(self, batch, generator):
+            drawn.append(float(torch.rand(1, generator=generator)))
+            return super().loss(batch, generator)
+
+    drawn = []
+    for rank in (0, 1, 0):
+        list(BatchLosses(Chance(), texts(9), batch_size=4, steps=5, share=(rank, 2)))
+    assert len(set(drawn)) == 10 and drawn[:5] == drawn[10:]
 
 
 def test_a_process_without_an_example_still_computes_a_gradient_of_zeros():
@@ -302,9 +334,50 @@ def test_examples_that_the_model_cannot_read_are_refused_before_the_training():
         with pytest.raises(CourseError, match=r"among its labels; the model knows 0 to 2\. Count"):
             made([{"input_ids": [5, 6, 7], "labels": labels}], objective)
     made([{"input_ids": [5, 6, 7], "labels": [0, -100, 2]}], tags)
+    for word in ("good", 0.5):
+        with pytest.raises(
+            CourseError, match=rf"Example 0 has '?{word}'? among its labels; .* Count"
+        ):
+            made([{"input_ids": [5, 6, 7], "labels": word}], classes)
     pairs = MaskedLM(model(BertForPreTraining), MASKING)
     with pytest.raises(CourseError, match="has 2 among its next_sentence_label"):
         made([{"input_ids": [5], "next_sentence_label": 2}], pairs)
+
+
+@pytest.mark.bad_input
+def test_what_is_no_list_of_examples_is_refused():
+    good = texts(3)
+    for read in (padded, lambda it: BatchLosses(MaskedLM(model(), MASKING), it, steps=1)):
+        for bad in ((e for e in good), iter(good), {"input_ids": [[5, 6], [7, 8]]}, 7):
+            with pytest.raises(CourseError, match=r"class \w+, these are no examples.* list"):
+                read(bad)
+        for ids in ("a b", ["a", "b"], [0.5], [[5, 6]], [[5], [6, 7]], torch.ones(1, 2).long()):
+            with pytest.raises(CourseError, match=r"Example 3 has the input_ids .* list of ids"):
+                read([*good, {"input_ids": ids}])
+        for ids in (7, None):
+            with pytest.raises(CourseError, match=r"Example 3 is \{'input_ids': "):
+                read([*good, {"input_ids": ids}])
+    for bad in (model(), MASKING, None):
+        with pytest.raises(CourseError, match=r"is no objective\. Say what is to be learned"):
+            BatchLosses(bad, good, steps=1)
+
+
+@pytest.mark.bad_input
+def test_an_answer_stands_in_its_own_example():
+    objective = Labelled(model(BertForQuestionAnswering))
+
+    def made(start, end):
+        long = {"input_ids": [5] * 9, "start_positions": 8, "end_positions": 8}
+        short = {"input_ids": [5] * 3, "start_positions": start, "end_positions": end}
+        return BatchLosses(objective, [long, short], steps=1)
+
+    for bad in (-5, 3, 5, -1, 0.5):
+        for name, both in (("start", (bad, 2)), ("end", (0, bad))):
+            with pytest.raises(
+                CourseError, match=rf"Example 1 has {bad} .* {name}_positions; .* 0 to 2\. Count"
+            ):
+                made(*both)
+    assert next(made(0, 2))[1] == 2 and next(made(-100, -100))[1] == 1  # cut off: not learned from
 
 
 @pytest.mark.bad_input

@@ -28,7 +28,7 @@ from lmcourse.models.spanbert import SpanBertConfig, SpanBertForPreTraining
 from lmcourse.models.tinybert import TinyBertDistiller
 from lmcourse.models.triple_loss import DistillationConfig, Distiller
 from lmcourse.training.examples import each_token_a_word, padded
-from lmcourse.training.masking import Masking
+from lmcourse.training.masking import Masking, StaticMasking
 from lmcourse.training.objectives import (
     CausalLM,
     Labelled,
@@ -255,6 +255,10 @@ def test_labels_that_the_examples_bring():
     loss, weight, _ = drawn(Labelled(model), batch | spans)
     torch.testing.assert_close(loss, model(**given, **spans).loss)
     assert weight == rows - 1
+    spans = {name: start.where(start < time, -100) for name in spans}  # … or is nowhere
+    again, weight, _ = drawn(Labelled(model), batch | spans)
+    torch.testing.assert_close(again, loss)
+    assert weight == rows - 1
 
 
 def test_parts_of_a_batch_with_their_weights_are_the_batch():
@@ -294,3 +298,14 @@ def test_what_does_not_fit_is_refused():
         Labelled(bert(BertForTokenClassification))(batch)
     with pytest.raises(CourseError, match="not for the next sentence's task"):
         NextSentence(bert(BertForMaskedLM))(batch)
+    model = bert(BertForMaskedLM)
+    distiller = Distiller(bert(BertForMaskedLM), model)
+    makers = (MaskedLM, PreTraining, ReplacedTokens), (model, model, electra())
+    makers = [*zip(*makers, strict=True), (Distilled, distiller)]
+    for cls, made in makers:
+        for bad in (Masking(V, V), Masking(MASK, V + 1), StaticMasking(Masking(V, 5))):
+            with pytest.raises(CourseError, match=r"mask_id=\d+ and draws .* knows 0 to 22\. Give"):
+                cls(made, bad)
+        for bad in (Spans(), "dynamic", model):
+            with pytest.raises(CourseError, match=r"A \w+ does not mask by .* Give Masking"):
+                cls(made, bad)
