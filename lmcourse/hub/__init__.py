@@ -10,6 +10,7 @@ and what was published with a digest is held against it at every load.
 """
 
 import os
+import sys
 from pathlib import Path
 from typing import Any, TypeVar, overload
 
@@ -20,10 +21,9 @@ from lmcourse.errors import CourseError
 from lmcourse.hub.cached import downloaded, parts_of
 from lmcourse.hub.checkpoints import OURS, ship, shipped, verified
 from lmcourse.hub.loaded import Loaded, from_parts
-from lmcourse.hub.local import from_path, own
+from lmcourse.hub.local import from_path, own_pair
 from lmcourse.hub.repository import Address
 from lmcourse.models.checkpoint import Model
-from lmcourse.tokenizers import Tokenizer
 
 __all__ = ["Loaded", "downloaded", "load", "ship", "shipped"]
 
@@ -85,11 +85,12 @@ def load(
         progress: show a bar while something is downloaded, on a terminal or in a notebook.
 
     Raises:
-        CourseError: there is no such model, or no network to get it through; a file is damaged,
-            is not what it was announced to be, or has weights as a pickle only; it is no model of
-            ours, or not of this class.
+        CourseError: ``kind`` is no class of ours; there is no such model, or no network to get it
+            through; a file is damaged, is not what it was announced to be, or has weights as a
+            pickle only; it is no model of ours, or not of this class.
     """
     _check_device(device)
+    _check_kind(kind)
     found = _load(name, kind, revision, offline, update, progress)
     if device is not None:
         found.model.to(device)
@@ -106,10 +107,8 @@ def _load(
 ) -> Loaded[Any]:
     if not isinstance(name, str | Path) or not str(name):
         raise CourseError(f"{name!r} is no name and no path.", 'Give one: "bert-base-uncased".')
-    if isinstance(name, str) and name in shipped():
-        weights, beside = verified(name)
-        tokenizer = None if beside is None else Tokenizer.from_file(beside)
-        return Loaded(own(weights, kind), tokenizer, name)
+    if isinstance(name, str) and _is_shipped(name):
+        return own_pair(*verified(name), kind, name)
     path = Path(os.path.expanduser(name))  # noqa: PTH111 (which leaves what names no user)
     if path.exists() or _is_path(name):
         if revision is not None:
@@ -117,7 +116,7 @@ def _load(
                 f"{path} is a path, and only repositories on the hub have a revision.",
                 "Leave revision out; for a repository of this name, load it from another folder.",
             )
-        return from_path(path, kind)
+        return _from_path(name, path, kind)
     if str(name).startswith(OURS):
         verified(str(name))  # which says what there is
     from huggingface_hub import is_offline_mode
@@ -128,11 +127,50 @@ def _load(
     return from_parts(parts, kind, str(address), commit)
 
 
+def _is_shipped(name: str) -> bool:
+    """Whether a model comes with the course; where the index is damaged, none but its own does."""
+    try:
+        return name in shipped()
+    except CourseError as error:
+        if name.startswith(OURS):
+            raise
+        print(error, file=sys.stderr)
+        return False
+
+
+def _from_path(name: str | Path, path: Path, kind: type[Model] | None) -> Loaded[Any]:
+    """A path's model; where a model of the hub may have been meant, an error says so."""
+    try:
+        return from_path(path, kind)
+    except CourseError as error:
+        if _is_path(name):
+            raise
+        hidden = f"A model of the hub named {str(name)!r} is hidden by {path.absolute()}"
+        raise CourseError(
+            error.cause, f"{error.remedy} {hidden}; load that from another folder."
+        ) from error
+
+
 def _is_path(name: str | Path) -> bool:
     """Whether a name that no file has can be nothing else than a path."""
     text = str(name)
     path = isinstance(name, Path) or Path(text).is_absolute() or text.startswith((".", "~"))
     return path or text.endswith(".safetensors")
+
+
+def _check_kind(kind: Any) -> None:
+    """See that a class is one that can be loaded, before anything is downloaded.
+
+    Raises:
+        CourseError: it is none of ours.
+    """
+    ours = isinstance(kind, type) and issubclass(kind, Model) and hasattr(kind, "Config")
+    if kind is not None and not ours:
+        told = kind.__qualname__ if isinstance(kind, type) else f"{kind!r:.60}"
+        raise CourseError(
+            f"kind={told} is no class of lmcourse.models.",
+            "Give the class itself, such as BertForMaskedLM, or leave it out.",
+        )
 
 
 def _check_device(device: str | torch.device | None) -> None:

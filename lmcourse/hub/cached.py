@@ -146,7 +146,7 @@ def _without_network(address: Address, known: Listing | None, reason: str) -> tu
         except _Lacking as error:
             why = f"is here in part only ({error})"
     raise CourseError(
-        f"{address} {why}, and {reason}.",
+        f"{address} {why}, and {reason}. There is no such file or folder here either.",
         "Connect to a network and run this again: once it is here, none is needed. Or download the "
         f"files of {endpoint()}/{address.repository} elsewhere (config.json, model.safetensors, "
         "tokenizer.json), put them into a folder here, and load that folder by its path.",
@@ -202,12 +202,14 @@ def _read(path: Path) -> Listing | None:
 
 
 def _note(address: Address, listing: Listing) -> None:
+    """Write down what was downloaded; without that, the model is here all the same."""
     path = _note_of(address)
     try:
         with files.replacing(path) as file:
             file.write(msgspec.json.encode(listing))
     except OSError as error:
-        raise files.trouble(error, path, ELSEWHERE) from error
+        told = files.trouble(error, path, ELSEWHERE)
+        _say(f"{told} Until then the hub is asked again at each load of {address}.")
 
 
 def _say(line: str) -> None:

@@ -17,6 +17,7 @@ import msgspec
 
 from lmcourse import course, files
 from lmcourse.errors import CourseError
+from lmcourse.hub.tokenizer_files import check_known
 from lmcourse.hub.verified import Entry, is_whole
 from lmcourse.models.checkpoint import Model
 from lmcourse.tokenizers import Tokenizer
@@ -120,11 +121,14 @@ def ship(
         about: what it is and how it was trained, in a line.
 
     Raises:
-        CourseError: the name is none, or a file cannot be written.
+        CourseError: the name is none, the tokenizer has tokens that the model does not know, or a
+            file cannot be written.
     """
     folder = folder or home()
     if folder is None or not NAME.fullmatch(name):
         raise CourseError(f"{name!r} cannot be shipped.", "Name it as in bookworld-mlm.")
+    if tokenizer is not None:
+        check_known(tokenizer, model, "The tokenizer")
     model.save(folder / f"{name}.safetensors")
     if tokenizer is not None:
         tokenizer.save(folder / f"{name}.tokenizer.json")

@@ -5,8 +5,9 @@ The library makes its own model of them first, since it knows what older version
 and no folder: it opens no file, so no pickle, and gets no setting that could make it run code.
 """
 
+import re
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from logging import CRITICAL
@@ -49,7 +50,7 @@ def read_model(parts: Parts, wanted: type[Model] | None, place: str) -> Read:
 
     Raises:
         CourseError: a file cannot be read or is damaged; it is no model of ours, or has a setting
-            that ours lacks; weights are missing or do not fit.
+            that ours lacks; weights are missing or do not fit, or there are more layers of them.
     """
     config = read_object(parts.config)
     kind, conversion = kind_for(config, wanted, place)
@@ -68,7 +69,8 @@ def read_model(parts: Parts, wanted: type[Model] | None, place: str) -> Read:
             output_loading_info=True,
             **added,
         )
-    _check_whole(report, kind, place)
+    _check_whole(report, kind, place, wanted is not None)
+    _check_layers(report["unexpected_keys"], reference.state_dict(), place)
     with Undrawn():
         model = conversion.to_ours(kind, reference)
     unused = (name for name in report["unexpected_keys"] if not name.endswith("position_ids"))
@@ -151,8 +153,11 @@ def _check_size(
         )
 
 
-def _check_whole(report: dict[str, Any], kind: type[Model], place: str) -> None:
+def _check_whole(report: dict[str, Any], kind: type[Model], place: str, asked: bool) -> None:
     """See that every weight of the model came out of the files.
+
+    Args:
+        asked: whether the reader named the class, or else the configuration.
 
     Raises:
         CourseError: one is missing, or has another shape; the library would have drawn it anew.
@@ -168,11 +173,41 @@ def _check_whole(report: dict[str, Any], kind: type[Model], place: str) -> None:
     if missing:
         more = f" and {len(missing) - 3} more" if len(missing) > 3 else ""
         through = f"{kind.__name__}.on_top_of(hub.load(…).model) puts a new one on it"
+        cause = f"{place} has no weights for {', '.join(missing[:3])}{more} of {kind.__name__}."
+        if not asked:
+            raise CourseError(
+                cause,
+                f"Its config.json names {kind.__name__}, and asks for more than there is. {ANEW}",
+            )
         raise CourseError(
-            f"{place} has no weights for {', '.join(missing[:3])}{more} of {kind.__name__}.",
+            cause,
             "Load it as what it is, without a class"
             + (f"; if a head is missing, {through}." if hasattr(kind, "on_top_of") else "."),
         )
+
+
+def _check_layers(unused: Iterable[str], names: Iterable[str], place: str) -> None:
+    """See that no layer of the files is left over, of those that the model repeats.
+
+    A head that a class has no place for may be left; half of the layers make another model.
+
+    Raises:
+        CourseError: one is.
+    """
+    known = {_of_any_layer(name) for name in names}
+    known |= {name.partition(".")[2] for name in known}  # files may leave out the base's name
+    for name in sorted(unused):
+        general = _of_any_layer(name)
+        if general != name and (general in known or general.partition(".")[2] in known):
+            raise CourseError(
+                f"{place} has layers left over, such as {name}: its files hold more of them than "
+                "its config.json says.",
+                ANEW,
+            )
+
+
+def _of_any_layer(name: str) -> str:
+    return re.sub(r"\.\d+(?=\.)", ".N", name)
 
 
 def _labels(settings: Any) -> tuple[str, ...]:

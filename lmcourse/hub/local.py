@@ -9,6 +9,7 @@ from lmcourse.errors import CourseError
 from lmcourse.hub.kinds import class_named
 from lmcourse.hub.loaded import Loaded, from_parts
 from lmcourse.hub.parts import CONFIG, WEIGHTS, find_parts
+from lmcourse.hub.tokenizer_files import fitted
 from lmcourse.hub.undrawn import Undrawn
 from lmcourse.models.checkpoint import Model, read_tensors
 from lmcourse.tokenizers import Tokenizer
@@ -31,8 +32,21 @@ def from_path(path: Path, kind: type[Model] | None) -> Loaded[Any]:
     if CONFIG in names or WEIGHTS not in names:
         return from_parts(find_parts(names, lambda name: path / name, str(path)), kind, str(path))
     beside = path / "tokenizer.json"
-    tokenizer = Tokenizer.from_file(beside) if beside.name in names else None
-    return Loaded(own(path / WEIGHTS, kind), tokenizer, str(path))
+    return own_pair(path / WEIGHTS, beside if beside.name in names else None, kind, str(path))
+
+
+def own_pair(
+    weights: Path, tokenizer: Path | None, kind: type[Model] | None, source: str
+) -> Loaded[Any]:
+    """A model that `Model.save` wrote, with the tokenizer in another file.
+
+    Raises:
+        CourseError: as `own`; the tokenizer cannot be read, or has tokens that the model lacks.
+    """
+    model = own(weights, kind)
+    if tokenizer is None:
+        return Loaded(model, None, source)
+    return Loaded(model, fitted(Tokenizer.from_file(tokenizer), model, str(tokenizer)), source)
 
 
 def own(path: Path, kind: type[Model] | None) -> Model:

@@ -1,15 +1,19 @@
 """What can be loaded without a network, in words: `lmcourse models`."""
 
+from lmcourse.errors import CourseError
 from lmcourse.hub.cached import downloaded
 from lmcourse.hub.checkpoints import shipped
 
 
 def overview() -> str:
     """The models that come with the course, and those of the hub that were downloaded."""
-    ours = [
-        f"  {name}  {_size(one.model.size)}  {one.about}".rstrip()
-        for name, one in shipped().items()
-    ]
+    try:
+        ours = [
+            f"  {name}  {_size(one.model.size)}  {one.about}".rstrip()
+            for name, one in shipped().items()
+        ]
+    except CourseError as error:  # the index is damaged
+        ours = [f"  {error}"]
     theirs = [
         f"  {name}  {_size(sum(file.size for file in one.files.values()))}  commit {one.commit[:7]}"
         for name, one in downloaded().items()

@@ -15,9 +15,6 @@ from lmcourse.tokenizers.well_known import BERT_TOKENS, frame_as_bert
 def read_tokenizer(files: dict[str, Path], model: Model) -> Tokenizer | None:
     """The tokenizer in these files; None if there is none.
 
-    It fills up batches if its vocabulary has a token for that, and gives the columns that the
-    model takes.
-
     Raises:
         CourseError: a file cannot be read, or has tokens that the model does not know.
     """
@@ -29,9 +26,22 @@ def read_tokenizer(files: dict[str, Path], model: Model) -> Tokenizer | None:
             )
     config = read_object(files[TOKENIZER_CONFIG]) if TOKENIZER_CONFIG in files else {}
     tokenizer = _read(files, config)
-    if tokenizer is None:
-        return None
-    _check_known(tokenizer, files, model)
+    return None if tokenizer is None else fitted(tokenizer, model, str(next(iter(files.values()))))
+
+
+def fitted(tokenizer: Tokenizer, model: Model, place: str) -> Tokenizer:
+    """A tokenizer, made ready for its model.
+
+    It fills up batches if its vocabulary has a token for that, and gives the columns that the
+    model takes: ``model(**tokenizer([…]))`` is understood.
+
+    Args:
+        place: what to call the tokenizer in an error.
+
+    Raises:
+        CourseError: it has tokens that the model does not know.
+    """
+    check_known(tokenizer, model, place)
     for token in PAD_TOKENS:
         id_ = tokenizer.token_to_id(token)
         if tokenizer.padding is None and id_ is not None:
@@ -56,13 +66,18 @@ def _read(files: dict[str, Path], config: dict[str, Any]) -> Tokenizer | None:
     return None
 
 
-def _check_known(tokenizer: Tokenizer, files: dict[str, Path], model: Model) -> None:
+def check_known(tokenizer: Tokenizer, model: Model, place: str) -> None:
+    """See that a model knows all tokens of a tokenizer.
+
+    Raises:
+        CourseError: it knows fewer.
+    """
     size = getattr(model.config, "vocab_size", None)
     vocab = tokenizer.get_vocab()
     last = max(vocab, key=lambda token: vocab[token], default=None)
     if size is not None and last is not None and vocab[last] >= size:
         raise CourseError(
-            f"{next(iter(files.values()))} gives {last!r} the id {vocab[last]}, and the "
+            f"{place} gives {last!r} the id {vocab[last]}, and the "
             f"{type(model).__name__} beside it knows {size} tokens.",
             "Put the tokenizer beside it that the model was trained with.",
         )
@@ -72,6 +87,8 @@ def _keep_columns(tokenizer: Tokenizer, model: Model) -> None:
     """Leave out what the model does not take, as DistilBERT no segments."""
     parameters = inspect.signature(model.forward).parameters.values()
     names = list(tokenizer.model_input_names)
+    if "input_ids" not in {parameter.name for parameter in parameters}:
+        return  # word vectors' pairs of words, say, are no tokenizer's columns
     if not any(parameter.kind is parameter.VAR_KEYWORD for parameter in parameters):
         names = [name for name in names if name in {parameter.name for parameter in parameters}]
     if getattr(model.config, "type_vocab_size", None) == 0 and "token_type_ids" in names:

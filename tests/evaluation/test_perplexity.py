@@ -208,6 +208,11 @@ def bert(kind=BertForMaskedLM):
 def test_a_model_that_sees_its_target_is_refused(model):
     with pytest.raises(CourseError, match="looks ahead"):
         text_score(model, drawn(20, 4))
+    for short in ([[1, 2], [3, 4]], [[5, 6]]):  # with no third token
+        with pytest.raises(CourseError, match="looks ahead"):
+            text_score(model, short)
+    with pytest.raises(CourseError, match="looks ahead"):
+        text_score(model, [[1], [2]], start=0)
     if isinstance(model, Copies):  # what it would have been: the perplexity of a copier
         (ids,) = torch.tensor(drawn(20))
         p = model(ids[None]).logits[0].softmax(-1)[torch.arange(19), ids[1:]]

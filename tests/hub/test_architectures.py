@@ -121,6 +121,39 @@ def test_weights_that_are_not_there_are_not_made_up(tmp_path):
         hub.load(folder, ElmoModel)
 
 
+@pytest.mark.bad_input
+@pytest.mark.parametrize(
+    ("name", "setting"),
+    [
+        ("GPT", "n_layer"),
+        ("GPTForCausalLM", "n_layer"),
+        ("Deberta", "num_hidden_layers"),
+        ("DistilBertForMaskedLM", "n_layers"),
+        ("Albert", "num_hidden_groups"),
+    ],
+)
+def test_half_a_model_is_not_loaded(name, setting, tmp_path):
+    changes = {"num_hidden_groups": 2} if name == "Albert" else {}
+    folder = saved.save(tmp_path, name, **changes)
+    assert hub.load(folder).unused == ()
+    edit(folder / "config.json", **{setting: 1})
+    with pytest.raises(CourseError, match=r"left over.*\.1\."):
+        hub.load(folder)
+    if name == "GPT":  # and with the base model's names in another class
+        with pytest.raises(CourseError, match=r"left over.*h\.1\."):
+            hub.load(folder, class_named("GPTForCausalLM"))
+
+
+@pytest.mark.bad_input
+def test_a_configuration_that_asks_for_more_than_there_is_says_so(tmp_path):
+    folder = saved.save(tmp_path)
+    edit(folder / "config.json", architectures=["BertForPreTraining"])
+    with pytest.raises(CourseError, match=r"no weights for bert\.pooler") as error:
+        hub.load(folder)
+    assert "without a class" not in error.value.remedy
+    assert "BertForPreTraining" in error.value.remedy and "config.json" in error.value.remedy
+
+
 def test_names_of_older_versions_and_halves_are_read(tmp_path):
     folder = saved.save(tmp_path)
     state = load_file(folder / "model.safetensors")
@@ -206,6 +239,7 @@ def test_an_index_leads_nowhere_else(content, says, tmp_path):
         ({"vocab_size": 10**9}, r"with [\d,]+ numbers, and its weights are"),
         ({"hidden_size": 16}, "has the shape"),
         ({"num_hidden_layers": 3}, "no weights for bert.encoder.layer.2"),
+        ({"num_hidden_layers": 1}, r"left over.*bert\.encoder\.layer\.1\."),
         ({"hidden_size": "many"}, "makes no model"),
         ({"num_attention_heads": 0}, "makes no model"),
         ({"num_attention_heads": 3}, "makes no model"),

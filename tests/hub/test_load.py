@@ -10,9 +10,13 @@ import torch
 from lmcourse import devices, hub
 from lmcourse.errors import CourseError
 from lmcourse.hub.checkpoints import home
+from lmcourse.hub.overview import overview
 from lmcourse.models.bert_heads import BertForMaskedLM
 from lmcourse.models.bert_tasks import BertForTokenClassification
+from lmcourse.models.distilbert import DistilBertForMaskedLM
+from lmcourse.models.gpt import GPTForCausalLM
 from lmcourse.models.rnn_lm import RNNConfig, RNNLanguageModel
+from lmcourse.models.word2vec import SkipGram, Word2VecConfig
 from tests.hub import saved
 from tests.hub.saved import small
 
@@ -180,7 +184,7 @@ def test_a_wrong_index_is_refused(checkpoints, change):
     one["model"] |= change
     (checkpoints / "index.json").write_text(json.dumps({"bookworld-mlm": one}))
     with pytest.raises(CourseError, match=r"index\.json is damaged") as error:
-        hub.load("anything")
+        hub.load("bookworld-mlm")
     assert "git checkout" in error.value.remedy
     for bad in ("", "[", "{}x", "[" * 100_000):
         (checkpoints / "index.json").write_text(bad)
@@ -223,3 +227,101 @@ def test_a_model_goes_where_it_is_wanted(tmp_path):
 def test_a_device_that_is_not_there_is_told_first(device):
     with pytest.raises(CourseError, match="no device"):
         hub.load("org/none", device=device)
+
+
+# --- a tokenizer and its model ---
+
+
+def three_ways(tmp_path, model, tokenizer):
+    """The same pair as the course ships it, as a folder of ours, and as `transformers` saves it."""
+    hub.ship("bookworld-pair", model, tokenizer, "")
+    yield hub.load("bookworld-pair")
+    model.save(tmp_path / "mine" / "model.safetensors")
+    tokenizer.save(tmp_path / "mine" / "tokenizer.json")
+    yield hub.load(tmp_path / "mine")
+    model.to_transformers().save_pretrained(tmp_path / "theirs")
+    tokenizer.save(tmp_path / "theirs" / "tokenizer.json")
+    yield hub.load(tmp_path / "theirs")
+
+
+@pytest.mark.parametrize("kind", [DistilBertForMaskedLM, GPTForCausalLM])
+def test_what_a_tokenizer_makes_a_model_takes_wherever_both_come_from(kind, tmp_path, checkpoints):
+    torch.manual_seed(0)
+    sizes = {"hidden_size": 8, "num_hidden_layers": 1, "num_attention_heads": 2}
+    model = kind(kind.Config(48, **sizes, max_position_embeddings=24)).eval()
+    tokenizer = saved.tokenizer()
+    tokenizer.no_padding()
+    found = list(three_ways(tmp_path, model, tokenizer))
+    for one in found:
+        made = one.tokenizer(["Why?", "A lighthouse keeper smiled."])
+        assert "token_type_ids" not in made and made["attention_mask"][0].sum() < 9
+        logits = one.model(**made).logits
+        torch.testing.assert_close(logits, model(**made).logits)
+    assert len(found) == 3
+
+
+@pytest.mark.bad_input
+def test_a_tokenizer_with_more_tokens_than_its_model_is_refused(tmp_path, checkpoints):
+    few = RNNLanguageModel(RNNConfig(vocab_size=12))
+    with pytest.raises(CourseError, match="RNNLanguageModel beside it knows 12 tokens"):
+        hub.ship("bookworld-rnn", few, saved.tokenizer(), "")
+    assert not list(checkpoints.iterdir())  # nothing was written
+    few.save(tmp_path / "mine" / "model.safetensors")
+    saved.tokenizer().save(tmp_path / "mine" / "tokenizer.json")
+    with pytest.raises(CourseError, match=r"tokenizer\.json gives .* knows 12 tokens"):
+        hub.load(tmp_path / "mine")
+    hub.ship("bookworld-rnn", few, None, "")
+    hub.ship("bookworld-other", small(), saved.tokenizer(), "")
+    index = json.loads((checkpoints / "index.json").read_text())
+    index["bookworld-rnn"]["tokenizer"] = index["bookworld-other"]["tokenizer"]
+    (checkpoints / "index.json").write_text(json.dumps(index))
+    with pytest.raises(CourseError, match="knows 12 tokens"):
+        hub.load("bookworld-rnn")
+
+
+def test_a_model_that_reads_no_ids_keeps_its_tokenizer(checkpoints):
+    model = SkipGram(Word2VecConfig(vocab_size=48, hidden_size=4))
+    hub.ship("bookworld-vectors", model, saved.tokenizer(), "")
+    found = hub.load("bookworld-vectors")
+    assert found.tokenizer.model_input_names == saved.tokenizer().model_input_names
+
+
+@pytest.mark.bad_input
+def test_a_damaged_index_is_no_matter_to_others(checkpoints, tmp_path, monkeypatch, capsys):
+    (checkpoints / "index.json").write_text("[")
+    small().save(tmp_path / "mine" / "model.safetensors")
+    monkeypatch.chdir(tmp_path)
+    assert same(hub.load("mine").model, small())
+    assert "index.json is damaged" in capsys.readouterr().err
+    with pytest.raises(CourseError, match="org/none was never downloaded here"):
+        hub.load("org/none")
+    shown = overview()
+    assert "index.json is damaged" in shown and "From the Hugging Face hub" in shown
+
+
+@pytest.mark.bad_input
+def test_a_folder_that_hides_a_model_of_the_hub_is_named(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "bert-base-uncased").mkdir()
+    with pytest.raises(CourseError, match=r"has no config\.json") as error:
+        hub.load("bert-base-uncased")
+    assert str(tmp_path / "bert-base-uncased") in error.value.remedy
+    assert "hub" in error.value.remedy
+    with pytest.raises(CourseError, match=r"has no config\.json") as error:
+        hub.load("./bert-base-uncased")
+    assert str(tmp_path) not in error.value.remedy
+
+
+@pytest.mark.bad_input
+def test_a_mistyped_path_is_thought_of_where_no_hub_is_reached():
+    with pytest.raises(CourseError, match="There is no such file or folder here"):
+        hub.load("models/mine")
+
+
+@pytest.mark.bad_input
+@pytest.mark.parametrize("kind", ["LSTM", torch.nn.Linear, 3, small()])
+def test_a_class_that_is_none_of_ours_is_told(kind, tmp_path, original):
+    small().save(tmp_path / "a.safetensors")
+    for name in (tmp_path / "a.safetensors", original, "org/none", "bookworld-none"):
+        with pytest.raises(CourseError, match=r"is no class of lmcourse\.models.*BertForMaskedLM"):
+            hub.load(name, kind)
