@@ -120,8 +120,16 @@ def checked_loss(loss: Any, step: int) -> tuple[Tensor, float]:
     return mean, weight
 
 
-def check_step(run: Run, loss: float, norm: float, gradients: Sequence[Tensor]) -> None:
+def check_step(
+    run: Run,
+    loss: float,
+    norm: float,
+    gradients: Sequence[Tensor],
+    checkpoints: Checkpoints | None = None,
+) -> None:
     """Stop before a step that would destroy the parameters, or do nothing.
+
+    Where there are checkpoints, what the run was before this step is kept.
 
     Raises:
         CourseError: no gradient has arrived; or the loss or the gradient is not finite.
@@ -140,13 +148,18 @@ def check_step(run: Run, loss: float, norm: float, gradients: Sequence[Tensor]) 
     more = f" and {len(bad) - 1} more" if len(bad) > 1 else ""
     where = f"; not finite: the gradient of {bad[0]}{more}" if bad else ""
     destroyed = not_finite(parameters)
+    remedy = (
+        f"{destroyed[0]} is not finite since an earlier step: build the model anew, and lower the "
+        "learning rate or the clipping norm."
+        if destroyed
+        else "Lower the learning rate or the clipping norm. This step was not taken: the model "
+        "keeps the parameters that it had before."
+    )
+    if checkpoints is not None:
+        remedy += checkpoints.rescue(run)
     raise CourseError(
         f"Step {run.step} has a loss of {loss:.3g} and a gradient of norm {norm:.3g}{where}.",
-        "Lower the learning rate or the clipping norm. This step was not taken: the model keeps "
-        "the parameters that it had before."
-        if not destroyed
-        else f"{destroyed[0]} is not finite since an earlier step: build the model anew, and lower "
-        "the learning rate or the clipping norm.",
+        remedy,
     )
 
 

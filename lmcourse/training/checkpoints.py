@@ -10,21 +10,23 @@ file is ever half written: each is made under another name and then renamed
 import re
 import time
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from datetime import timedelta
-from itertools import islice
 from pathlib import Path
 from typing import Any
 
+from torch import Tensor
+
 from lmcourse import files
 from lmcourse.errors import CourseError
-from lmcourse.training.run import Run, not_finite
+from lmcourse.training.run import Run, not_finite, whole
 from lmcourse.training.run_config import plain
 from lmcourse.training.state_files import Damaged, differences, read_state, write_state
 
 _NAME = re.compile(r"step-(\d{9,})(-end)?")
 _PICKLES = (".pt", ".pth", ".bin", ".ckpt", ".pkl", ".pickle")
+_FIXED = re.compile(r"model\b.*|scheduler|stop|.*\.(class|parameters\b.*|groups|parts)")
 _ELSEWHERE = "Or give the checkpoints another folder."
 
 
@@ -37,6 +39,9 @@ class Checkpoints:
         keep: how many checkpoints stay; at least 1.
         config: whatever else must be the same when the run is taken up again, such as the name of
             the data: a dataclass, or numbers, text, lists and dictionaries.
+        changed: settings that may be others than those of the run that is taken up, by the names
+            that the refusal gives them: "optimizer.groups", "scheduler", "loop.clip" and others.
+            The run then goes on with the new ones. The model's cannot be changed.
 
     Attributes:
         resumed: the step from which the run was taken up; None if it began.
@@ -49,6 +54,7 @@ class Checkpoints:
         every: int | timedelta = timedelta(minutes=5),
         keep: int = 2,
         config: Any = None,
+        changed: str | Sequence[str] = (),
     ) -> None:
         if keep < 1:
             raise CourseError(f"keep={keep} keeps no checkpoint.", "Keep at least 1.")
@@ -59,6 +65,7 @@ class Checkpoints:
             )
         self.folder, self.every, self.keep = Path(folder), every, keep
         self.config = config
+        self.changed = (changed,) if isinstance(changed, str) else tuple(changed)
         self.resumed: int | None = None
         self._saved: tuple[int, int] | None = None  # the moment of the newest checkpoint
         self._looked = 0.0  # when that was, in seconds
@@ -114,6 +121,23 @@ class Checkpoints:
             self._saved = run.moment
         self._looked = time.monotonic()
 
+    def rescue(self, run: Run) -> str:
+        """Keep what the run was before a step that failed; say from where it can go on, and how."""
+        tensors = [t for t in run.module.state_dict().values() if isinstance(t, Tensor)]
+        spoiled = not_finite(dict(run.module.named_parameters())) or any(
+            whole(tensor).isnan().any()
+            for tensor in tensors  # such as statistics of the batches
+        )
+        if not spoiled and run.moment != self._saved:
+            self.save(run, "The run ends here")
+        if self._saved is None:
+            return ""
+        return (
+            f" Step {self._saved[0]} is kept in {self.folder}. To go on from it with other "
+            "settings, name them: Checkpoints(…, changed=['optimizer.groups', 'scheduler', "
+            "'loop.clip'])."
+        )
+
     def _begin(self, run: Run) -> None:
         config = plain({**run.config(), "config": self.config})
         self._config = config
@@ -140,16 +164,29 @@ class Checkpoints:
             raise CourseError(
                 f"The newest checkpoint is damaged: {error}.", self._older(names)
             ) from error
-        unlike = list(islice(differences(state["config"], self._config), 6))
-        if unlike:
-            more = "; and more" if len(unlike) > 5 else ""
-            raise CourseError(
-                f"The run in {self.folder} has another configuration: "
-                f"{'; '.join(unlike[:5])}{more}.",
-                "Give this run what that one had, or another folder.",
-            )
+        self._compare(state["config"])
         run.load_state_dict(state["run"])
         self.resumed, self._saved = run.step, run.moment
+
+    def _compare(self, there: Any) -> None:
+        """See that the configuration is that of the run, but for what is changed on purpose."""
+        unlike = {
+            place: said
+            for place, said in differences(there, self._config)
+            if _FIXED.fullmatch(place) or not any(_within(place, name) for name in self.changed)
+        }
+        if not unlike:
+            return
+        remedy = "Give this run what that one had, or another folder."
+        if not any(map(_FIXED.fullmatch, unlike)):
+            names = list(dict.fromkeys(re.sub(r"(\[\d+\])+$", "", place) for place in unlike))
+            remedy += f" If the change is meant, give Checkpoints(…, changed={names})."
+        more = "; and more" if len(unlike) > 5 else ""
+        raise CourseError(
+            f"The run in {self.folder} has another configuration: "
+            f"{'; '.join([*unlike.values()][:5])}{more}.",
+            remedy,
+        )
 
     def _older(self, names: list[str]) -> str:
         """What to do when the newest of some checkpoints is damaged."""
@@ -244,6 +281,11 @@ class Checkpoints:
             yield
         finally:
             lock.release()
+
+
+def _within(place: str, name: str) -> bool:
+    """Whether a place of the configuration is the named one, or in it."""
+    return place == name or place.startswith((f"{name}.", f"{name}["))
 
 
 def _step(name: str) -> int:

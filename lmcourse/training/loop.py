@@ -114,6 +114,8 @@ def train(
         stream = iter(losses)
         while not (interrupt.came or (stop and stop.now)):
             # 1. The gradient of the mean loss over all predictions of this step.
+            if checkpoints:
+                run.begin_step()
             optimizer.zero_grad()
             loss = _backward(run, stream)
             if loss is None:
@@ -123,15 +125,14 @@ def train(
             gradients = [p.grad for p in run.parameters if p.grad is not None]
             norm = whole(nn.utils.get_total_norm(gradients))
             length = norm.item()
-            check_step(run, loss, length, gradients)
+            check_step(run, loss, length, gradients, checkpoints)
             if clip is not None:
                 nn.utils.clip_grads_with_norm_(run.parameters, clip, norm)
             # 3. The step.
             if scaled.step(optimizer) and scheduler is not None:
                 scheduler.step()
             # 4. What is kept and shown of it.
-            history.losses.append(loss)
-            history.gradient_norms.append(length)
+            run.end_step(loss, length)
             watcher.tick()
             if stop:
                 stop.after(run.step, run.module, processes)

@@ -69,7 +69,8 @@ class Scaled:
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
         """Take on what `state_dict` gave."""
-        self.scaler.load_state_dict(state)
+        if state:  # else it comes from a precision that needs no scale
+            self.scaler.load_state_dict(state)
 
 
 def is_divided(tensor: object) -> bool:

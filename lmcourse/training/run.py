@@ -19,7 +19,7 @@ from torch.optim.lr_scheduler import LRScheduler
 from lmcourse.errors import CourseError
 from lmcourse.training.distributed import Processes
 from lmcourse.training.precision import Scaled, is_divided
-from lmcourse.training.run_config import config_of, constants_of, plain, schedule_of
+from lmcourse.training.run_config import config_of, constants_of, plain, schedule_of, settings_kept
 from lmcourse.training.stopping import EarlyStopping
 
 
@@ -35,7 +35,9 @@ class History:
 class Resumable(Protocol):
     """What can be left and taken up again, in PyTorch's idiom."""
 
-    def state_dict(self) -> dict[str, Any]: ...
+    def state_dict(self) -> dict[str, Any]:
+        """Where this is: a state that later steps leave as it is."""
+        ...
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> Any: ...
 
@@ -58,6 +60,7 @@ class Run:
     history: History
     processes: Processes
     settings: dict[str, Any]
+    _before: dict[str, Any] | None = None  # what the step that is being computed has used up
 
     @property
     def step(self) -> int:
@@ -81,8 +84,24 @@ class Run:
         """What is trained: the optimizer's parameters, which may be some of the model's."""
         return [p for group in self.optimizer.param_groups for p in group["params"]]
 
+    def begin_step(self) -> None:
+        """Note where losses and random numbers are, as long as the step is not taken.
+
+        A step that is never filled, or that fails, was not begun for who takes the run up again.
+        """
+        full = self.settings["accumulate"] > 1  # then, losses may be left over
+        random_states = _random_states if full else _random_states_of_torch  # 50 µs, or 1
+        device = self.scaled.device
+        self._before = {"losses": self.losses.state_dict(), "random": random_states(device)}
+
+    def end_step(self, loss: float, norm: float) -> None:
+        """Write down the step that was taken."""
+        self.history.losses.append(loss)
+        self.history.gradient_norms.append(norm)
+        self._before = None
+
     def state_dict(self) -> dict[str, Any]:
-        """All of it, as a tree. Of several processes, all must ask at once.
+        """All of it after the last step, as a tree. Of several processes, all must ask at once.
 
         Raises:
             CourseError: the losses cannot say where they are.
@@ -106,20 +125,28 @@ class Run:
             name: part.state_dict() for name, part in parts.items() if part is not None
         }
         tree["history"] = {name: np.array(column) for name, column in vars(self.history).items()}
-        tree["random"] = _gathered(_random_states(self.scaled.device), self.processes)
+        states = _random_states(self.scaled.device)
+        if self._before is not None:
+            tree["losses"] = self._before["losses"]
+            states |= self._before["random"]
+        tree["random"] = _gathered(states, self.processes)
         return _mapped(whole, tree)
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
-        """Take on what `state_dict` gave, in this number of processes or another."""
+        """Take on what `state_dict` gave, in this number of processes or another.
+
+        Settings stay as they are here, though they may have been others there.
+        """
         here = self.module.state_dict()
 
         def divided(tensors: Mapping[str, Any]) -> dict[str, Any]:
             return {name: _as_divided(value, here.get(name)) for name, value in tensors.items()}
 
         self.module.load_state_dict(divided(state["model"]))
-        self.optimizer.load_state_dict(self._optimizer_state(state["optimizer"]))
-        if self.scheduler is not None:
-            self.scheduler.load_state_dict(state["scheduler"])
+        with settings_kept(self.optimizer, self.scheduler):
+            self.optimizer.load_state_dict(self._optimizer_state(state["optimizer"]))
+            if self.scheduler is not None:
+                self.scheduler.load_state_dict(state["scheduler"])
         if self.stop is not None:
             best = state["stop"]["state"]
             best = None if best is None else divided(best)
@@ -202,6 +229,12 @@ def _random_states(device: torch.device) -> dict[str, Any]:
     return {
         "python": (version, np.array(words, dtype=np.int64), last_normal),
         "numpy": np.random.get_state(),
+        **_random_states_of_torch(device),
+    }
+
+
+def _random_states_of_torch(device: torch.device) -> dict[str, Any]:
+    return {
         "torch": torch.get_rng_state(),
         "cuda": torch.cuda.get_rng_state(device) if device.type == "cuda" else None,
     }

@@ -5,12 +5,14 @@ the old run nor a new one. So a checkpoint has these settings, as JSON, to be co
 """
 
 import types
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import asdict, is_dataclass
 from pathlib import Path
 from typing import Any
 
 from torch import Tensor
+from torch.optim import Optimizer
 from torch.optim.lr_scheduler import LambdaLR, LRScheduler
 
 
@@ -33,18 +35,50 @@ def constants_of(group: Mapping[str, Any]) -> dict[str, Any]:
 
 def schedule_of(scheduler: LRScheduler) -> dict[str, Any]:
     """A schedule by its constants; one that is a function, by some points of its curve."""
-    moved = ("last_epoch", "T_cur", "T_i", "optimizer", "lr_lambdas")
-    constants = {
-        name: value
-        for name, value in vars(scheduler).items()
-        if not name.startswith("_") and name not in moved and not callable(value)
-    }
+    constants = _schedule_constants(scheduler)
     parts = [schedule_of(part) for part in getattr(scheduler, "_schedulers", [])]
     described = {"class": type(scheduler).__name__, **constants, "parts": parts}
     described["milestones"] = getattr(scheduler, "_milestones", constants.get("milestones"))
     if isinstance(scheduler, LambdaLR):
         described["curves"] = [_points(curve) for curve in scheduler.lr_lambdas]
     return described
+
+
+def _schedule_constants(scheduler: LRScheduler) -> dict[str, Any]:
+    moved = ("last_epoch", "T_cur", "T_i", "optimizer", "lr_lambdas")
+    return {
+        name: value
+        for name, value in vars(scheduler).items()
+        if not name.startswith("_") and name not in moved and not callable(value)
+    }
+
+
+def _parts(scheduler: LRScheduler | None) -> list[LRScheduler]:
+    """The schedule, and those that it is made of."""
+    if scheduler is None:
+        return []
+    inner = getattr(scheduler, "_schedulers", [])
+    return [scheduler, *(part for each in inner for part in _parts(each))]
+
+
+@contextmanager
+def settings_kept(optimizer: Optimizer, scheduler: LRScheduler | None) -> Iterator[None]:
+    """Within, states are loaded, which have settings, too: in the end, those of before are back.
+
+    The place on the schedule is the loaded one, and the rate what this schedule has there.
+    """
+    groups = [constants_of(group) for group in optimizer.param_groups]
+    parts = [(part, _schedule_constants(part)) for part in _parts(scheduler)]
+    yield
+    for part, constants in parts:
+        vars(part).update(constants)
+    for at, (group, constants) in enumerate(zip(optimizer.param_groups, groups, strict=True)):
+        loaded = group.get("initial_lr")
+        group.update({name: value for name, value in constants.items() if name != "parameters"})
+        if isinstance(scheduler, LambdaLR):
+            group["lr"] = scheduler.base_lrs[at] * scheduler.lr_lambdas[at](scheduler.last_epoch)
+        elif loaded:
+            group["lr"] *= group["initial_lr"] / loaded
 
 
 def _points(curve: Callable[[int], float]) -> list[float]:

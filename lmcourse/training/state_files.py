@@ -164,8 +164,8 @@ def _put_back(tree: Any, tensors: dict[str, Tensor]) -> Any:
     return Counter(dict(parts)) if tag == "counter" else dict(parts)
 
 
-def differences(there: Any, here: Any, place: str = "") -> Iterator[str]:
-    """Where two trees without tensors differ: the place, and what stands there in each."""
+def differences(there: Any, here: Any, place: str = "") -> Iterator[tuple[str, str]]:
+    """Where two trees without tensors differ: each place, and what stands there in both."""
     if isinstance(there, dict) and isinstance(here, dict):
         for key in sorted({*there, *here}, key=str):
             inner = f"{place}.{key}" if place else str(key)
@@ -174,4 +174,4 @@ def differences(there: Any, here: Any, place: str = "") -> Iterator[str]:
         for at, (one, other) in enumerate(zip(there, here, strict=True)):
             yield from differences(one, other, f"{place}[{at}]")
     elif there != here:
-        yield f"{place} was {there!r:.60} and is {here!r:.60}"
+        yield place, f"{place} was {there!r:.60} and is {here!r:.60}"

@@ -41,14 +41,24 @@ def held_out(model: nn.Module) -> float:
 
 
 def small_run(
-    folder, steps=30, *, rate=1e-2, seed=0, width=6, warmup=5, every=3, config=None, **more
+    folder,
+    steps=30,
+    *,
+    rate=1e-2,
+    seed=0,
+    width=6,
+    warmup=5,
+    every=3,
+    config=None,
+    changed=(),
+    **more,
 ):
     """Train, or go on training; the model, the optimizer, early stopping and the history."""
     np.random.seed(2), torch.manual_seed(3)
     model = nn.Sequential(nn.Linear(4, width), nn.Dropout(0.3), nn.Tanh(), nn.Linear(width, 1))
     optimizer = torch.optim.AdamW(model.parameters(), lr=rate)
     scheduler = torch.optim.lr_scheduler.LambdaLR(optimizer, lambda t: min(1.0, (t + 1) / warmup))
-    checkpoints = folder and Checkpoints(folder, every=every, config=config)
+    checkpoints = folder and Checkpoints(folder, every=every, config=config, changed=changed)
     parts = {
         "optimizer": optimizer,
         "scheduler": scheduler,

@@ -242,6 +242,24 @@ def test_a_longer_run_goes_on_from_a_shorter_one(tmp_path):
     assert small_run(tmp_path, 30, stop=None)[-1] == small_run(None, 30, stop=None)[-1]
 
 
+@pytest.mark.parametrize("every", [3, 4, 5, 1000])
+@pytest.mark.parametrize("losses", [18, 19, 20])
+def test_losses_that_were_left_over_are_read_again(tmp_path, every, losses):
+    """One more loss, and dropout's random numbers with it, must not be lost for the next step."""
+
+    def run(folder, count):
+        torch.manual_seed(0), np.random.seed(0)
+        model = nn.Sequential(nn.Linear(4, 5), nn.Dropout(0.4), nn.Linear(5, 1))
+        kept = folder and Checkpoints(folder, every=every)
+        given = {"accumulate": 3, "checkpoints": kept, "watch": "nothing"}
+        return train(model, Regression(model, count), **given), kept
+
+    first, _ = run(tmp_path, losses)
+    assert len(first.losses) == 6
+    longer, kept = run(tmp_path, 40)
+    assert kept.resumed == 6 and longer == run(None, 40)[0]
+
+
 @pytest.mark.parametrize("keep", [1, 2, 4])
 def test_the_last_few_checkpoints_stay(tmp_path, keep):
     model = nn.Linear(4, 1)
@@ -455,21 +473,138 @@ def test_a_disk_that_stays_full_leaves_the_old_checkpoints_whole(tmp_path, monke
     assert digest(*small_run(tmp_path)) == whole
 
 
-def test_a_step_that_is_not_finite_leaves_the_newest_checkpoint(tmp_path):
-    model = nn.Linear(4, 1)
+class Broken(Regression):
+    """Losses of which one, the 17th, is not finite where the data is not tamed."""
 
-    class Broken(Regression):
+    factor = float("nan")
+
+    def __iter__(self):
+        for mean, weight in super().__iter__():
+            yield mean * (self.factor if self.at == 17 else 1.0), weight
+
+
+Broken.__name__ = "Regression"
+
+
+@pytest.fixture
+def broken(monkeypatch):
+    monkeypatch.setattr("tests.training.small_runs.Regression", Broken)
+
+
+def test_the_step_before_one_that_is_not_finite_is_kept(tmp_path, broken, monkeypatch, whole):
+    """That is all that there was before that step: the losses and random numbers, too."""
+    for _ in range(2):  # the second one is taken up there, and ends in the same place
+        with pytest.raises(CourseError, match="Step 8 has a loss of nan") as error:
+            small_run(tmp_path, every=5)
+        assert f"Step 8 is kept in {tmp_path}" in error.value.remedy
+        assert names(tmp_path)[-1] == "step-000000008.safetensors"
+    monkeypatch.setattr(Broken, "factor", 1.0)
+    assert digest(*small_run(tmp_path, every=5)) == whole
+
+
+@pytest.mark.parametrize("precision", ["float32", "bfloat16"])
+@pytest.mark.parametrize(
+    ("kind", "schedule"),
+    [("SGD", None), ("AdamW", "LambdaLR"), ("SGD", "OneCycleLR"), ("AdamW", "SequentialLR")],
+)
+def test_a_change_that_is_named_goes_on_with_all_else(tmp_path, kind, schedule, precision):
+    """A rate that is changed on the way is as if each step from there were taken with it."""
+    half, begun = 0.5, 8
+
+    def run(folder, rate, until=None, changed=()):
+        torch.manual_seed(0), np.random.seed(0)
+        model = nn.Linear(4, 1)
+        more = {"momentum": 0.9} if kind == "SGD" else {}
+        optimizer = getattr(torch.optim, kind)(model.parameters(), lr=rate, **more)
+        rates = torch.optim.lr_scheduler
+        scheduler = {
+            None: lambda: None,
+            "LambdaLR": lambda: rates.LambdaLR(optimizer, lambda t: 1 - t / 20),
+            "OneCycleLR": lambda: rates.OneCycleLR(optimizer, 10 * rate, total_steps=20),
+            "SequentialLR": lambda: rates.SequentialLR(
+                optimizer, [rates.LinearLR(optimizer), rates.ExponentialLR(optimizer, 0.9)], [9]
+            ),
+        }[schedule]()
+        kept = folder and Checkpoints(folder, every=1000, changed=changed)
+        used = []
+
+        class Watched(Regression):
+            def __iter__(self):
+                for loss in super().__iter__():
+                    used.append(optimizer.param_groups[0]["lr"])
+                    yield loss
+
+        Watched.__name__ = "Regression"
+        parts = {"optimizer": optimizer, "scheduler": scheduler, "checkpoints": kept}
+        parts |= {"precision": precision, "watch": "nothing"}
+        history = train(model, Watched(model, until or 20), **parts)
+        return history, used
+
+    _, full = run(None, 0.01)
+    before, _ = run(tmp_path, 0.01, begun)
+    with pytest.raises(CourseError, match="another configuration") as error:
+        run(tmp_path, 0.01 * half)
+    assert "changed=['optimizer.groups[0]." in error.value.remedy
+    history, used = run(tmp_path, 0.01 * half, changed=("optimizer.groups", "scheduler"))
+    assert used == pytest.approx([rate * half for rate in full[begun:]])
+    assert history.losses[:begun] == before.losses and len(history.losses) == 20
+    history, used = run(tmp_path, 0.01 * half)  # the change is kept, and at its end
+    assert used == [] and len(history.losses) == 20
+
+
+def test_a_curve_that_is_changed_holds_from_the_first_step_on(tmp_path):
+    model = nn.Linear(4, 1)
+    for steps, curve in ((3, lambda t: 1.0), (5, lambda t: 0.5**t)):
+        sgd = torch.optim.SGD(model.parameters(), lr=0.01)
+        scheduler = torch.optim.lr_scheduler.LambdaLR(sgd, curve)
+        kept, used = Checkpoints(tmp_path, changed="scheduler.curves"), []
+
+        class Watched(Regression):
+            def __iter__(self, used=used, sgd=sgd):
+                for loss in super().__iter__():
+                    used.append(sgd.param_groups[0]["lr"])
+                    yield loss
+
+        parts = {"optimizer": sgd, "scheduler": scheduler, "checkpoints": kept, "watch": "nothing"}
+        train(model, Watched(model, steps), **parts)
+    assert used == [0.01 * 0.5**3, 0.01 * 0.5**4]
+
+
+def test_the_loop_s_own_settings_and_the_data_can_be_changed(tmp_path):
+    small_run(tmp_path, 6, stop=None)
+    changes = {"clip": 0.01, "accumulate": 1, "precision": "bfloat16", "seed": 4, "stop": None}
+    with pytest.raises(CourseError, match="another configuration"):
+        small_run(tmp_path, 12, changed="loop", **changes)
+    *_, history = small_run(tmp_path, 12, changed=("loop", "losses.config"), **changes)
+    assert len(history.losses) == 6 + 12  # of the 24 losses, 12 were read in twos
+
+
+@pytest.mark.parametrize(
+    ("change", "place"),
+    [({"width": 7}, "model"), ({"scheduler": None}, "scheduler"), ({"stop": None}, "stop")],
+)
+def test_what_a_checkpoint_is_made_of_cannot_be_changed(tmp_path, change, place):
+    small_run(tmp_path, 4)
+    with pytest.raises(CourseError, match=f"{place}.* was ") as error:
+        small_run(tmp_path, 4, changed=("model", "scheduler", "stop", "optimizer"), **change)
+    assert "changed=" not in error.value.remedy
+
+
+def test_statistics_that_a_bad_batch_spoiled_are_not_kept(tmp_path):
+    model = nn.Sequential(nn.BatchNorm1d(4), nn.Linear(4, 1))
+
+    class Spoiled(Twos):
         def __iter__(self):
-            for mean, weight in super().__iter__():
-                yield mean * (float("nan") if self.at == 9 else 1.0), weight
+            for at, loss in enumerate(super().__iter__()):
+                if at == 4:
+                    loss = self.model(torch.full((3, 4), torch.nan)).mean()
+                yield loss
 
     kept = Checkpoints(tmp_path, every=3)
-    for _ in range(2):  # the second one is taken up at step 6, and ends in the same place
-        with pytest.raises(CourseError, match="Step 8 has a loss of nan"):
-            train(model, Broken(model, 20), checkpoints=kept, watch="nothing")
-        assert all(p.isfinite().all() for p in model.parameters())
-        assert sorted(tmp_path.glob("*.json"))[-1].stem == "step-000000006"
-    assert kept.resumed == 6
+    with pytest.raises(CourseError, match="Step 4 has a loss of nan") as error:
+        train(model, Spoiled(model, 20), checkpoints=kept, watch="nothing")
+    assert f"Step 3 is kept in {tmp_path}" in error.value.remedy
+    assert sorted(tmp_path.glob("*.json"))[-1].stem == "step-000000003"
 
 
 def test_parameters_that_are_not_finite_are_not_kept(tmp_path):

@@ -152,6 +152,20 @@ def test_a_run_that_is_taken_up_again_keeps_its_scale(anywhere, tmp_path):
     assert found[0][1:] == pytest.approx([1.5 * 2**0.5] * 5)  # of weight and bias
 
 
+@pytest.mark.parametrize("there", ["float32", "float16"])
+def test_a_run_goes_on_in_another_precision_where_that_is_meant(anywhere, tmp_path, there):
+    kinds = (there, "float16" if there == "float32" else "float32")
+    for count, kind in zip((3, 6), kinds, strict=True):
+        torch.manual_seed(0)
+        model = nn.Linear(1, 1)
+        kept = Checkpoints(tmp_path, changed="loop.precision")
+        history = train(
+            model, Halves(model, count), precision=kind, checkpoints=kept, watch="nothing"
+        )
+    assert kept.resumed == 3 and len(history.losses) == 6
+    assert history.gradient_norms[-1] == pytest.approx(1.5 * 2**0.5)
+
+
 @pytest.mark.parametrize("kind", HERE)
 def test_this_machine_s_best_device_learns_in_all_that_it_has(kind):
     model = network().to(DEVICE)
