@@ -160,13 +160,19 @@ class Run:
 
     def config(self) -> dict[str, Any]:
         """What must be the same when the run is taken up again: all that does not change in it."""
-        shapes = {name: list(p.shape) for name, p in self.module.named_parameters()}
+        model = dict(self.module.named_parameters())
+        names = {id(parameter): name for name, parameter in model.items()}
+        groups = [
+            constants_of(group) | {"parameters": [names.get(id(p)) for p in group["params"]]}
+            for group in self.optimizer.param_groups
+        ]
         config = {
-            "model": {**config_of(self.module), "parameters": shapes},
-            "optimizer": {
-                "class": type(self.optimizer).__name__,
-                "groups": [constants_of(group) for group in self.optimizer.param_groups],
+            "model": {
+                **config_of(self.module),
+                "parameters": {name: list(p.shape) for name, p in model.items()},
+                "frozen": [name for name, p in model.items() if not p.requires_grad],
             },
+            "optimizer": {"class": type(self.optimizer).__name__, "groups": groups},
             "scheduler": None if self.scheduler is None else schedule_of(self.scheduler),
             "losses": config_of(self.losses),
             "stop": None if self.stop is None else config_of(self.stop),

@@ -28,9 +28,7 @@ def constants_of(group: Mapping[str, Any]) -> dict[str, Any]:
         moved |= {"lr"}
     if "max_momentum" in group:  # OneCycleLR and CyclicLR move these too
         moved |= {"betas", "momentum"}
-    return {"parameters": len(group["params"])} | {
-        name: value for name, value in group.items() if name not in moved
-    }
+    return {name: value for name, value in group.items() if name not in moved}
 
 
 def schedule_of(scheduler: LRScheduler) -> dict[str, Any]:
@@ -74,7 +72,7 @@ def settings_kept(optimizer: Optimizer, scheduler: LRScheduler | None) -> Iterat
         vars(part).update(constants)
     for at, (group, constants) in enumerate(zip(optimizer.param_groups, groups, strict=True)):
         loaded = group.get("initial_lr")
-        group.update({name: value for name, value in constants.items() if name != "parameters"})
+        group.update(constants)
         if isinstance(scheduler, LambdaLR):
             group["lr"] = scheduler.base_lrs[at] * scheduler.lr_lambdas[at](scheduler.last_epoch)
         elif loaded:

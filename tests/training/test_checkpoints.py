@@ -391,6 +391,39 @@ def test_another_configuration_is_refused_by_name(tmp_path, changed, named):
     assert {name: (tmp_path / name).read_bytes() for name in names(tmp_path)} == before
 
 
+@pytest.mark.parametrize(
+    ("changed", "named"),
+    [
+        ("order", r"optimizer\.groups\[0\]\.parameters\[0\] was '0\.weight' and is '1\.weight'"),
+        ("frozen", r"model\.frozen was \[\] and is \['0\.bias'\]"),
+        ("fewer", r"optimizer\.groups\[0\]\.parameters was "),
+    ],
+)
+def test_other_parameters_in_the_same_places_are_refused(tmp_path, changed, named):
+    """Adam's averages belong to parameters by their place: two of one shape are easily swapped."""
+    model = nn.Sequential(nn.Linear(4, 4), nn.Linear(4, 4), nn.Linear(4, 1))
+
+    class Seen(Regression):
+        def __iter__(self):
+            yield from (loss for loss, _ in super().__iter__())
+
+    def run(parameters, steps):
+        adam = torch.optim.Adam(parameters)
+        kept = Checkpoints(tmp_path, changed=("model", "optimizer"))
+        train(model, Seen(model, steps), optimizer=adam, checkpoints=kept, watch="nothing")
+
+    there = list(model.parameters())
+    run(there, 3)
+    one, bias, other, *rest = there
+    model[0].bias.requires_grad_(changed != "frozen")
+    here = {
+        "order": [other, bias, one, *rest],
+        "fewer": there[1:],
+    }.get(changed, there)
+    with pytest.raises(CourseError, match=named):
+        run(here, 6)
+
+
 def test_losses_that_cannot_be_taken_up_are_refused_before_the_first_step(tmp_path):
     model = nn.Linear(1, 1)
     seen = []
