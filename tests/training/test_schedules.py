@@ -69,7 +69,13 @@ def test_the_slanted_triangle_is_ulmfits_equation_3():
         assert curve(t) == pytest.approx((1 + p * (ratio - 1)) / ratio)
     assert curve(0) == pytest.approx(1 / 32) == curve(T) and curve(20) == 1
     assert all(slanted_triangular(T)(t) >= 1 / 32 for t in range(400))
-    assert min(slanted_triangular(25, 0.3)(t) for t in range(26)) == pytest.approx(1 / 32)
+
+    # Where T · fraction is broken, the paper's cut is rounded down, and so is that of its last p.
+    broken, cut = slanted_triangular(25, 0.3), 7
+    for t in range(26):
+        p = t / cut if t < cut else 1 - (t - cut) / (cut * (1 / 0.3 - 1))
+        assert broken(t) == pytest.approx((1 + max(p, 0) * 31) / 32)
+    assert p < 0 and broken(7) == 1 and broken(24) == broken(25) == pytest.approx(1 / 32)
 
 
 def test_a_schedule_is_taken_up_again():
