@@ -12,6 +12,7 @@ import hashlib
 import json
 from collections import Counter
 from collections.abc import Iterator
+from os.path import commonprefix
 from pathlib import Path
 from typing import Any
 
@@ -174,4 +175,13 @@ def differences(there: Any, here: Any, place: str = "") -> Iterator[tuple[str, s
         for at, (one, other) in enumerate(zip(there, here, strict=True)):
             yield from differences(one, other, f"{place}[{at}]")
     elif there != here:
-        yield place, f"{place} was {there!r:.60} and is {here!r:.60}"
+        one, other = repr(there), repr(here)
+        at = len(commonprefix([one, other]))
+        yield place, f"{place} was {_around(one, at)} and is {_around(other, at)}"
+
+
+def _around(text: str, at: int) -> str:
+    """Some 60 characters of the text around a place in it."""
+    start = max(0, at - 30) if len(text) > 60 else 0
+    end = start + 60
+    return "…" * (start > 0) + text[start:end] + "…" * (len(text) > end)

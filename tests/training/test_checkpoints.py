@@ -23,7 +23,7 @@ from lmcourse.training.checkpoints import Checkpoints
 from lmcourse.training.loop import train
 from lmcourse.training.precision import Precision
 from lmcourse.training.run import Run
-from lmcourse.training.state_files import Damaged, read_state, write_state
+from lmcourse.training.state_files import Damaged, differences, read_state, write_state
 from lmcourse.training.stopping import EarlyStopping
 from tests.training.small_runs import Regression, digest, held_out, small_run
 
@@ -389,6 +389,24 @@ def test_another_configuration_is_refused_by_name(tmp_path, changed, named):
         small_run(tmp_path, 4, **{"config": {"data": "one"}, **changed})
     assert "another folder" in error.value.remedy
     assert {name: (tmp_path / name).read_bytes() for name in names(tmp_path)} == before
+
+
+def test_a_difference_is_shown_where_it_is():
+    """Two long texts may have the same beginning, as those of two ways of masking do."""
+    long = (
+        "Masking(mask_id=4, vocab_size=100, select=Tokens(exact=True, share={}), keep=0.1)"
+        + "." * 80
+    )
+    there, here = {"m": long.format(0.15), "n": 1}, {"m": long.format(0.3), "n": 2}
+    (first, one), (second, other) = differences(there, here)
+    assert (first, second, other) == ("m", "n", "n was 1 and is 2")
+    assert "share=0.15)" in one.split(" and is ")[0] and "share=0.3)" in one.split(" and is ")[1]
+    assert one.startswith("m was …") and one.endswith("…") and len(one) < 150
+    ((_, text),) = differences("a" * 50, "a" * 50 + "b" * 100)
+    short, cut = "a" * 50, "a" * 30 + "b" * 30
+    assert text == f" was {short!r} and is …{cut}…"  # what is short is shown in full
+    ((_, text),) = differences(None, {"class": "LambdaLR", "curves": [[0.5] * 50]})
+    assert text.strip().startswith("was None and is {'class': 'LambdaLR'")
 
 
 @pytest.mark.parametrize(
