@@ -50,7 +50,7 @@ help:
 	@echo "make web      bundle the widgets' and the book's scripts anew"
 	@echo "make lock     write requirements.lock anew from pyproject.toml"
 	@echo "make pictures take the README's pictures anew"
-	@echo "make card     write the data card and the floors anew, after a change of BookWorld's grammar"
+	@echo "make card     write the data card, the floors and the page of the models anew, after a change of these"
 	@echo "make tables   write the Unicode tables of the tokenizers anew, after another version of the library"
 	@echo "make clean    remove the environment and every product; never workbook/"
 	@echo
@@ -97,6 +97,7 @@ pictures: $(DEV)
 
 card: $(DEV)
 	@$(PY) -m data.card
+	@$(PY) -m data.models
 
 tables: $(DEV)
 	@$(PY) -m data.unicode_tables

@@ -18,6 +18,7 @@ _SUBMODULES = (
     "labs",
     "models",
     "notebooks",
+    "pretrain",
     "show",
     "tokenizers",
     "training",

@@ -22,7 +22,7 @@ app = typer.Typer(
 
 
 class Device(enum.StrEnum):
-    """Where notebooks run their models."""
+    """Where models run."""
 
     cpu = "cpu"
     cuda = "cuda"
@@ -157,6 +157,52 @@ def models(
         print(hub.load(name))
     if not names:
         print(overview())
+
+
+@app.command()
+def pretrain(
+    name: Annotated[
+        str | None, typer.Argument(help="The recipe: bookworld-mlm. Without one, all are listed.")
+    ] = None,
+    seed: Annotated[int, typer.Option(min=0, help="Of weights, order and masks.")] = 0,
+    device: Annotated[
+        Device | None, typer.Option(help="Where to train. Default: the best there is.")
+    ] = None,
+    folder: Annotated[
+        Path | None,
+        typer.Option(help="Where the run is kept. Default: _build/pretrain/NAME-SEED"),
+    ] = None,
+    steps: Annotated[
+        int | None, typer.Option(min=1, help="Only so many, to try it out; ships nothing.")
+    ] = None,
+    ship: Annotated[
+        bool, typer.Option("--ship/--no-ship", help="Put the model into data/checkpoints.")
+    ] = True,
+) -> None:
+    """Train one of the course's models from nothing, measure it, and put it into the course.
+
+    Ctrl-C leaves it and ships nothing; the same command goes on from there.
+    """
+    from lmcourse.pretrain import overview, run
+
+    if name is None:
+        print(overview.overview())
+        return
+    try:
+        record = run.pretrain(
+            name,
+            seed=seed,
+            device=None if device is None else device.value,
+            folder=folder,
+            ship=ship,
+            steps=steps,
+        )
+    except KeyboardInterrupt:
+        raise CourseError(
+            f"The training of {name} was interrupted, and nothing is shipped.",
+            "Give the same command again, and it goes on from its last checkpoint.",
+        ) from None
+    print(overview.summary(record))
 
 
 @app.command()

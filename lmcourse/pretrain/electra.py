@@ -62,7 +62,7 @@ class ElectraRecipe(MaskedRecipe):
         reviews = self.held_out_reviews(world)
 
         def loss(network: nn.Module) -> float:
-            nats, _, counts = judged(network, reviews)
+            nats, *_, counts = judged(network, reviews)
             return float(nats.sum() / counts.sum())
 
         return loss
@@ -72,8 +72,9 @@ class ElectraRecipe(MaskedRecipe):
         pair = trained.network
         assert isinstance(pair, ElectraPair)
         given = self.test_reviews(world)
-        nats, right, counts = judged(pair, given or world.split("test", TEST))
+        nats, right, replaced, counts = judged(pair, given or world.split("test", TEST))
         others: dict[str, Score] = {
+            "share of tokens that are replaced": mean_of_ratio(replaced, counts),
             "replaced or not, loss in nats a token": mean_of_ratio(nats, counts),
             "replaced or not, share of tokens told rightly": mean_of_ratio(right, counts),
         }
@@ -86,7 +87,7 @@ def judged(pair: nn.Module, reviews: list[Review]) -> tuple[Float[np.ndarray, " 
     """The discriminator on reviews in which the generator filled in what gap tables hide.
 
     Returns:
-        Sums over each review's tokens: loss in nats, right answers, tokens.
+        Sums over each review's tokens: loss in nats, right answers, replaced tokens, tokens.
     """
     assert isinstance(pair, ElectraPair)
     device = next(pair.parameters()).device
@@ -100,7 +101,8 @@ def judged(pair: nn.Module, reviews: list[Review]) -> tuple[Float[np.ndarray, " 
         scores = pair.discriminator(corrupted.to(device)).logits.cpu()[0, 1:-1].double()
         answer = replaced[0, 1:-1].double()
         nats = nn.functional.binary_cross_entropy_with_logits(scores, answer, reduction="sum")
-        rows.append([nats.item(), ((scores > 0) == (answer > 0)).sum().item(), len(answer)])
+        right = (scores > 0) == (answer > 0)
+        rows.append([nats.item(), right.sum().item(), answer.sum().item(), len(answer)])
     return tuple(np.array(rows, float).T)
 
 

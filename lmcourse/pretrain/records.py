@@ -118,6 +118,15 @@ class Machine(msgspec.Struct, frozen=True):
         return cls(name, torch.get_num_threads(), *versions)
 
 
+class Again(msgspec.Struct, frozen=True):
+    """The same recipe from another seed: where, how long, and its scores."""
+
+    seed: int
+    device: str
+    wall_seconds: float
+    scores: dict[str, float]
+
+
 class Record(msgspec.Struct, frozen=True, kw_only=True):
     """How a model came about, and what it is worth.
 
@@ -137,6 +146,9 @@ class Record(msgspec.Struct, frozen=True, kw_only=True):
         held_out: of reviews that it did not learn from.
         best_step: the step whose parameters were kept.
         scores: on the test split.
+        few: the losses of the table's models on the first few reviews of the split alone: what a
+            test can look at again in a moment.
+        again: what the same recipe gave from other seeds.
     """
 
     name: str
@@ -157,6 +169,8 @@ class Record(msgspec.Struct, frozen=True, kw_only=True):
     held_out: Curve
     best_step: int
     scores: Scores
+    few: dict[str, float]
+    again: list[Again] = []
 
     def write(self, path: Path) -> None:
         """Write it, in place of an earlier one.

@@ -11,7 +11,8 @@ from lmcourse.errors import CourseError
 from lmcourse.hub import checkpoints as shelf
 from lmcourse.pretrain.recipe import Trainable, Trained
 from lmcourse.pretrain.recipes import recipe
-from lmcourse.pretrain.records import Machine, Record, digest, thinned
+from lmcourse.pretrain.records import Again, Machine, Record, digest, thinned
+from lmcourse.pretrain.spread import summary, with_others
 from lmcourse.pretrain.tables import check_floor
 from lmcourse.training import Checkpoints
 from lmcourse.training.watching import Watch
@@ -66,7 +67,7 @@ def pretrain(
     record.write(folder / RECORD)
     check_floor([record])
     if ship and (steps is None or isinstance(ship, Path)):
-        _ship(record, trained, ship if isinstance(ship, Path) else None)
+        record = _ship(record, trained, ship if isinstance(ship, Path) else None)
     return record
 
 
@@ -80,6 +81,8 @@ def _record(
     recipe: Trainable, seed: int, machine: Machine, trained: Trained, world: BookWorld, size: int
 ) -> Record:
     steps = len(trained.history.losses)
+    few = recipe.shortened(1).scores(trained, world).table
+    rows = {} if few is None else few.row().models
     return Record(
         name=recipe.name,
         about=recipe.about,
@@ -99,10 +102,11 @@ def _record(
         held_out=[(int(step), float(loss)) for step, loss in trained.held_out],
         best_step=steps if trained.best_step is None else trained.best_step,
         scores=recipe.scores(trained, world),
+        few={name: one.loss.value for name, one in rows.items() if one.loss.value is not None},
     )
 
 
-def _ship(record: Record, trained: Trained, folder: Path | None) -> None:
+def _ship(record: Record, trained: Trained, folder: Path | None) -> Record:
     """Put model, tokenizer and record into the folder of the course's models."""
     home = folder or shelf.home()
     if home is None:
@@ -110,8 +114,23 @@ def _ship(record: Record, trained: Trained, folder: Path | None) -> None:
             "There is no checkout of the course to ship the model into.",
             "It is trained and kept; give ship=False, or set LMCOURSE_ROOT to the checkout.",
         )
+    path = home / f"{record.name}.json"
+    record = with_others(record, _again(path, record), default_folder("", 0).parent)
     shelf.ship(record.name, trained.model, trained.tokenizer, record.about, home)
-    record.write(home / f"{record.name}.json")
+    record.write(path)
+    return record
+
+
+def _again(path: Path, record: Record) -> list[Again]:
+    """What the record that was shipped before has of other seeds, if its recipe was the same."""
+    try:
+        earlier = Record.read(path)
+    except CourseError:
+        return []
+    if (earlier.recipe, earlier.world) != (record.recipe, record.world):
+        return []
+    own = Again(earlier.seed, earlier.machine.device, earlier.wall_seconds, summary(earlier))
+    return [*earlier.again, own]
 
 
 def _device(device: str | torch.device | None) -> torch.device:

@@ -1,11 +1,71 @@
 """The page of the models that come with the course, made from their records alone."""
 
 from collections.abc import Sequence
+from pathlib import Path
 
 from lmcourse.errors import CourseError
-from lmcourse.pretrain.records import Record
+from lmcourse.hub import checkpoints
+from lmcourse.pretrain.records import Measured, Record, Row
+from lmcourse.pretrain.spread import told
 
 CHANCE = 5.0  # standard errors that a loss may lie below the floor, as a small sample may have it
+NONE = "—"
+
+_HEAD = """# The models that come with the course
+
+`hub.load("{name}")` gives one with its tokenizer. Each was trained from nothing, on reviews of
+BookWorld, by `lmcourse pretrain NAME`; what decides how it comes out, and how it came out, is in
+NAME.json. This page is made from these records alone, by `make card`."""
+
+_COLUMNS = (
+    *("model", "architecture", "parameters", "kB", "minutes", "CPU minutes", "on", "tokens read"),
+    *("loss", "floor", "gap"),
+)
+_EXPLAINED = """Loss, floor and gap are in nats a token on the test split. Floor: what the exact
+answer loses; of the kind *causal* each token given those before it, of *masked* 15 % of the tokens
+given the others. Gap: KL(exact ‖ model). ±: standard error, reviews as units."""
+
+
+def shipped_records(folder: Path | None = None) -> list[Record]:
+    """The records of all models in the folder, by name.
+
+    Raises:
+        CourseError: one is not there, or is of another model than the one beside it.
+    """
+    folder = folder or checkpoints.home()
+    found = []
+    for name, one in checkpoints.shipped(folder).items():
+        assert folder is not None
+        record = Record.read(folder / f"{name}.json")
+        if (record.name, record.bytes) != (name, one.model.size):
+            raise CourseError(
+                f"The record of {name} is not of the model beside it.",
+                f"Ship it again: lmcourse pretrain {name} --seed {record.seed}",
+            )
+        found.append(record)
+    return found
+
+
+def page(records: Sequence[Record]) -> str:
+    """The whole page, in Markdown.
+
+    Raises:
+        CourseError: a model lies below the floor.
+    """
+    check_floor(records)
+    if not records:
+        return f"{_HEAD.format(name='NAME')}\n\nNone is here yet.\n"
+    rows = [_COLUMNS, ["---", "---", *["---:"] * (len(_COLUMNS) - 2)], *map(_overview, records)]
+    megabytes = sum(record.bytes for record in records) / 1e6
+    worlds = " and ".join(sorted({record.world for record in records}))
+    parts = [
+        _HEAD.format(name=records[0].name),
+        "\n".join(map(_line, rows)),
+        _EXPLAINED,
+        f"Together they have {megabytes:.1f} MB. BookWorld's digest: {worlds}. {_least(records)}",
+        *map(_section, records),
+    ]
+    return "\n\n".join(parts) + "\n"
 
 
 def check_floor(records: Sequence[Record]) -> None:
@@ -15,16 +75,108 @@ def check_floor(records: Sequence[Record]) -> None:
         CourseError: one does: it has seen what it had to predict, or it was measured wrongly.
     """
     for record in records:
-        table = record.scores.table
-        if table is None:
-            continue
-        for name, measured in table.row().models.items():
+        for name, measured in _measured(record).items():
             gap, below = measured.gap.value, measured.difference
             lower = below.value is not None and below.value < -CHANCE * (below.error or 0)
-            if name in table.saw_targets or lower or (gap is not None and gap < 0):
+            saw = record.scores.table is not None and name in record.scores.table.saw_targets
+            if saw or lower or (gap is not None and gap < 0):
                 raise CourseError(
                     f"{name} of {record.name} lies below BookWorld's floor: its loss − floor is "
                     f"{below}, its gap {measured.gap}.",
                     "Nothing honest does. See that it is not shown what it has to predict, and "
                     "that floor and loss are of the same reviews.",
                 )
+
+
+def _measured(record: Record) -> dict[str, Measured]:
+    """What of a record has a gap, over all tokens."""
+    table = record.scores.table
+    return {} if table is None else table.row().models
+
+
+def _least(records: Sequence[Record]) -> str:
+    """That none lies below the floor, with the least that there is."""
+    gaps = [
+        (one.gap.value, str(one.gap), name)
+        for record in records
+        for name, one in _measured(record).items()
+        if one.gap.value is not None
+    ]
+    if not gaps:
+        return "None of them has a gap."
+    _, gap, name = min(gaps)
+    return f"None lies below the floor: the least gap is that of {name}, {gap}."
+
+
+def _overview(record: Record) -> list[str]:
+    """A model's row."""
+    own = _measured(record).get(record.name)
+    table = record.scores.table
+    numbers = [NONE] * 3
+    if own is not None and table is not None:
+        numbers = [str(own.loss), f"{table.row().floor} ({table.kind})", str(own.gap)]
+    return [
+        f"[{record.name}](#{record.name})",
+        record.architecture,
+        f"{record.parameters:,}",
+        f"{record.bytes / 1e3:,.0f}",
+        f"{record.wall_seconds / 60:.1f}",
+        f"{record.cpu_seconds / 60:.1f}",
+        _machine(record),
+        f"{record.tokens / 1e6:.1f} M",
+        *numbers,
+    ]
+
+
+def _machine(record: Record) -> str:
+    threads = record.machine.threads
+    if record.machine.device != "cpu":
+        return record.machine.device
+    return f"CPU, {threads} thread{'s' * (threads != 1)}"
+
+
+def _section(record: Record) -> str:
+    """All that is known of one model."""
+    one = record.machine
+    steps = f"{record.steps:,} steps"
+    if record.best_step != record.steps:
+        steps += f", of which step {record.best_step:,} was the best on held-out reviews"
+    trained = (
+        f"`lmcourse pretrain {record.name} --seed {record.seed}`: {steps}, on {_machine(record)}, "
+        f"with Python {one.python}, PyTorch {one.pytorch}, lmcourse {one.lmcourse}."
+    )
+    curve = ", ".join(f"{loss:.3f} ({step:,})" for step, loss in _some(record.held_out))
+    parts = [f"## {record.name}", f"{record.about}.", trained]
+    if curve:
+        parts.append(f"Loss on held-out reviews after so many steps: {curve}.")
+    parts += [f"{name}: {score}." for name, score in record.scores.others.items()]
+    table = record.scores.table
+    if table is not None:
+        parts += [_gaps(table.kind, table.reviews, name, table.rows) for name in _measured(record)]
+    return "\n\n".join([*parts, *told(record)])
+
+
+def _some(curve: Sequence[tuple[int, float]], count: int = 5) -> list[tuple[int, float]]:
+    """A few points of a curve, the last one among them."""
+    if len(curve) <= count:
+        return list(curve)
+    return [curve[round(k * (len(curve) - 1) / (count - 1))] for k in range(count)]
+
+
+def _gaps(kind: str, reviews: int, name: str, rows: Sequence[Row]) -> str:
+    """The gap table of one model."""
+    lines = [
+        [name, "tokens", "floor", "loss", "loss − floor", "gap"],
+        ["---", *["---:"] * 5],
+        *(
+            [row.phenomenon, f"{row.tokens:,}", str(row.floor)]
+            + [str(number) for number in (one.loss, one.difference, one.gap)]
+            for row in rows
+            for one in [row.models[name]]
+        ),
+    ]
+    return f"The {kind} gap table ({reviews:,} reviews):\n\n" + "\n".join(map(_line, lines))
+
+
+def _line(cells: Sequence[str]) -> str:
+    return f"| {' | '.join(cells)} |"
