@@ -7,22 +7,38 @@ class, a number is held against a string.
 from typing import Any
 
 import numpy as np
-from jaxtyping import Float
+from jaxtyping import Bool, Float, Int
 from numpy.typing import NDArray
 from torch import Tensor
 
 from lmcourse.errors import CourseError
 
+_WHENCE = "Find out where it comes from: a score of the rest alone would be another one."
 _ONE_EACH = "Pass a list with one value an example, all numbers or all strings."
+
+
+def as_arrays(values: Any) -> Any:
+    """Tensors, or those in a list, as arrays that NumPy can hold: without gradients, on the CPU.
+
+    NumPy has no bfloat16; in float32 nothing of it is lost.
+    """
+    if isinstance(values, list | tuple) and any(isinstance(each, Tensor) for each in values):
+        return [as_arrays(each) for each in values]
+    if not isinstance(values, Tensor):
+        return values
+    found = values.detach().cpu()
+    small = found.is_floating_point() and found.element_size() < 4
+    return (found.float() if small else found).numpy()
 
 
 def column(name: str, values: Any) -> NDArray[Any]:
     """One value an example, as an array.
 
     Raises:
-        CourseError: there is no value; there are several an example; they are of several kinds.
+        CourseError: there is no value; there are several an example; they are of several kinds;
+            one is NaN.
     """
-    values = values.detach().cpu().numpy() if isinstance(values, Tensor) else values
+    values = as_arrays(values)
     try:
         found = np.asarray(values)
     except ValueError:  # lists of different lengths
@@ -34,6 +50,8 @@ def column(name: str, values: Any) -> NDArray[Any]:
         )
     if not len(found):
         raise CourseError(f"{name} is empty.", "Pass the labels and predictions of some examples.")
+    if found.dtype.kind == "f" and np.isnan(found).any():
+        raise CourseError(f"{name}[{int(np.isnan(found).argmax())}] is nan.", _WHENCE)
     if found.dtype.kind in "OU":  # NumPy makes strings of [1, "one"] without a word
         kinds = {"str" if isinstance(value, str) else type(value).__name__ for value in values}
         if kinds != {"str"}:
@@ -56,7 +74,7 @@ def finite(name: str, values: Any) -> Float[np.ndarray, " example"]:
         at = int(np.isfinite(found).argmin())
         raise CourseError(
             f"{name}[{at}] is {found[at]}.",
-            "Find out where it comes from: a score of the rest alone would be another one.",
+            _WHENCE,
         )
     return found
 
@@ -72,3 +90,29 @@ def same_length(**columns: NDArray[Any]) -> tuple[NDArray[Any], ...]:
         told = ", ".join(f"{n:,} {name}" for name, n in lengths.items())
         raise CourseError(f"There are {told}.", "Pass one of each for every example, in one order.")
     return tuple(columns.values())
+
+
+def truth_values(name: str, values: Any) -> Bool[np.ndarray, " example"]:
+    """Whether each example is right.
+
+    Raises:
+        CourseError: as in `column`; there are other values than True and False, or 1 and 0.
+    """
+    found = column(name, values)
+    if found.dtype.kind not in "iufb" or not np.isin(found, (0, 1)).all():
+        raise CourseError(
+            f"{name} holds other values than True and False.",
+            "Pass whether each answer is right: predictions == labels.",
+        )
+    return found.astype(bool)
+
+
+def numbered(groups: Any, n: int) -> Int[np.ndarray, " example"]:
+    """The group of each of n examples, by whatever name, counted from 0.
+
+    Raises:
+        CourseError: as in `column`; there are not as many.
+    """
+    found = column("groups", groups)
+    same_length(examples=np.empty(n), groups=found)
+    return np.unique(found, return_inverse=True)[1]

@@ -7,6 +7,7 @@ trained on (matched) and of others (mismatched).
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -131,12 +132,21 @@ def glue_average(
 
 
 def _mean(task: GlueTask, scores: Mapping[str, float | Score]) -> float:
+    if not isinstance(scores, Mapping):
+        raise CourseError(
+            f"{task.name} is given {scores!r:.40}.",
+            f"Give {' and '.join(task.metrics)} by name: {{{task.metrics[0]!r}: …}}.",
+        )
     if set(scores) != set(task.metrics):
         raise CourseError(
             f"{task.name} is given {', '.join(scores) or 'no metric'}.",
             f"Give {' and '.join(task.metrics)}.",
         )
-    return float(np.mean([it.value if isinstance(it, Score) else it for it in scores.values()]))
+    values = {name: it.value if isinstance(it, Score) else it for name, it in scores.items()}
+    for name, value in values.items():
+        if not isinstance(value, Real):
+            raise CourseError(f"{name} of {task.name} is {value!r:.40}.", "Give a number.")
+    return float(np.mean(list(values.values())))
 
 
 def _task(name: str) -> GlueTask:

@@ -20,6 +20,20 @@ PROBE = 32  # tokens on which it is seen what a model looks at
 Ask = Callable[[Int[Tensor, "batch time"]], Float[Tensor, "batch time vocab"]]
 
 
+def check_module(model: Any) -> None:
+    """See that a model is one itself, not what it came in.
+
+    Raises:
+        CourseError: it is something else, such as what `lmcourse.hub.load` gives.
+    """
+    if not isinstance(model, nn.Module):
+        inside = isinstance(getattr(model, "model", None), nn.Module)
+        raise CourseError(
+            f"{type(model).__name__} is no model.",
+            "Pass what is in it: loaded.model." if inside else "Pass a model of lmcourse.models.",
+        )
+
+
 def asking(model: nn.Module, names: tuple[str, ...]) -> Ask:
     """A model as a function from ids, wherever they are, to logits."""
     return lambda ids: token_logits(model(input_ids=ids.to(device_of(model))), names)

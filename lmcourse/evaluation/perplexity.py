@@ -28,26 +28,45 @@ from lmcourse.evaluation.logits import (
     NOISE,
     PROBE,
     asking,
+    check_module,
     device_of,
     effect,
     token_logits,
 )
 from lmcourse.evaluation.text_score import TextScore, documents_of, scored_text
-from lmcourse.models.inputs import check_range
+from lmcourse.models.inputs import check_range, whole_number
 from lmcourse.models.ngram import NGramModel
 from lmcourse.models.sampling import evaluating
 
 WINDOW = 1024  # tokens, for a model that sets no limit
+_READ = "this reading"
 AT_ONCE = 2048  # tokens in a batch: the logits of a vocabulary of 50,000 take 0.4 GB
 
 
-def perplexity(probabilities: Float[Tensor, " predicted"]) -> float:
+def perplexity(probabilities: Float[Tensor, " predicted"] | Sequence[float]) -> float:
     """The inverse probability of a text, normalized by its length: exp of the mean −log p.
 
     Args:
         probabilities: what the model gave each token of the text, in (0, 1]. Zero gives infinity.
+
+    Raises:
+        CourseError: there is none, or a number is no probability.
     """
-    return torch.exp(-probabilities.double().log().mean()).item()
+    try:
+        p = torch.as_tensor(probabilities).double().flatten()
+    except (TypeError, ValueError, RuntimeError):
+        raise CourseError(
+            f"The probabilities {probabilities!r:.60} are no numbers.", "Pass a tensor or a list."
+        ) from None
+    if not len(p):
+        raise CourseError("There is no probability.", "Pass those of one token or more.")
+    wrong = p[~((p >= 0) & (p <= 1 + 1e-6))]  # (NaN is neither; float32 may round up)
+    if len(wrong):
+        raise CourseError(
+            f"{wrong[0]:.6g} is no probability.",
+            "Pass numbers of 0 to 1: of log-probabilities, log_p.exp(); of logits, their softmax.",
+        )
+    return torch.exp(-p.log().mean()).item()
 
 
 def token_probabilities(
@@ -133,11 +152,13 @@ def log_probabilities(
         CourseError: no token is to be predicted; an id is none of the model's; the model looks
             ahead, or gives no logits; a number does not fit.
     """
+    start = None if start is None else whole_number(start, "start", "the documents", least=0)
     rows = documents_of(documents, start)
     if isinstance(model, NGramModel):
         for row in rows:
             check_range(row, model.vocabulary_size, "A document")
         return [model.probabilities(row.tolist()).log().float() for row in rows]
+    check_module(model)
     carried = "state" in inspect.signature(model.forward).parameters
     window, stride = _sizes(model, window, stride, carried)
     found: list[Tensor] = [torch.empty(0)] * len(rows)
@@ -196,7 +217,8 @@ def _sizes(
 ) -> tuple[int, int]:
     """How far a window reaches, and how far one begins behind the other."""
     limit = _positions(model)
-    window = window if window is not None else limit or WINDOW
+    window = limit or WINDOW if window is None else whole_number(window, "window", _READ, 0)
+    stride = None if stride is None else whole_number(stride, "stride", _READ, 0)
     if window < 1 or (limit is not None and window > limit):
         raise CourseError(
             f"A window of {window} tokens cannot be read.",

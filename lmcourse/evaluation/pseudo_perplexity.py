@@ -13,6 +13,7 @@ given by the word's other pieces, so a vocabulary that cuts more looks better (K
 2023, "A better way to do masked language model scoring").
 """
 
+import operator
 from collections.abc import Sequence
 from typing import Any
 
@@ -20,9 +21,18 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
-from lmcourse.evaluation.logits import MASKED, PROBE, asking, check_looks_ahead, device_of
+from lmcourse.errors import CourseError
+from lmcourse.evaluation.logits import (
+    MASKED,
+    PROBE,
+    asking,
+    check_looks_ahead,
+    check_module,
+    device_of,
+)
 from lmcourse.evaluation.perplexity import AT_ONCE
 from lmcourse.evaluation.text_score import TextScore, documents_of, scored_text
+from lmcourse.models.inputs import whole_number
 from lmcourse.models.sampling import evaluating
 
 
@@ -76,12 +86,24 @@ def pseudo_log_probabilities(
         CourseError: there is no token; an id is none of the model's; a document is longer than the
             model's positions; the model predicts no tokens, or looks to the left alone.
     """
-    rows = [document[1:] for document in documents_of(documents, mask)]
+    check_module(model)
+    mask = whole_number(mask, "mask", "these documents", least=0)
+    before, after = (_frame(*it) for it in (("before", before), ("after", after)))
+    rows = documents_of(documents, least=1)
     longest = max(rows, key=len)
     probe = torch.tensor([*before, *longest.tolist(), *after])[:PROBE]
     with evaluating(model):
         check_looks_ahead(model, probe if len(probe) > 1 else probe.repeat(2))
         return [_of_document(model, row, mask, before, after, at_once) for row in rows]
+
+
+def _frame(name: str, ids: Any) -> list[int]:
+    try:
+        return [operator.index(id_) for id_ in ids]
+    except TypeError:
+        raise CourseError(
+            f"{name} is {ids!r:.40}.", f"Give a list of ids: {name}=[tokenizer.token_to_id(…)]."
+        ) from None
 
 
 def _of_document(

@@ -108,18 +108,27 @@ def scored_text(
 
 
 def documents_of(
-    documents: Sequence[Any], start: int | None = None
+    documents: Sequence[Any], start: int | None = None, least: int = 2
 ) -> list[Int[Tensor, " tokens"]]:
     """Each document's ids as a tensor, behind the one that is read before it.
+
+    Args:
+        least: how many tokens one of them must have at least, that one included.
 
     Raises:
         CourseError: these are no lists of ids, or nothing is there to be predicted.
     """
     before = [] if start is None else [start]
     rows = [_ids(document, before) for document in documents]
-    if not any(len(row) > 1 for row in rows):
-        one = f"A text of {len(rows[0])} tokens has" if len(rows) == 1 else "These texts have"
-        raise CourseError(f"{one} none to predict.", "Give at least two tokens.")
+    if not rows:
+        raise CourseError("There is no text.", "Pass one document or more, each a list of ids.")
+    if not any(len(row) >= least for row in rows):
+        count, needed = len(rows[0]) - len(before), least - len(before)
+        told = f"{count} tokens has none" if count else "no token has none"
+        one = f"A text of {told}" if len(rows) == 1 else "These texts have none"
+        raise CourseError(
+            f"{one} to predict.", f"Give at least {'one token' if needed == 1 else 'two tokens'}."
+        )
     return rows
 
 

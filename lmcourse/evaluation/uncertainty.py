@@ -24,7 +24,7 @@ from jaxtyping import Float, Int
 from numpy.typing import NDArray
 
 from lmcourse.errors import CourseError
-from lmcourse.evaluation.columns import column, finite, same_length
+from lmcourse.evaluation.columns import column, finite, numbered, same_length, truth_values
 
 Metric = Callable[[Any, Any], float]
 """A score of labels and predictions, in this order."""
@@ -103,14 +103,18 @@ def mean_of_ratio(sums: Any, counts: Any) -> Score:
     Args:
         sums: of each group, over what it holds.
         counts: how many that are.
+
+    Raises:
+        CourseError: there are not as many sums as counts.
     """
     from scipy.stats import t
 
     from lmcourse.corpus.bookworld.floors import ratio
 
-    above, below = np.asarray(sums, float).tolist(), np.asarray(counts, float).tolist()
+    above, below = np.asarray(sums, float), np.asarray(counts, float)
+    same_length(sums=above, counts=below)
     if not np.isfinite(above).all():  # a probability of 0 costs infinitely much
-        return Score(sum(above) / sum(below), np.nan, np.nan, np.nan)
+        return Score(float(above.sum() / below.sum()), np.nan, np.nan, np.nan)
     mean, error = ratio(above, below)
     reach = float(t.ppf((1 + LEVEL) / 2, len(above) - 1)) * error if len(above) > 1 else np.nan
     return Score(mean, error, mean - reach, mean + reach)
@@ -131,7 +135,7 @@ def proportion(right: Any) -> Score:
     """
     from scipy.stats import binomtest
 
-    truth = _truth("right", right)
+    truth = truth_values("right", right)
     value, error, *_ = mean_score(truth.astype(float))
     interval = binomtest(int(truth.sum()), len(truth)).proportion_ci(LEVEL, method="wilson")
     return Score(value, error, float(interval.low), float(interval.high))
@@ -152,7 +156,10 @@ def mcnemar(first_right: Any, second_right: Any) -> Comparison:
     """
     from scipy.stats import binomtest
 
-    first, second = _truth("first_right", first_right), _truth("second_right", second_right)
+    first, second = (
+        truth_values("first_right", first_right),
+        truth_values("second_right", second_right),
+    )
     same_length(first_right=first, second_right=second)
     only_first, only_second = int((first & ~second).sum()), int((second & ~first).sum())
     apart = only_first + only_second
@@ -194,7 +201,7 @@ def bootstrap(
     )
     value = float(metric(*columns))
     draws = [
-        float(metric(*(each[rows] for each in columns)))
+        _scored(metric, *(each[rows] for each in columns))
         for rows in _resampled(len(columns[0]), groups, resamples, seed)
     ]
     return Score(value, *_spread(value, np.array(draws)))
@@ -231,9 +238,9 @@ def paired_bootstrap(
     )
 
     def difference(y: NDArray[Any], a: NDArray[Any], b: NDArray[Any]) -> float:
-        return float(metric(y, a)) - float(metric(y, b))
+        return _scored(metric, y, a) - _scored(metric, y, b)
 
-    found = difference(*columns)
+    found = float(metric(*columns[:2])) - float(metric(columns[0], columns[2]))
     draws = np.array(
         [
             difference(*(each[rows] for each in columns))
@@ -247,6 +254,14 @@ def paired_bootstrap(
     return Comparison(found, *_spread(found, draws), p)
 
 
+def _scored(metric: Metric, labels: NDArray[Any], predictions: NDArray[Any]) -> float:
+    """The score of one resample; NaN where it has none, such as nothing of a class that is rare."""
+    try:
+        return float(metric(labels, predictions))
+    except CourseError:
+        return np.nan
+
+
 def _resampled(
     n: int, groups: Any, resamples: int, seed: int
 ) -> Iterator[Int[np.ndarray, " drawn"]]:
@@ -254,7 +269,7 @@ def _resampled(
     if resamples < 2:
         raise CourseError(f"resamples={resamples} have no spread.", "Give 2 or more, such as 1000.")
     generator = np.random.default_rng(seed)
-    number = np.arange(n) if groups is None else _numbered(groups, n)
+    number = np.arange(n) if groups is None else numbered(groups, n)
     if number.max() == 0:
         return
     if groups is None:
@@ -276,24 +291,8 @@ def _spread(value: float, draws: Float[np.ndarray, " draw"]) -> tuple[float, flo
     return float(draws.std(ddof=1)), float(low), float(high)
 
 
-def _truth(name: str, values: Any) -> NDArray[np.bool_]:
-    found = column(name, values)
-    if found.dtype.kind not in "iufb" or not np.isin(found, (0, 1)).all():
-        raise CourseError(
-            f"{name} holds other values than True and False.",
-            "Pass whether each answer is right: predictions == labels.",
-        )
-    return found.astype(bool)
-
-
 def _by_group(values: Float[np.ndarray, " example"], groups: Any) -> tuple[Any, Any]:
     if groups is None:
         return values, np.ones(len(values))
-    number = _numbered(groups, len(values))
+    number = numbered(groups, len(values))
     return np.bincount(number, values), np.bincount(number)
-
-
-def _numbered(groups: Any, n: int) -> Int[np.ndarray, " example"]:
-    """Groups, by whatever name, counted from 0."""
-    same_length(examples=np.empty(n), groups=column("groups", groups))
-    return np.unique(column("groups", groups), return_inverse=True)[1]

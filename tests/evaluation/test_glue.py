@@ -91,6 +91,11 @@ def test_a_network_that_has_collapsed():
         (lambda: glue_scores("MNLI-m", ["neutral"], ["neutral"]), "Number the classes"),
         (lambda: glue_scores("STS-B", [1.0, 5.5], [1.0, 2.0]), r"labels\[1\] is 5.5"),
         (lambda: glue_scores("STS-B", [1.0, np.nan], [1.0, 2.0]), r"labels\[1\] is nan"),
+        (lambda: glue_average(BERT_LARGE | {"CoLA": 0.5}), "CoLA is given 0.5. Give Matthews"),
+        (
+            lambda: glue_average(BERT_LARGE | {"CoLA": {"Matthews": "60"}}),
+            "of CoLA is '60'",
+        ),
         (lambda: glue_average({}), "The average lacks CoLA"),
         (lambda: glue_average(BERT_LARGE, without=["SST"]), "no task 'SST'"),
         (lambda: glue_average(BERT_LARGE, without=list(TASKS)), "lacks all tasks"),

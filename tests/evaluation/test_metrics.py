@@ -163,3 +163,12 @@ def test_what_is_no_class_is_refused(metric, y, found, message):
 def test_what_has_no_such_score_is_refused(call, message):
     with pytest.raises(CourseError, match=message):
         call()
+
+
+@pytest.mark.parametrize("kind", [torch.bfloat16, torch.float16, torch.float64])
+def test_tensors_of_any_precision_are_columns_gradients_and_all(kind):
+    y = torch.tensor([0.0, 1.0, 1.0, 3.0], dtype=kind, requires_grad=True)
+    found = torch.tensor([0.0, 1.0, 2.0, 3.0], dtype=kind, requires_grad=True)
+    assert accuracy(y, found) == 0.75
+    assert pearson(y, found) == pytest.approx(pearson([0, 1, 1, 3], [0, 1, 2, 3]))
+    assert accuracy(list(y), list(found)) == 0.75  # and as a list of numbers

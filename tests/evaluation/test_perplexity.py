@@ -8,6 +8,7 @@ import torch
 from torch import nn
 from torch.nn.functional import cross_entropy
 
+from lmcourse import hub
 from lmcourse.errors import CourseError
 from lmcourse.evaluation import perplexity, token_probabilities
 from lmcourse.evaluation.perplexity import log_probabilities, text_score
@@ -64,6 +65,28 @@ def test_perplexity_is_the_inverse_probability_normalized_by_length():
     p = torch.rand(50, generator=torch.Generator().manual_seed(0)) * 0.9 + 0.1
     assert perplexity(p) == pytest.approx(math.prod(p.tolist()) ** (-1 / 50), rel=1e-6)
     assert perplexity(torch.tensor([0.5, 0.0])) == math.inf
+
+
+@pytest.mark.bad_input
+@pytest.mark.parametrize(
+    "given, message",
+    [
+        (torch.tensor([-0.5, -2.0]), r"-0\.5 .* log-probabilities, log_p\.exp\(\)"),
+        ([0.5, 1.5], "1.5"),
+        ([0.5, math.nan], "nan"),
+        ([], "no probability"),
+        (["a"], "are no numbers"),
+        (None, "are no numbers"),
+    ],
+)
+def test_what_is_no_probability_has_no_perplexity(given, message):
+    with pytest.raises(CourseError, match=message):
+        perplexity(given)
+
+
+def test_probabilities_are_a_list_or_a_tensor():
+    assert perplexity([0.5, 0.125]) == pytest.approx(4)
+    assert perplexity(torch.tensor([[0.5], [0.125]], dtype=torch.bfloat16)) == pytest.approx(4)
 
 
 def test_a_model_that_knows_nothing_has_the_perplexity_of_its_vocabulary():
@@ -264,7 +287,7 @@ def test_cutting_words_finer_changes_perplexity_and_not_bits_a_byte():
 @pytest.mark.parametrize(
     "call, message",
     [
-        (lambda: text_score(gpt(), []), "none to predict"),
+        (lambda: text_score(gpt(), []), "There is no text"),
         (lambda: text_score(gpt(), [[1], []]), "none to predict"),
         (lambda: text_score(gpt(), [[]], start=0), "none to predict"),
         (lambda: text_score(gpt(), [1, 2]), "as lists of ids"),
@@ -281,6 +304,10 @@ def test_cutting_words_finer_changes_perplexity_and_not_bits_a_byte():
         (lambda: text_score(gpt(), [[1, 2]], texts="a", start=0), "no list of strings"),
         (lambda: text_score(gpt(), [[1, 2]]).bits_per_byte, "not known. Pass texts"),
         (lambda: text_score(gpt(), [[1, 2]], window=17), "Give 1 to 16"),
+        (lambda: text_score(gpt(), [[1, 2]], window=4.0), "window is 4.0"),
+        (lambda: text_score(gpt(), [[1, 2]], stride="2"), "stride is '2'"),
+        (lambda: text_score(gpt(), [[1, 2]], start="<s>"), "start is '<s>'"),
+        (lambda: text_score(hub.Loaded(gpt(), None, ""), [[1, 2]]), r"Loaded is no model.*\.model"),
         (lambda: text_score(gpt(), [[1, 2]], window=0), "Give 1 to 16"),
         (lambda: text_score(gpt(), [[1, 2]], stride=17), "leave tokens out"),
         (lambda: text_score(gpt(), [[1, 2]], stride=0), "stay where they are"),

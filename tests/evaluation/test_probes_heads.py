@@ -91,6 +91,13 @@ def test_heads_that_look_nowhere_are_at_chance_exactly():
             np.testing.assert_allclose(probe.scores, np.mean(shares))
 
 
+def test_a_link_may_be_a_plain_tuple():
+    weights = np.random.default_rng(0).random((4, 1, 2, 5, 5))
+    named = head_probe(weights, [[Link(3, (0, 2))]] * 4)
+    plain = head_probe(weights, [[(3, [0, 2])]] * 4)
+    assert str(named) == str(plain) and (named.scores == plain.scores).all()
+
+
 def test_weight_on_the_word_itself_is_left_out():
     weights = np.zeros((1, 1, 3, 3))
     weights[0, 0, 2] = [0.3, 0.1, 0.6]
@@ -191,6 +198,11 @@ def test_a_models_heads_are_asked_about_bookworld():
         (2, [[Link(1, (3,))]] * 2, r"Text 0 of 3 words has a link from 1 to \(3,\)"),
         (2, [[Link(-1, (0,))]] * 2, "link from -1"),
         (2, [[Link(1, ())]] * 2, "link from 1 to"),
+        (2, [[Link(2, 0)]] * 2, r"link from 2 to 0.*Link\(3, \(1,\)\)"),
+        (2, [[Link("a", (0,))]] * 2, "link from a to"),
+        (2, [[(1, 0, 2)]] * 2, r"has \(1, 0, 2\) for a link"),
+        (2, [[5]] * 2, "has 5 for a link"),
+        (2, [5, 5], "The links of text 0 are 5"),
         (2, [[Link(1, (1,))]] * 2, "link from 1 to"),
         ([np.zeros((1, 1, 3, 3)), np.zeros((1, 2, 3, 3))], [[Link(1, (0,))]] * 2, "Text 1 has"),
         ([np.full((1, 1, 3, 3), np.nan)], [[Link(1, (0,))]], "negative numbers or NaN"),

@@ -2,7 +2,9 @@
 
 import numpy as np
 import pytest
+import torch
 from sklearn.linear_model import LogisticRegression
+from sklearn.preprocessing import StandardScaler
 
 from lmcourse.corpus import BookWorld
 from lmcourse.corpus.tasks import tagging
@@ -139,7 +141,42 @@ def test_tags_of_another_kind_are_refused():
     test = tagged(1)
     with pytest.raises(CourseError, match="Labels are of type <U4 in train and int64 in test"):
         linear_probe(tagged(0), test._replace(labels=np.arange(len(test.labels))))
+    with pytest.raises(CourseError, match=r"Words are of type .* in train and int64 in test"):
+        linear_probe(tagged(0), test._replace(words=np.arange(len(test.words))))
+    with pytest.raises(CourseError, match=r"train\.labels\[2\] is nan"):
+        linear_probe(tagged(0)._replace(labels=[0.0, 1.0, float("nan")]), test)
     with pytest.raises(CourseError, match="1 exact"):
         linear_probe(tagged(0), test, exact=[1.0])
     with pytest.raises(CourseError, match="widths 3 in train and 2 in test"):
         linear_probe(tagged(0), test._replace(vectors=test.vectors[:, :2]))
+
+
+@pytest.mark.parametrize("penalty", [0.01, 100.0])
+def test_a_penalty_is_of_the_weights(penalty):
+    """scikit-learn's C is its inverse."""
+    rng = np.random.default_rng(0)
+    labels = np.array(["X", "Y", "Z"])[rng.choice(3, size=80, p=[0.6, 0.3, 0.1])]
+    vectors = (
+        rng.normal(size=(80, 4))
+        + (labels == "Y")[:, None]
+        + 2 * np.eye(4)[0] * (labels == "Z")[:, None]
+    )
+    train = Occurrences(vectors, ["word"] * 80, labels)
+    scaled = StandardScaler().fit_transform(vectors)
+    by_penalty = {
+        c: LogisticRegression(C=c, max_iter=1000).fit(scaled, labels).predict(scaled)
+        for c in (1 / penalty, penalty)
+    }
+    assert (by_penalty[1 / penalty] != by_penalty[penalty]).any()
+    found = linear_probe(train, train, penalty=penalty).predictions
+    np.testing.assert_array_equal(found, by_penalty[1 / penalty])
+
+
+def test_vectors_may_be_tensors_of_any_precision_gradients_and_all():
+    train, test = tagged(0), tagged(1)
+    wanted = linear_probe(train, test)
+    for kind in (torch.float64, torch.bfloat16):
+        vectors = torch.tensor(train.vectors, dtype=kind, requires_grad=True)
+        rows = list(torch.tensor(test.vectors, dtype=kind, requires_grad=True))
+        found = linear_probe(train._replace(vectors=vectors), test._replace(vectors=rows))
+        assert found.accuracy.value == pytest.approx(wanted.accuracy.value, abs=0.1)

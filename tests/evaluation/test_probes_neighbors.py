@@ -142,3 +142,25 @@ def test_what_does_not_fit_is_told(change, told):
         nearest_neighbor(train, test._replace(**change))
     with pytest.raises(CourseError, match="2 exact"):
         nearest_neighbor(train, test, exact=[1.0, 1.0])
+
+
+def test_what_only_rounding_tells_apart_is_equally_near():
+    """A static vector at any length: its cosines miss 1 by a last digit, now and then."""
+    rng = np.random.default_rng(3)
+    train = np.outer(rng.uniform(0.1, 10, 12), rng.normal(size=9))
+    labels = ["river"] * 9 + ["money"] * 3
+    known = Occurrences(train, ["bank"] * 12, labels)
+    cosines = train / np.linalg.norm(train, axis=1, keepdims=True)
+    cosines = cosines @ cosines.T
+    assert len(np.unique(cosines)) > 1
+    right = nearest_neighbor(known, known).right
+    np.testing.assert_allclose(right, [0.75] * 9 + [0.25] * 3)
+
+
+@pytest.mark.bad_input
+def test_words_and_labels_of_another_kind_are_refused():
+    train = drawn(0)
+    with pytest.raises(CourseError, match="Words are of type"):
+        nearest_neighbor(train, train._replace(words=np.arange(len(train.words))))
+    with pytest.raises(CourseError, match="Labels are of type"):
+        nearest_neighbor(train, train._replace(labels=np.arange(len(train.words))))

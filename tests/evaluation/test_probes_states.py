@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 import torch
 
+from lmcourse import hub
 from lmcourse.corpus import BookWorld
 from lmcourse.errors import CourseError
 from lmcourse.evaluation.probes import averaged_context, hidden_states, untrained
@@ -181,6 +182,7 @@ def test_an_untrained_model_keeps_what_it_is_told():
         ({"pooling": "median"}, "pooling='median'"),
         ({"batch_size": 0}, "batch_size is 0"),
         ({"model": torch.nn.Identity()}, "gives no hidden_states"),
+        ({"loaded": True}, r"Loaded is no model.*\.model"),
     ],
 )
 @pytest.mark.bad_input
@@ -191,6 +193,8 @@ def test_what_cannot_be_read_is_told(change, told):
 
     given = {"model": made(), "texts": TEXTS, "reader": IDS} | change
     given["model"] = Silent() if "model" in change else given["model"]
+    if given.pop("loaded", False):
+        given["model"] = hub.Loaded(given["model"], None, "")
     with pytest.raises(CourseError, match=told):
         hidden_states(**given)
 

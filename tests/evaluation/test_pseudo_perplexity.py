@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 import torch
 
+from lmcourse import hub
 from lmcourse.errors import CourseError
 from lmcourse.evaluation.pseudo_perplexity import pseudo_log_probabilities, pseudo_text_score
 from lmcourse.models.bert import Bert, BertConfig
@@ -93,8 +94,19 @@ def test_it_is_no_probability_of_a_text():
 @pytest.mark.parametrize(
     "call, message",
     [
-        (lambda model: pseudo_text_score(model, [], mask=MASK), "none to predict"),
-        (lambda model: pseudo_text_score(model, [[]], mask=MASK), "none to predict"),
+        (lambda model: pseudo_text_score(model, [], mask=MASK), "There is no text"),
+        (
+            lambda model: pseudo_text_score(model, [[]], mask=MASK),
+            "of no token has .*one token",
+        ),
+        (lambda model: pseudo_text_score(model, [[1]], mask="[MASK]"), r"mask is '\[MASK\]'"),
+        (lambda model: pseudo_text_score(model, [[1]], mask=MASK, before="[CLS]"), "before .*ids"),
+        (lambda model: pseudo_text_score(model, [[1]], mask=MASK, after=[1.5]), "after .*ids"),
+        (lambda model: pseudo_text_score(model, [[1]], mask=MASK, after=3), "after .*ids"),
+        (
+            lambda model: pseudo_text_score(hub.Loaded(model, None, ""), [[1]], mask=MASK),
+            r"Loaded is no model.*\.model",
+        ),
         (lambda model: pseudo_text_score(model, [[1, V]], mask=MASK), f"holds the number {V}"),
         (lambda model: pseudo_text_score(model, [[1, 2]], mask=V), f"holds the number {V}"),
         (lambda model: pseudo_text_score(model, [[1] * 999], mask=MASK), "999 tokens a sequence"),

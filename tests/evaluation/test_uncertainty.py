@@ -1,6 +1,7 @@
 """Standard errors and comparisons: formulas, SciPy's bootstrap, and chance as it is."""
 
 import math
+from functools import partial
 
 import numpy as np
 import pytest
@@ -8,7 +9,7 @@ import torch
 from scipy import stats
 
 from lmcourse.errors import CourseError
-from lmcourse.evaluation.metrics import accuracy, matthews, pearson
+from lmcourse.evaluation.metrics import accuracy, f1, matthews, pearson
 from lmcourse.evaluation.uncertainty import (
     Score,
     bootstrap,
@@ -226,3 +227,23 @@ def test_where_no_resample_has_a_score_there_is_no_p():
 
     nothing = paired_bootstrap(once, [0.0, 1.0, 2.0], first, second, resamples=2)
     assert nothing.difference == 0 and np.isnan(nothing[1:]).all()
+
+
+def test_resamples_without_the_class_that_is_sought_are_left_out():
+    y = ["x"] + ["y", "z"] * 10
+    found = ["x"] + ["y", "y"] * 10
+    measure = partial(f1, average="macro", classes=["x"])
+    score = bootstrap(measure, y, found, resamples=60)
+    assert score.value == 1 and score.error == 0  # wherever there is an x, it is found
+    compared = paired_bootstrap(measure, y, found, ["y"] * 21, resamples=60)
+    assert compared.difference == 1 and np.isfinite(compared).all()
+    with pytest.raises(CourseError, match="none of the classes"):  # of all examples
+        bootstrap(partial(f1, average="macro", classes=["w"]), y, found)
+
+
+@pytest.mark.bad_input
+def test_sums_and_counts_belong_together():
+    with pytest.raises(CourseError, match="2 sums, 3 counts"):
+        mean_of_ratio([1.0, 2.0], [1, 2, 3])
+    with pytest.raises(CourseError, match=r"groups\[1\] is nan"):
+        mean_score([1.0, 2.0], [1.0, math.nan])

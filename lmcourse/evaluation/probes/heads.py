@@ -16,6 +16,7 @@ Two things make a head look better than it is, and both are dealt with here:
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
+from operator import index
 from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
@@ -26,6 +27,7 @@ from torch import Tensor, nn
 from lmcourse.corpus.bookworld import Review
 from lmcourse.errors import CourseError
 from lmcourse.evaluation.attention import attention_arrays
+from lmcourse.evaluation.logits import check_module, device_of
 from lmcourse.evaluation.probes.states import Reader, cut
 from lmcourse.evaluation.uncertainty import Score, mean_score
 
@@ -122,7 +124,8 @@ def word_attentions(
     Raises:
         CourseError: the model has no attention; a text cannot be read.
     """
-    device = next((each.device for each in model.parameters()), None)
+    check_module(model)
+    device = device_of(model)
     for words in texts:
         pieces = cut(words, reader)
         ids = pieces.ids[None].to(device)
@@ -213,8 +216,7 @@ def _collected(
                 "Pass attentions of one model.",
             )
         heads = array.shape[:2]
-        for link in own:
-            _check_link(link, array.shape[2], number)
+        for link in _links(own, array.shape[2], number):
             rows.append(_found(array[:, :, link.query], link, measure))
             offsets.append({target - link.query for target in link.targets})
             chances.append(len(set(link.targets)) / (array.shape[2] - 1))
@@ -259,10 +261,34 @@ def _checked(weights: Any, number: int) -> Float[np.ndarray, "layer head query k
     return array
 
 
-def _check_link(link: Link, size: int, number: int) -> None:
-    places = (link.query, *link.targets)
-    if not link.targets or link.query in link.targets or not all(0 <= it < size for it in places):
+def _links(given: Any, size: int, number: int) -> list[Link]:
+    """A text's links, looked at first; plain tuples are as good."""
+    if not isinstance(given, Iterable):
+        raise CourseError(f"The links of text {number} are {given!r:.40}.", "Pass a list of Link.")
+    return [_link(link, size, number) for link in given]
+
+
+def _link(given: Any, size: int, number: int) -> Link:
+    remedy = "Give positions of words in the text, and one or more targets that are other words"
+    try:
+        query, targets = given
+    except (TypeError, ValueError):
+        raise CourseError(f"Text {number} has {given!r:.40} for a link.", f"{remedy}.") from None
+    try:
+        found = Link(index(query), tuple(index(it) for it in targets))
+    except TypeError:
         raise CourseError(
-            f"Text {number} of {size} words has a link from {link.query} to {link.targets}.",
-            "Give positions of words in the text, and one or more targets that are other words.",
+            f"Text {number} has a link from {query!s:.40} to {targets!s:.40}.",
+            f"{remedy}: Link(3, (1,)).",
+        ) from None
+    places = (found.query, *found.targets)
+    if (
+        not found.targets
+        or found.query in found.targets
+        or not all(0 <= it < size for it in places)
+    ):
+        raise CourseError(
+            f"Text {number} of {size} words has a link from {found.query} to {found.targets}.",
+            f"{remedy}.",
         )
+    return found

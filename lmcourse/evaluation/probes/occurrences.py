@@ -16,7 +16,7 @@ from lmcourse.corpus.tasks.senses import SenseExample
 from lmcourse.corpus.tasks.tagging import TaggingExample
 from lmcourse.corpus.tasks.task import Task
 from lmcourse.errors import CourseError
-from lmcourse.evaluation.columns import column, same_length
+from lmcourse.evaluation.columns import as_arrays, column, same_length
 from lmcourse.evaluation.probes.states import WordVectors
 
 
@@ -98,7 +98,7 @@ def checked(name: str, given: Occurrences) -> Columns:
     words, labels = column(f"{name}.words", given.words), column(f"{name}.labels", given.labels)
     texts = np.arange(len(words)) if given.texts is None else column(f"{name}.texts", given.texts)
     try:
-        vectors = np.asarray(given.vectors, np.float64)
+        vectors = np.asarray(as_arrays(given.vectors), np.float64)
     except ValueError:
         raise CourseError(
             f"{name}.vectors have different widths.", "Take all of them from one layer."
@@ -117,10 +117,10 @@ def checked(name: str, given: Occurrences) -> Columns:
 
 
 def checked_pair(train: Occurrences, test: Occurrences) -> tuple[Columns, Columns]:
-    """Both sets, whose vectors have one width.
+    """Both sets, whose vectors have one width, and words and labels one kind of names.
 
     Raises:
-        CourseError: as `checked`; the widths differ.
+        CourseError: as `checked`; the widths or kinds differ.
     """
     known, asked = checked("train", train), checked("test", test)
     widths = known.vectors.shape[1], asked.vectors.shape[1]
@@ -129,4 +129,13 @@ def checked_pair(train: Occurrences, test: Occurrences) -> tuple[Columns, Column
             f"The vectors have widths {widths[0]} in train and {widths[1]} in test.",
             "Take both from the same layer of the same model.",
         )
+    for what, one, other in (
+        ("Words", known.words, asked.words),
+        ("Labels", known.labels, asked.labels),
+    ):
+        if one.dtype.kind != other.dtype.kind:  # nothing of the one would be found in the other
+            raise CourseError(
+                f"{what} are of type {one.dtype} in train and {other.dtype} in test.",
+                "Name them in one way in both.",
+            )
     return known, asked

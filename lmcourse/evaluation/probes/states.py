@@ -22,6 +22,7 @@ from torch.nn.utils.rnn import pad_sequence
 
 from lmcourse.corpus.bookworld import END
 from lmcourse.errors import CourseError
+from lmcourse.evaluation.logits import check_module
 from lmcourse.models.checkpoint import Model
 from lmcourse.models.sampling import evaluating
 from lmcourse.tokenizers.tokenizer import Tokenizer
@@ -159,6 +160,7 @@ def hidden_states(
         raise CourseError(
             f"pooling={pooling!r} is no choice.", f"Give one of {', '.join(get_args(Pooling))}."
         )
+    check_module(model)
     if batch_size < 1:
         raise CourseError(f"batch_size is {batch_size}.", "Give 1 or more.")
     read = [cut(words, reader) for words in texts]
