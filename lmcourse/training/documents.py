@@ -97,7 +97,8 @@ def _ids_and_words(sentence: Any, name: str) -> tuple[list[int], list[int] | Non
         if len(words) < len(sentence):
             raise CourseError(
                 f"{name} has special tokens: {' '.join(sentence.tokens):.60}.",
-                "Encode it with add_special_tokens=False: a Frame puts them around a text.",
+                "Encode it with add_special_tokens=False, and without padding: a Frame puts them "
+                "around a text.",
             )
         return sentence.ids, words
     try:

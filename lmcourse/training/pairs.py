@@ -50,6 +50,8 @@ class Frame:
     separators: int = 1
 
     def __post_init__(self) -> None:
+        whole_number(self.cls, "cls", type(self).__name__, 0)
+        whole_number(self.sep, "sep", type(self).__name__, 0)
         whole_number(self.separators, "separators", type(self).__name__)
         whole_number(self.max_length, "max_length", type(self).__name__, self.separators + 4)
 

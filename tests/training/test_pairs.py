@@ -336,3 +336,6 @@ def test_what_does_not_suffice_is_refused():
         segment_pairs([*encodings, [special]], frame)
     with pytest.raises(CourseError, match="max_length is 4"):
         Frame(CLS, SEP, 4)
+    for bad in (("[CLS]", SEP), (CLS, None)):
+        with pytest.raises(CourseError, match=r"(cls|sep) is .* in this Frame"):
+            Frame(*bad)
