@@ -20,13 +20,13 @@ from torch import Tensor
 
 from lmcourse import files
 from lmcourse.errors import CourseError
+from lmcourse.models.inputs import whole_number
 from lmcourse.training.run import Run, not_finite, whole
-from lmcourse.training.run_config import plain
-from lmcourse.training.state_files import Damaged, differences, read_state, write_state
+from lmcourse.training.run_config import check_same, plain
+from lmcourse.training.state_files import Damaged, read_state, write_state
 
 _NAME = re.compile(r"step-(\d{9,})(-end)?")
 _PICKLES = (".pt", ".pth", ".bin", ".ckpt", ".pkl", ".pickle")
-_FIXED = re.compile(r"model\b.*|scheduler|stop|.*\.(class|parameters\b.*|groups|parts)")
 _ELSEWHERE = "Or give the checkpoints another folder."
 
 
@@ -56,16 +56,22 @@ class Checkpoints:
         config: Any = None,
         changed: str | Sequence[str] = (),
     ) -> None:
-        if keep < 1:
-            raise CourseError(f"keep={keep} keeps no checkpoint.", "Keep at least 1.")
-        if (every.total_seconds() if isinstance(every, timedelta) else every - 1) < 0:
+        if not isinstance(folder, str | Path):
             raise CourseError(
-                f"every={every} is neither a number of steps from 1 nor a time.",
-                "Give such a number, or datetime.timedelta(minutes=5).",
+                f"folder={folder!r:.60} names no folder.", 'Give a path, such as "runs/bert".'
+            )
+        if not isinstance(every, timedelta):
+            whole_number(every, "every", "Checkpoints (in steps; in time, give a timedelta)")
+        elif every < timedelta(0):
+            raise CourseError(f"every={every} is no time to wait.", "Give timedelta(minutes=5).")
+        whole_number(keep, "keep", "Checkpoints")
+        names = [changed] if isinstance(changed, str) else changed
+        if not isinstance(names, Sequence) or not all(isinstance(name, str) for name in names):
+            raise CourseError(
+                f"changed={changed!r:.60} names no settings.", 'Give ["optimizer.groups"], say.'
             )
         self.folder, self.every, self.keep = Path(folder), every, keep
-        self.config = config
-        self.changed = (changed,) if isinstance(changed, str) else tuple(changed)
+        self.config, self.changed = config, tuple(names)
         self.resumed: int | None = None
         self._saved: tuple[int, int] | None = None  # the moment of the newest checkpoint
         self._looked = 0.0  # when that was, in seconds
@@ -82,7 +88,7 @@ class Checkpoints:
             self._begin(run)
             yield
             if run.moment != self._saved:
-                self.save(run, "This was the last step: the model and its history are in memory")
+                self.save(run, "This was the last step: the model is in memory")
 
     def after(self, run: Run) -> None:
         """Keep the run as it is after this step, if it is time to."""
@@ -164,29 +170,9 @@ class Checkpoints:
             raise CourseError(
                 f"The newest checkpoint is damaged: {error}.", self._older(names)
             ) from error
-        self._compare(state["config"])
+        check_same(state["config"], self._config, self.changed, self.folder)
         run.load_state_dict(state["run"])
         self.resumed, self._saved = run.step, run.moment
-
-    def _compare(self, there: Any) -> None:
-        """See that the configuration is that of the run, but for what is changed on purpose."""
-        unlike = {
-            place: said
-            for place, said in differences(there, self._config)
-            if _FIXED.fullmatch(place) or not any(_within(place, name) for name in self.changed)
-        }
-        if not unlike:
-            return
-        remedy = "Give this run what that one had, or another folder."
-        if not any(map(_FIXED.fullmatch, unlike)):
-            names = list(dict.fromkeys(re.sub(r"(\[\d+\])+$", "", place) for place in unlike))
-            remedy += f" If the change is meant, give Checkpoints(…, changed={names})."
-        more = "; and more" if len(unlike) > 5 else ""
-        raise CourseError(
-            f"The run in {self.folder} has another configuration: "
-            f"{'; '.join([*unlike.values()][:5])}{more}.",
-            remedy,
-        )
 
     def _older(self, names: list[str]) -> str:
         """What to do when the newest of some checkpoints is damaged."""
@@ -281,11 +267,6 @@ class Checkpoints:
             yield
         finally:
             lock.release()
-
-
-def _within(place: str, name: str) -> bool:
-    """Whether a place of the configuration is the named one, or in it."""
-    return place == name or place.startswith((f"{name}.", f"{name}["))
 
 
 def _step(name: str) -> int:

@@ -4,8 +4,9 @@ A run that is taken up again with another learning rate, schedule or order of it
 the old run nor a new one. So a checkpoint has these settings, as JSON, to be compared with.
 """
 
+import re
 import types
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, is_dataclass
 from pathlib import Path
@@ -14,6 +15,12 @@ from typing import Any
 from torch import Tensor
 from torch.optim import Optimizer
 from torch.optim.lr_scheduler import LambdaLR, LRScheduler
+
+from lmcourse.errors import CourseError
+from lmcourse.training.state_files import differences
+
+_FIXED = re.compile(r"model\b.*|scheduler|stop|.*\.(class|parameters\b.*|groups|parts)")
+"""What no change can be meant of: a checkpoint's numbers would have no place there."""
 
 
 def config_of(part: Any) -> dict[str, Any]:
@@ -88,6 +95,35 @@ def _points(curve: Callable[[int], float]) -> list[float]:
         except Exception:  # a table, for example, ends somewhere
             break
     return points
+
+
+def check_same(there: Any, here: Any, changed: Sequence[str], folder: Path) -> None:
+    """See that a configuration is that of the run in a folder.
+
+    Args:
+        changed: the names of what may differ; see `lmcourse.training.checkpoints.Checkpoints`.
+
+    Raises:
+        CourseError: something else differs, or what cannot be changed.
+    """
+    unlike = {
+        place: said
+        for place, said in differences(there, here)
+        if _FIXED.fullmatch(place) or not any(_within(place, name) for name in changed)
+    }
+    if not unlike:
+        return
+    remedy = "Give this run what that one had, or another folder."
+    if not any(map(_FIXED.fullmatch, unlike)):
+        names = list(dict.fromkeys(re.sub(r"(\[\d+\])+$", "", place) for place in unlike))
+        remedy += f" If the change is meant, give Checkpoints(…, changed={names})."
+    said = "; ".join([*unlike.values()][:5]) + "; and more" * (len(unlike) > 5)
+    raise CourseError(f"The run in {folder} has another configuration: {said}.", remedy)
+
+
+def _within(place: str, name: str) -> bool:
+    """Whether a place of the configuration is the named one, or in it."""
+    return place == name or place.startswith((f"{name}.", f"{name}["))
 
 
 def plain(value: Any) -> Any:

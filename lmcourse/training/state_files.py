@@ -12,7 +12,6 @@ import hashlib
 import json
 from collections import Counter
 from collections.abc import Iterator
-from os.path import commonprefix
 from pathlib import Path
 from typing import Any
 
@@ -176,7 +175,8 @@ def differences(there: Any, here: Any, place: str = "") -> Iterator[tuple[str, s
             yield from differences(one, other, f"{place}[{at}]")
     elif there != here:
         one, other = repr(there), repr(here)
-        at = len(commonprefix([one, other]))
+        same = (first == second for first, second in zip(one, other, strict=False))
+        at = next((at for at, equal in enumerate(same) if not equal), min(len(one), len(other)))
         yield place, f"{place} was {_around(one, at)} and is {_around(other, at)}"
 
 

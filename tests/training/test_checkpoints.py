@@ -20,9 +20,10 @@ from torch import nn
 from lmcourse import files
 from lmcourse.errors import CourseError
 from lmcourse.training.checkpoints import Checkpoints
+from lmcourse.training.distributed import Processes
 from lmcourse.training.loop import train
-from lmcourse.training.precision import Precision
-from lmcourse.training.run import Run
+from lmcourse.training.precision import Precision, Scaled
+from lmcourse.training.run import History, Run
 from lmcourse.training.state_files import Damaged, differences, read_state, write_state
 from lmcourse.training.stopping import EarlyStopping
 from tests.training.small_runs import Regression, digest, held_out, small_run
@@ -271,6 +272,52 @@ def test_the_last_few_checkpoints_stay(tmp_path, keep):
     )
 
 
+@pytest.mark.parametrize("deletions", range(4))
+def test_what_is_deleted_is_no_checkpoint_before_its_tensors_are_gone(
+    tmp_path, monkeypatch, deletions
+):
+    model, left = nn.Linear(4, 1), iter(range(deletions, -1, -1))
+    unlink = Path.unlink
+
+    def killed(path, **options):
+        if path.stem.startswith("step-") and next(left) == 0:
+            raise Cut
+        unlink(path, **options)
+
+    with monkeypatch.context() as patch, pytest.raises(Cut):
+        patch.setattr(Path, "unlink", killed)
+        kept = Checkpoints(tmp_path, every=1, keep=1)
+        train(model, Regression(model, 5), checkpoints=kept, watch="nothing")
+    entries = [path.stem for path in tmp_path.glob("*.json")]
+    assert entries and all(read_state(tmp_path, name) for name in entries)
+
+
+def test_processes_agree_whether_a_step_was_kept(tmp_path, monkeypatch):
+    """Where the first process finds the disk full, the others must save with it once more."""
+    heard = []
+
+    class Second(Processes):
+        """One that writes nothing, and is told that the first one could not write, or could."""
+
+        def summed(self, values):
+            heard.append(values)
+            return [float(len(heard) == 1)]
+
+    model = nn.Linear(4, 1)
+    adam = torch.optim.Adam(model.parameters())
+    processes = Second(model)
+    processes.rank = 1
+    losses, history = Regression(model, 3), History()
+    run = Run(model, adam, None, losses, Scaled(model, "float32"), None, history, processes, {})
+    kept = Checkpoints(tmp_path)
+    kept._config = {}
+    run.end_step(1.0, 1.0)
+    kept.save(run)
+    assert kept._saved is None and heard == [[0.0]]
+    kept.save(run)
+    assert kept._saved == run.moment == (1, 0)
+
+
 @pytest.mark.parametrize(("every", "count"), [(timedelta(0), 7), (timedelta(hours=1), 2)])
 def test_checkpoints_by_the_clock(tmp_path, every, count):
     model = nn.Linear(4, 1)
@@ -472,10 +519,19 @@ def test_a_folder_of_something_else_is_refused(tmp_path):
 
 
 @pytest.mark.bad_input
-def test_settings_that_keep_nothing_are_refused(tmp_path):
-    for settings in ({"keep": 0}, {"every": 0}, {"every": timedelta(seconds=-1)}):
-        with pytest.raises(CourseError):
-            Checkpoints(tmp_path, **settings)
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        *(("keep", value) for value in (0, -1, 2.5, "2", None)),
+        *(("every", value) for value in (0, 2.5, "5", None, timedelta(seconds=-1))),
+        *(("folder", value) for value in (5, None, ["runs"])),
+        *(("changed", value) for value in (5, None, [3])),
+    ],
+)
+def test_settings_of_another_kind_are_refused_by_name(tmp_path, name, value):
+    with pytest.raises(CourseError, match=f"^{name}"):
+        Checkpoints(**{"folder": tmp_path, name: value})
+    assert names(tmp_path) == []
 
 
 def test_two_runs_do_not_share_a_folder(tmp_path):
