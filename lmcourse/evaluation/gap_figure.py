@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from lmcourse.evaluation.gap_forms import caption, group, notes
+from lmcourse.evaluation.gap_forms import BESIDE, GAP, caption, group, notes
 from lmcourse.evaluation.gap_tables import GapTable
 from lmcourse.style import BLUE, COLORS, GREEN, INK, ORANGE, PURPLE, use_style
 
@@ -80,7 +80,7 @@ def alt(table: GapTable) -> str:
             f"{model}: {_said(overall)} over all tokens; least for {closest} ({_said(least)}), "
             f"most for {farthest} ({_said(most)})."
         )
-    return " ".join(found + [note for note in notes(table) if "saw" in note])
+    return " ".join(found + [note for note in notes(table) if note not in (GAP, BESIDE)])
 
 
 def _said(nats: float) -> str:

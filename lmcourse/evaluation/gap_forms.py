@@ -4,12 +4,16 @@ import html as escaping
 from collections.abc import Iterator
 
 from lmcourse.evaluation.gap_tables import GapTable
-from lmcourse.evaluation.phenomena import ALL, CLASSES
+from lmcourse.evaluation.phenomena import AGREEMENT, ALL, CLASSES
 
 GAP = "Gap: KL(exact ‖ model) at the places where such a token stands. ±: standard error (reviews)."
 BESIDE = (
     "Loss − floor estimates it over all tokens; over some of them it also counts how readily the "
     "model expects such a token."
+)
+NUMBER = (
+    "Agreement: of the verb's number alone (singular or plural, given that a verb that agrees "
+    "stands there; log 2 = 0.693 is the gap of a model that knows nothing of it)."
 )
 Line = tuple[str, list[str]]  # the group that a row is in, and its cells
 
@@ -26,6 +30,8 @@ def caption(table: GapTable) -> str:
 def notes(table: GapTable) -> list[str]:
     """What is to be known of its numbers."""
     found = [GAP] if len(table.models) > 1 else [GAP, BESIDE]
+    if not {*AGREEMENT}.isdisjoint(table.phenomena):
+        found.append(NUMBER)
     for name in table.models:
         if table.saw_targets(name):
             found.append(

@@ -30,7 +30,8 @@ class GapTable:
     """Models beside the floor, by phenomenon. In a notebook it shows itself.
 
     Its numbers are means over tokens in nats, with standard errors for which reviews are the units:
-    ``nan`` where fewer than two reviews have such a token, or where the mean is infinite.
+    ``nan`` where fewer than two reviews have such a token, or where the mean is infinite. Rows of
+    agreement are of the verb's number alone (`lmcourse.evaluation.agreement`).
 
     Attributes:
         kind: ``"causal"``: each token given all before it; ``"masked"``: given all that are not

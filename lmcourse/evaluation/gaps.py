@@ -15,7 +15,9 @@ and in what p and q are about.
 Over the tokens of *one phenomenon* the two are different things. That a name stands here, and not a
 verb, is part of what is predicted. A model that expects names too readily has a small loss − floor
 over names alone, even below zero, and pays for it at other tokens. The gap is read so: how far is
-the model's answer from the exact one at the places where a name stands.
+the model's answer from the exact one at the places where a name stands. The rows of agreement are
+an exception: they are of the verb's number alone, given that a verb that agrees stands there
+(`lmcourse.evaluation.agreement`), and loss − floor estimates their gap.
 """
 
 import inspect
@@ -28,15 +30,19 @@ from torch import nn
 
 from lmcourse.corpus.bookworld import END, SPLITS, BookWorld, Review
 from lmcourse.errors import CourseError
+from lmcourse.evaluation import agreement
+from lmcourse.evaluation.agreement import VerbNumber
 from lmcourse.evaluation.exact import Exact, Kind, answers_key, exact_answers
 from lmcourse.evaluation.gap_tables import GapTable, Sums
-from lmcourse.evaluation.phenomena import NAMES, Phenomena
+from lmcourse.evaluation.phenomena import AGREEMENT, NAMES, Phenomena
 from lmcourse.evaluation.predictors import Continue, Predict, checked, of_causal, of_masked
 from lmcourse.models.ngram import NGramModel
 
 __all__ = ["GapTable", "Predictor", "divergence", "gap_table"]
 
 Predictor = Continue | Predict | NGramModel | nn.Module
+
+_AGREES = np.isin(NAMES, AGREEMENT)[:, None]
 
 # Reviews by default, the first of the test split: some 12 and 10 seconds the first time.
 REVIEWS: dict[str, int] = {"causal": 300, "masked": 600}
@@ -77,21 +83,24 @@ def gap_table(
         raise CourseError("There is no model.", "Pass one, or a dictionary of models by name.")
     asked = {str(name): _asked(model, world, kind) for name, model in named.items()}
     chosen = _reviews(world, REVIEWS[kind] if reviews is None else reviews, seed)
-    phenomena = Phenomena(world)
+    phenomena, number = Phenomena(world), VerbNumber(world)
     shown = [phenomena.of(review) for review in chosen]
     answers = exact_answers(world, chosen, kind)
     rows = [it[:, answer.places] for it, answer in zip(shown, answers, strict=True)]
     tokens = np.stack([it.sum(1) for it in rows], 1)
     floors, sums = [], {name: Sums(*np.zeros((2, *tokens.shape))) for name in asked}
-    for number, (review, answer, row) in enumerate(zip(chosen, answers, rows, strict=True)):
+    for at, (review, answer, row) in enumerate(zip(chosen, answers, rows, strict=True)):
         targets = np.array(world.encode([*review.tokens, END]))[answer.places]
-        floors.append(_over(row, _floor(answer, targets)))
+        right, plural = number.exact(answer), number.plural(targets)
+        floors.append(_over(row, _floor(answer, targets), agreement.surprise(right, plural)))
         for name, ask in asked.items():
             q = _answered(ask, review, answer, kind, len(world.vocabulary), name)
             with np.errstate(divide="ignore"):
                 loss = -np.log(q[np.arange(len(targets)), targets])
-            sums[name].loss[:, number] = _over(row, loss)
-            sums[name].gap[:, number] = _over(row, divergence(answer, q))
+            found = number.model(q)
+            sums[name].loss[:, at] = _over(row, loss, agreement.surprise(found, plural))
+            gap = divergence(answer, q)
+            sums[name].gap[:, at] = _over(row, gap, agreement.divergence(right, found))
     there = tokens.sum(1) > 0
     return GapTable(
         kind,
@@ -119,9 +128,14 @@ def _floor(exact: Exact, targets: np.ndarray) -> Float[np.ndarray, " predicted"]
     return -np.log(np.bincount(exact.row[stands], exact.probability[stands], len(targets)))
 
 
-def _over(rows: np.ndarray, nats: np.ndarray) -> Float[np.ndarray, " phenomenon"]:
-    """Sums over the tokens of each phenomenon. (A product would make ∞ · 0 of it.)"""
-    return np.where(rows, nats, 0.0).sum(1)
+def _over(
+    rows: np.ndarray, nats: np.ndarray, of_number: np.ndarray
+) -> Float[np.ndarray, " phenomenon"]:
+    """Sums over the tokens of each phenomenon: of what is said there, or of the verb's number.
+
+    (A product in place of ``where`` would make ∞ · 0 of it.)
+    """
+    return np.where(rows, np.where(_AGREES, of_number, nats), 0.0).sum(1)
 
 
 def _asked(model: Any, world: BookWorld, kind: Kind) -> Any:

@@ -32,8 +32,9 @@ BOOK = "title and author"
 PRONOUNS = "pronouns of characters"
 TOPIC = "topic nouns"
 AMBIGUOUS = "ambiguous nouns"
+# Between subject and verb. What is measured there is the verb's number: see .agreement.
 AGREEMENT = (
-    "agreement, no noun between",  # subject and verb; the verb is what is predicted
+    "agreement, no noun between",
     "agreement, 1 noun between",
     "agreement, 2 nouns between",
     "agreement, 3 or more between",
@@ -106,6 +107,12 @@ class Phenomena:
                     verdicts[place] = review.tokens[place] in self.verdicts
                 if tags[place].sense == _RATED and place:
                     stars[place - 1] = True  # the number, which tells them
+
+
+def expected_words(world: BookWorld, wanted: Callable[[Tag], bool]) -> Float[np.ndarray, " word"]:
+    """How often a review is expected to say each word with such a label."""
+    found: np.ndarray = _expected(world, wanted).sum((1, 2))
+    return found
 
 
 def _expected(

@@ -14,8 +14,10 @@ from lmcourse.corpus.bookworld import END
 from lmcourse.corpus.bookworld.floors import hidden_positions
 from lmcourse.errors import CourseError
 from lmcourse.evaluation import exact, gap_figure, gap_forms
+from lmcourse.evaluation.agreement import VerbNumber
+from lmcourse.evaluation.agreement import divergence as divergence_of_numbers
 from lmcourse.evaluation.gap_tables import GapTable, Sums
-from lmcourse.evaluation.gaps import gap_table
+from lmcourse.evaluation.gaps import divergence, gap_table
 from lmcourse.evaluation.phenomena import AGREEMENT, ALL, CLASSES, NAMES, Phenomena
 from lmcourse.models.gpt import GPTConfig, GPTForCausalLM
 from lmcourse.models.ngram import NGramModel
@@ -47,6 +49,19 @@ def uniform(tokens, hidden=None):
     return np.full((count, WIDTH), 1 / WIDTH)
 
 
+SINGULAR, PLURAL = ("is", "seems", "feels"), ("are", "seem", "feel")
+
+
+def number_by_hand(p, q, verb):
+    """KL and loss of a verb's number, given that it is a verb that agrees."""
+    both = []
+    for row in (p, q):
+        one, several = (sum(row[WORLD.encode([it])[0]] for it in its) for its in (SINGULAR, PLURAL))
+        both.append((one / (one + several), several / (one + several)))
+    gap = sum(a * np.log(a / b) for a, b in zip(*both, strict=True) if a > 0)
+    return gap, -np.log(both[1][verb in PLURAL])
+
+
 def by_hand(rows_of, kind="causal", reviews=REVIEWS):
     """For each word class and some phenomena: count, mean KL, mean loss; a loop over tokens."""
     found = defaultdict(list)
@@ -65,7 +80,9 @@ def by_hand(rows_of, kind="causal", reviews=REVIEWS):
             both = gap, -np.log(q[k, WORLD.encode([tokens[place]])[0]])
             names = [ALL, classes[parts[place]]]
             if place in verbs:
-                names.append(AGREEMENT[min(3, verbs[place])])
+                found[AGREEMENT[min(3, verbs[place])]].append(
+                    number_by_hand(p[k], q[k], tokens[place])
+                )
             if place < len(tokens) - 1 and review.antecedents[place]:
                 names.append("pronouns of characters")
             if place < len(tokens) - 1 and review.senses[place] not in (None, "rating"):
@@ -584,3 +601,86 @@ def test_a_network_is_asked_as_it_is():
     for what in NUMBERS:
         mine, theirs = (getattr(table, what)("nouns", name) for name in ("ours", "by hand"))
         np.testing.assert_allclose(mine, theirs, rtol=1e-5)
+
+
+# ----------------------------------------------------------------------------------- agreement
+
+
+def numberless(tokens):
+    """The exact answer, but that each number is equally likely, whatever the subject."""
+    rows = next_tokens(tokens)
+    for one, several in zip(SINGULAR, PLURAL, strict=True):
+        pair = WORLD.encode([one, several])
+        rows[:, pair] = rows[:, pair].mean(1, keepdims=True)
+    return rows
+
+
+def verbless(tokens):
+    """The exact number of a verb, in an answer that nearly never expects one."""
+    rows = next_tokens(tokens)
+    verbs = WORLD.encode([*SINGULAR, *PLURAL])
+    rows[:, verbs] *= 1e-6
+    return rows / rows.sum(1, keepdims=True)
+
+
+def test_agreement_is_of_the_number_alone():
+    models = {"uniform": uniform, "numberless": numberless, "verbless": verbless, "e": next_tokens}
+    table = gap_table(models, WORLD, reviews=REVIEWS)
+    rows = [name for name in AGREEMENT if name in table.phenomena]
+    assert len(rows) >= 3
+    for name in rows:
+        assert table.floor(name).value == pytest.approx(0, abs=1e-9)  # the subject tells it
+        for blind in ("uniform", "numberless"):
+            assert table.gap(name, blind).value == pytest.approx(np.log(2), abs=1e-9)
+            assert table.loss(name, blind).value == pytest.approx(np.log(2), abs=1e-9)
+        for knows in ("verbless", "e"):
+            assert table.gap(name, knows).value == pytest.approx(0, abs=1e-9)
+            assert table.loss(name, knows).value == pytest.approx(0, abs=1e-9)
+    assert table.gap(ALL, "verbless").value > table.gap(ALL, "numberless").value > 0
+    assert not any(table.saw_targets(name) for name in models)
+    forms = repr(table), table.markdown(), table._repr_html_(), gap_figure.alt(table)
+    assert all("a verb that agrees" in form for form in forms)
+    short = table_of(np.array([[9, 9]]), np.ones((1, 2)), np.ones((1, 2)))
+    assert "a verb that agrees" not in repr(short)
+
+
+def test_a_model_to_which_no_verb_is_possible_has_no_number():
+    def never(tokens):
+        rows = uniform(tokens)
+        rows[:, WORLD.encode([*SINGULAR, *PLURAL])] = 0
+        return rows / rows.sum(1, keepdims=True)
+
+    table = gap_table(never, WORLD, reviews=REVIEWS)
+    assert np.isinf(table.gap(AGREEMENT[1]).value) and np.isinf(table.loss(AGREEMENT[1]).value)
+
+
+def test_the_number_is_a_part_of_the_whole():
+    """The chain rule, at places where such a verb may stand."""
+    number = VerbNumber(WORLD)
+    assert [[WORLD.vocabulary[i] for i in ids] for ids in number.forms] == [
+        sorted(SINGULAR),
+        sorted(PLURAL),
+    ]
+    draw = np.random.default_rng(0)
+    review = REVIEWS[0]
+    (answer,) = exact.exact_answers(WORLD, [review], "causal")
+    p = next_tokens(review.tokens)
+    q = draw.dirichlet(np.ones(WIDTH), len(p))
+    of = divergence_of_numbers(number.exact(answer), number.model(q))
+    checked = 0
+    for k in [it.verb for it in review.agreements]:
+        groups = [*number.forms, np.setdiff1d(np.arange(WIDTH), np.concatenate(number.forms))]
+        a, b = ([row[ids].sum() for ids in groups] for row in (p[k], q[k]))
+        verb, other = sum(a[:2]), sum(b[:2])
+        whether = verb * np.log(verb / other)
+        whether += (1 - verb) * np.log((1 - verb) / (1 - other)) if verb < 1 else 0
+        within = sum(
+            p[k, w] * np.log(p[k, w] / a[g] * b[g] / q[k, w])
+            for g, ids in enumerate(groups)
+            for w in ids
+            if p[k, w] > 0
+        )
+        whole = divergence(answer, q)[k]
+        assert whether + verb * of[k] + within == pytest.approx(whole)
+        checked += 1
+    assert checked
