@@ -8,13 +8,16 @@ import math
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+import numpy as np
 import torch
 from torch import Tensor, nn
 from torch.optim.lr_scheduler import LRScheduler, ReduceLROnPlateau
 
 from lmcourse.errors import CourseError
 from lmcourse.models.inputs import whole_number
+from lmcourse.training.batches import BatchLosses
 from lmcourse.training.checkpoints import Checkpoints
+from lmcourse.training.distributed import without_gradient
 from lmcourse.training.run import Run, not_finite
 from lmcourse.training.stopping import EarlyStopping
 
@@ -97,6 +100,33 @@ def check_parts(run: Run) -> None:
             "another model.",
             "Build the optimizer from the parameters of this model: model.parameters().",
         )
+    losses, place = run.losses, (run.processes.rank, run.processes.count)
+    if isinstance(losses, BatchLosses) and (losses.rank, losses.count) != place:
+        raise CourseError(
+            f"The losses read share {losses.rank} of {losses.count} of each batch, and this is "
+            f"process {place[0]} of {place[1]}.",
+            "Build them after parallel(model), and leave their share= out.",
+        )
+
+
+def _check_exchange(run: Run, norm: float) -> None:
+    """See that all processes have the same gradient, until one was finite."""
+    count, rank = run.processes.count, run.processes.rank
+    if count == 1 or run.exchanged:
+        return
+    norms = run.processes.summed([norm if at == rank else 0.0 for at in range(count)])
+    run.exchanged = all(map(math.isfinite, norms))
+    if not np.allclose(norms, norms[0], rtol=1e-5, atol=0, equal_nan=True):
+        parameters = run.module.named_parameters()
+        idle = [name for name, p in parameters if p.requires_grad and p.grad is None]
+        if idle:
+            raise without_gradient(idle)
+        raise CourseError(
+            f"The gradients of the {count} processes differ, and so would their models: their "
+            f"norms are {', '.join(f'{it:.4g}' for it in norms)}.",
+            "Build the losses and the optimizer from model = parallel(model), not from the model "
+            "that was given to it.",
+        )
 
 
 def checked_loss(loss: Any, step: int) -> tuple[Tensor, float]:
@@ -132,7 +162,8 @@ def check_step(
     Where there are checkpoints, what the run was before this step is kept.
 
     Raises:
-        CourseError: no gradient has arrived; or the loss or the gradient is not finite.
+        CourseError: no gradient has arrived; or processes have different ones; or the loss or the
+            gradient is not finite.
     """
     if not gradients:
         raise CourseError(
@@ -141,6 +172,7 @@ def check_step(
             "Build the losses from this model, after it was built for the last time; and freeze "
             "only parameters that the optimizer does not have.",
         )
+    _check_exchange(run, norm)
     if math.isfinite(loss) and (math.isfinite(norm) or run.scaled.may_overflow):
         return
     parameters = dict(run.module.named_parameters())

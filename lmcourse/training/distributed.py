@@ -135,12 +135,17 @@ class Replicated(DistributedDataParallel):
             names = [name for name, p in self.module.named_parameters() if p.requires_grad]
             numbers = re.search(r"did not receive grad for rank \d+:([ \d]+)", str(error))
             idle = [names[int(at)] for at in numbers[1].split()] if numbers else ["(unknown)"]
-            raise CourseError(
-                "Processes exchange the gradient of each parameter, and some had none in the last "
-                f"step: {', '.join(idle[:5])}{' and more' if len(idle) > 5 else ''}.",
-                "Before parallel(model), freeze what the loss does not depend on "
-                "(….requires_grad_(False)); or train with parallel(model, sharded=True).",
-            ) from error
+            raise without_gradient(idle) from error
+
+
+def without_gradient(names: Sequence[str]) -> CourseError:
+    """What is said of parameters whose gradient the processes could not exchange."""
+    return CourseError(
+        "Processes exchange the gradient of each parameter, and some had none in a step: "
+        f"{', '.join(names[:5])}{' and more' if len(names) > 5 else ''}.",
+        "Before parallel(model), freeze what the loss does not depend on "
+        "(….requires_grad_(False)); or train with parallel(model, sharded=True).",
+    )
 
 
 def parallel(model: nn.Module, *, sharded: bool = False) -> nn.Module:

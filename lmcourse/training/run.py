@@ -49,6 +49,7 @@ class Run:
     Attributes:
         losses: what computes the next loss; with checkpoints, it must be `Resumable`.
         settings: those of the loop itself, such as ``clip``.
+        exchanged: whether the processes were seen to have one gradient.
     """
 
     model: nn.Module
@@ -60,6 +61,7 @@ class Run:
     history: History
     processes: Processes
     settings: dict[str, Any]
+    exchanged: bool = False
     _before: dict[str, Any] | None = None  # what the step that is being computed has used up
 
     @property

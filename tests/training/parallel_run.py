@@ -18,9 +18,12 @@ from lmcourse.models.albert import AlbertConfig, AlbertForMaskedLM
 from lmcourse.models.bert import BertConfig
 from lmcourse.models.bert_heads import BertForMaskedLM, BertForPreTraining
 from lmcourse.models.inputs import IGNORED
+from lmcourse.training.batches import BatchLosses
 from lmcourse.training.checkpoints import Checkpoints
 from lmcourse.training.distributed import Processes, here, parallel, unwrapped
 from lmcourse.training.loop import train
+from lmcourse.training.masking import Masking
+from lmcourse.training.objectives import MaskedLM
 
 STEPS = 50
 SETTINGS = {
@@ -64,6 +67,18 @@ class Shares:
         self.at = state["at"]
 
 
+def batches(model: nn.Module, steps: int, share: tuple[int, int] | None = None) -> BatchLosses:
+    """Losses of the package's own: five masked texts a step, of different lengths."""
+    generator = torch.Generator().manual_seed(9)
+    lengths = torch.randint(3, 12, (41,), generator=generator).tolist()
+    examples = [
+        {"input_ids": torch.randint(5, 20, (length,), generator=generator).tolist()}
+        for length in lengths
+    ]
+    objective = MaskedLM(model, Masking(3, 20))
+    return BatchLosses(objective, examples, steps=steps, batch_size=5, share=share)
+
+
 def built(kind=BertForMaskedLM, sharded=False) -> nn.Module:
     """A model in float64; each process begins with other parameters."""
     torch.manual_seed(here().rank)
@@ -71,10 +86,10 @@ def built(kind=BertForMaskedLM, sharded=False) -> nn.Module:
     return parallel(kind(config).double(), sharded=sharded)
 
 
-def trained(model: nn.Module, steps=STEPS, **options):
+def trained(model: nn.Module, steps=STEPS, losses_of=Shares, **options):
     """The whole model, the losses and the gradients' norms after so many steps."""
     adam = torch.optim.AdamW(model.parameters(), lr=1e-2)
-    losses = Shares(model, steps * options.get("accumulate", 1))
+    losses = losses_of(model, steps * options.get("accumulate", 1))
     history = train(model, losses, optimizer=adam, clip=0.5, **({"watch": "nothing"} | options))
     state = {name: t.tolist() for name, t in unwrapped(model).state_dict().items()}
     return {"state": state, **vars(history)}
@@ -133,6 +148,24 @@ def idle():
         return str(error)
 
 
+def apart():
+    """What is said where processes would train apart, or read the same; and the steps taken."""
+    found = []
+    for way in range(3):
+        model = built()
+        whole = model.module
+        losses = (Shares(whole, 3), batches(whole, 3), batches(model, 3, share=(0, 1)))[way]
+        before = torch.cat([p.detach().flatten() for p in model.parameters()])
+        try:
+            train(model, losses, watch="nothing")
+            said = ""
+        except CourseError as error:
+            said = str(error)
+        after = torch.cat([p.detach().flatten() for p in model.parameters()])
+        found.append([said, torch.equal(before, after)])
+    return found
+
+
 def failing():
     """The last process fails in its fourth step; the others wait for it."""
     model = built()
@@ -166,6 +199,10 @@ WAYS = {
     "idle": lambda folder: idle(),
     "begun": lambda folder: begun(folder, False),
     "begun, sharded": lambda folder: begun(folder, True),
+    "batches": lambda folder: trained(built(), losses_of=batches),
+    "batches, sharded": lambda folder: trained(built(sharded=True), losses_of=batches),
+    "batches, accumulated": lambda folder: trained(built(), losses_of=batches, accumulate=2),
+    "apart": lambda folder: apart(),
     "ended": lambda folder: ended(folder, False),
     "ended, sharded": lambda folder: ended(folder, True),
     "dropout": lambda folder: dropout(False),

@@ -26,6 +26,9 @@ TOGETHER = (
     "accumulated, sharded",
     "idle, sharded",
     "ALBERT, sharded",
+    "batches",
+    "batches, sharded",
+    "batches, accumulated",
     "ended",
     "ended, sharded",
 )
@@ -49,7 +52,7 @@ def runs(tmp_path_factory):
     """What two processes find, each; what one finds; and what was printed."""
     folder = tmp_path_factory.mktemp("runs")
     parallel_run.main(folder, ["begun", "begun, sharded"])
-    ways = [*TOGETHER, "begun", "begun, sharded", "watched", "idle"]
+    ways = [*TOGETHER, "begun", "begun, sharded", "watched", "idle", "apart"]
     ways += [
         f"{way}{how}" for way in ("dropout", "exchanged", "saved") for how in ("", ", sharded")
     ]
@@ -100,9 +103,18 @@ def test_gradients_are_exchanged_once_a_step(runs):
 
 def test_parameters_without_gradient_are_named(runs):
     for found in runs[:2]:
-        assert "some had none in the last step: bert.pooler.dense.weight" in found["idle"]
+        assert "some had none in a step: bert.pooler.dense.weight" in found["idle"]
         assert "relationship.dense.bias." in found["idle"]
         assert "sharded=True" in found["idle"]
+
+
+def test_losses_that_are_not_the_processes_own_are_refused_before_a_step_is_taken(runs):
+    for found in runs[:2]:
+        assert all(unchanged for _, unchanged in found["apart"])
+        mine, batches, share = (said for said, _ in found["apart"])
+        for said in (mine, batches):
+            assert "gradients of the 2 processes differ" in said and "parallel(model)" in said
+        assert "share 0 of 1" in share and "after parallel(model)" in share
 
 
 def test_a_whole_model_is_saved(runs):
