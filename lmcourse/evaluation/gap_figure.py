@@ -1,25 +1,30 @@
 """A gap table as a picture: one dot a model in each row, and the floor at zero."""
 
-from typing import TYPE_CHECKING
+from collections import Counter
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from lmcourse.evaluation.gap_forms import BESIDE, GAP, caption, group, notes
 from lmcourse.evaluation.gap_tables import GapTable
+from lmcourse.evaluation.uncertainty import Score
 from lmcourse.style import BLUE, COLORS, GREEN, INK, ORANGE, PURPLE, use_style
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-_MARKERS = "osD^vP"
-_WIDE = 1.96  # standard errors: 95 in 100 such bars hold the true gap
+_MARKERS = "osD^vPX"  # seven, and six colors: both repeat together after 42 models only
 _ROOM = 0.5  # rows, between two groups
+_ARROW = 27  # points that an arrow takes
+_UNTOLD = "A hollow dot has no interval: fewer than two reviews have such a token."
 
 
 def drawn(table: GapTable) -> "Figure":
     """The figure: gaps in nats to the right, phenomena downward; bars are 95 % intervals.
 
-    A gap that is infinite is an arrow at the right-hand edge.
+    A gap that is infinite is an arrow at the right-hand edge; one whose error cannot be told is
+    hollow.
     """
     import matplotlib.pyplot as plt
 
@@ -27,46 +32,78 @@ def drawn(table: GapTable) -> "Figure":
     places = _places(table)
     fig, axes = plt.subplots(figsize=(7.2, 0.28 * (max(places) + 1) + 1.1))
     axes.axvline(0, color=INK, linewidth=1.2)
-    models = list(table.models)
-    colors = _colors(models)
-    step = 0.6 / max(len(models), 2)
-    for number, model in enumerate(models):
-        y = np.array(places) + (number - (len(models) - 1) / 2) * step
-        gaps = [table.gap(name, model) for name in table.phenomena]
-        nats = np.array([gap.value for gap in gaps])
-        errors = np.nan_to_num(np.array([gap.error for gap in gaps]) * _WIDE)
-        seen = np.isfinite(nats)
-        axes.errorbar(
-            nats[seen],
-            y[seen],
-            xerr=errors[seen],
-            label=model,
-            color=colors[model],
-            marker=_MARKERS[number % len(_MARKERS)],
-            linestyle="",
-            elinewidth=1.2,
-        )
-        for at in y[~seen]:
-            axes.annotate(
-                "→ ∞",
-                (1, at),
-                xycoords=("axes fraction", "data"),
-                ha="right",
-                va="center",
-                color=colors[model],
-                fontsize=9,
-            )
+    looks = _looks(list(table.models))
+    arrows: Counter[float] = Counter()  # in each row
+    handles = []
+    for number, (model, (color, marker)) in enumerate(looks.items()):
+        shift = (number - (len(looks) - 1) / 2) * 0.6 / max(len(looks), 2)
+        scores = [table.gap(name, model) for name in table.phenomena]
+        handles.append(_dots(axes, np.array(places) + shift, scores, color, marker))
+        for place, score in zip(places, scores, strict=True):
+            if not np.isfinite(score.value):
+                _arrow(axes, place + shift, arrows[place], color)
+                arrows[place] += 1
     axes.set_yticks(places, table.phenomena)
     axes.set_ylim(max(places) + 0.6, -0.6)
+    if sum(arrows.values()) == len(looks) * len(places):  # there is no number to be read off
+        axes.set_xlim(0, 1)
+        axes.set_xticks([0])
     axes.set_xlim(left=min(0.0, axes.get_xlim()[0]))
     axes.grid(axis="y", visible=False)
-    axes.set_xlabel("gap: KL(exact ‖ model) in nats a token, with 95 % intervals", loc="right")
+    bars = "95 % intervals" + " (hollow: none can be told)" * _some_untold(table)
+    axes.set_xlabel(f"gap: KL(exact ‖ model) in nats a token, with {bars}", loc="right")
     axes.annotate(
         "floor", (0, 1), (0, 3), ("data", "axes fraction"), "offset points", ha="center", fontsize=9
     )
-    if len(models) > 1:
-        fig.legend(loc="outside upper left", ncols=min(len(models), 4))
+    if len(looks) > 1:
+        # A name is text: no formula, and not left out where it begins with "_".
+        legend = fig.legend(
+            handles, ["model"] * len(looks), loc="outside upper left", ncols=min(len(looks), 4)
+        )
+        for text, name in zip(legend.get_texts(), looks, strict=True):
+            text.set_parse_math(False)
+            text.set_text(name)
     return fig
+
+
+def _dots(axes: "Axes", y: np.ndarray, scores: list[Score], color: str, marker: str) -> Any:
+    """One model's finite gaps, with their intervals."""
+    seen = np.isfinite([it.value for it in scores])
+    value, error, low, high = np.array(scores).T[:, seen]
+    dots = axes.errorbar(
+        value,
+        y[seen],
+        xerr=[value - low, high - value],
+        color=color,
+        marker=marker,
+        linestyle="",
+        elinewidth=1.2,
+    )
+    hollow = np.isnan(error)
+    if hollow.any():
+        (over,) = axes.plot(value[hollow], y[seen][hollow], color=color, marker=marker, zorder=3)
+        over.set(linestyle="", markerfacecolor=axes.get_facecolor())
+    return dots
+
+
+def _arrow(axes: "Axes", y: float, before: int, color: str) -> None:
+    """An infinite gap, to the left of those in the same row."""
+    axes.annotate(
+        "→ ∞",
+        (1, y),
+        (-_ARROW * before, 0),
+        ("axes fraction", "data"),
+        "offset points",
+        ha="right",
+        va="center",
+        color=color,
+        fontsize=9,
+    )
+
+
+def _some_untold(table: GapTable) -> bool:
+    scores = (table.gap(name, model) for model in table.models for name in table.phenomena)
+    return any(np.isfinite(it.value) and np.isnan(it.error) for it in scores)
 
 
 def alt(table: GapTable) -> str:
@@ -80,6 +117,7 @@ def alt(table: GapTable) -> str:
             f"{model}: {_said(overall)} over all tokens; least for {closest} ({_said(least)}), "
             f"most for {farthest} ({_said(most)})."
         )
+    found += [_UNTOLD] * _some_untold(table)
     return " ".join(found + [note for note in notes(table) if note not in (GAP, BESIDE)])
 
 
@@ -96,6 +134,15 @@ def _places(table: GapTable) -> list[float]:
         places.append(at)
         last = part
     return places
+
+
+def _looks(models: list[str]) -> dict[str, tuple[str, str]]:
+    """Color and marker of each model, no two alike."""
+    colors, found = _colors(models), dict[str, tuple[str, str]]()
+    for number, model in enumerate(models):
+        own = [(colors[model], _MARKERS[(number + k) % len(_MARKERS)]) for k in range(7)]
+        found[model] = next((it for it in own if it not in found.values()), own[0])
+    return found
 
 
 def _colors(models: list[str]) -> dict[str, str]:
