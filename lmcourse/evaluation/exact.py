@@ -22,6 +22,7 @@ from lmcourse import files
 from lmcourse.corpus.bookworld import END, BookWorld, Review
 from lmcourse.corpus.bookworld.floors import MASKED_SHARE, hidden_positions
 from lmcourse.corpus.download import cache_folder
+from lmcourse.errors import CourseError
 
 Kind = Literal["causal", "masked"]
 
@@ -44,6 +45,16 @@ class Exact(NamedTuple):
     row: Int[np.ndarray, " entry"]
     word: Int[np.ndarray, " entry"]
     probability: Float[np.ndarray, " entry"]
+
+
+def check_world(world: Any) -> None:
+    """See that a world is one.
+
+    Raises:
+        CourseError: it is something else.
+    """
+    if not isinstance(world, BookWorld):
+        raise CourseError(f"{world!r:.40} is no BookWorld.", "Pass one: BookWorld().")
 
 
 def predicted_places(review: Review, kind: Kind) -> list[int]:

@@ -32,7 +32,7 @@ from lmcourse.corpus.bookworld import END, SPLITS, BookWorld, Review
 from lmcourse.errors import CourseError
 from lmcourse.evaluation import agreement
 from lmcourse.evaluation.agreement import VerbNumber
-from lmcourse.evaluation.exact import Exact, Kind, answers_key, exact_answers
+from lmcourse.evaluation.exact import Exact, Kind, answers_key, check_world, exact_answers
 from lmcourse.evaluation.gap_tables import GapTable, Sums
 from lmcourse.evaluation.phenomena import AGREEMENT, NAMES, Phenomena
 from lmcourse.evaluation.predictors import Continue, Predict, checked, of_causal, of_masked
@@ -65,7 +65,8 @@ def gap_table(
     Args:
         models: one model, or several by name. A model is what answers: `world.next_tokens` or
             `world.masked_posterior` themselves, `of_causal` or `of_masked` of a model, or any
-            function of the same kind. An n-gram model or a module is passed to these two first.
+            function of the same kind. An n-gram model or a module is passed to these two first;
+            so is what `lmcourse.hub.load` gives, with its tokenizer's ids.
         world: what the reviews are from.
         kind: ``"causal"`` or ``"masked"``.
         reviews: how many are drawn, or reviews of this world; None: 300, or 600 of ``"masked"``,
@@ -76,12 +77,10 @@ def gap_table(
         CourseError: there is no review, or one is no review of the world's; a model is of another
             kind or another vocabulary, or what it returns are no distributions.
     """
+    check_world(world)
     if kind not in ("causal", "masked"):
         raise CourseError(f"The kind {kind!r} is not known.", 'Choose "causal" or "masked".')
-    named = dict(models) if isinstance(models, Mapping) else {"model": models}
-    if not named:
-        raise CourseError("There is no model.", "Pass one, or a dictionary of models by name.")
-    asked = {str(name): _asked(model, world, kind) for name, model in named.items()}
+    asked = {name: _asked(model, world, kind) for name, model in _named(models).items()}
     chosen = _reviews(world, REVIEWS[kind] if reviews is None else reviews, seed)
     phenomena, number = Phenomena(world), VerbNumber(world)
     shown = [phenomena.of(review) for review in chosen]
@@ -138,16 +137,39 @@ def _over(
     return np.where(rows, np.where(_AGREES, of_number, nats), 0.0).sum(1)
 
 
+def _named(models: Any) -> dict[str, Any]:
+    """The models by name."""
+    if isinstance(models, list | tuple):
+        raise CourseError(
+            f"A {type(models).__name__} of {len(models)} models has no names for them.",
+            'Pass them by name: {"bigram": …, "LSTM": …}.',
+        )
+    if not isinstance(models, Mapping):
+        return {"model": models}
+    if not models:
+        raise CourseError("There is no model.", "Pass one, or a dictionary of models by name.")
+    found: dict[str, Any] = {}
+    for name, model in models.items():
+        if str(name) in found:
+            raise CourseError(f"Two models are named {str(name)!r}.", "Give each its own name.")
+        found[str(name)] = model
+    return found
+
+
 def _asked(model: Any, world: BookWorld, kind: Kind) -> Any:
     """A model as a function of tokens, or of tokens and hidden places."""
+    ids, inside = None, getattr(model, "model", None)
+    if not isinstance(model, nn.Module) and isinstance(inside, nn.Module):  # what the hub loads
+        tokenizer = getattr(model, "tokenizer", None)
+        model, ids = inside, None if tokenizer is None else tokenizer.get_vocab()
     if isinstance(model, nn.Module | NGramModel):
-        return of_causal(model, world) if kind == "causal" else of_masked(model, world)
+        return (of_causal if kind == "causal" else of_masked)(model, world, ids)
     try:
         inspect.signature(model).bind(*(["tokens"] if kind == "causal" else ["tokens", "hidden"]))
     except (TypeError, ValueError):
         wanted = "(tokens)" if kind == "causal" else "(tokens, hidden)"
         raise CourseError(
-            f"{model!r} is not what answers {wanted}, as the kind {kind!r} needs.",
+            f"{model!r:.80} is not what answers {wanted}, as the kind {kind!r} needs.",
             f"Pass of_{kind}(model, world), or kind="
             f"{'masked' if kind == 'causal' else 'causal'!r} if it is of the other kind.",
         ) from None
@@ -155,8 +177,8 @@ def _asked(model: Any, world: BookWorld, kind: Kind) -> Any:
 
 
 def _reviews(world: BookWorld, reviews: int | Sequence[Review], seed: int) -> list[Review]:
-    if isinstance(reviews, int):
-        chosen = world.sample(reviews, seed)
+    if isinstance(reviews, int | np.integer) and not isinstance(reviews, bool):
+        chosen = world.sample(int(reviews), seed)
     elif isinstance(reviews, Sequence) and all(isinstance(it, Review) for it in reviews):
         chosen = list(reviews)
     else:

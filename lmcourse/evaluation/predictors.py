@@ -19,7 +19,8 @@ from torch import Tensor, nn
 
 from lmcourse.corpus.bookworld import END, BookWorld
 from lmcourse.errors import CourseError
-from lmcourse.evaluation.logits import FORWARD, MASKED, asking, check_looks_ahead
+from lmcourse.evaluation.exact import check_world
+from lmcourse.evaluation.logits import FORWARD, MASKED, asking, check_looks_ahead, check_module
 from lmcourse.models.ngram import NGramModel
 from lmcourse.models.sampling import evaluating
 
@@ -88,7 +89,8 @@ def of_masked(
     Args:
         model: one of ours that, called with ``input_ids`` (batch, time), returns ``logits`` or
             ``prediction_logits`` of the token at each place.
-        world: whose words it predicts.
+        world: whose words it predicts. In a model over these alone, 0 is a word: build it with
+            ``pad_token_id=None``, or the embedding of that word is never trained.
         ids: as in `of_causal`, with [MASK] or <mask>. Where it has [CLS] or <s>, texts are read
             behind that and before the end mark. None: a word's place in ``world.vocabulary``, and
             [MASK] behind all of them.
@@ -111,8 +113,7 @@ def of_masked(
             read[place] = mask
         around = int(start >= 0)
         if around:
-            whole = tokens[-1:] == [END]
-            read = [start, *read, *([] if whole else [known.end])]
+            read = [start, *read, *([] if tokens[-1:] == [END] else [known.end])]
         logits = _scores(model, read, MASKED)
         return known.softmax(logits[torch.tensor(hidden, dtype=torch.long) + around])
 
@@ -198,6 +199,7 @@ class _Ids:
     """Where a model has the words of a world."""
 
     def __init__(self, world: BookWorld, ids: Mapping[str, int] | None) -> None:
+        check_world(world)
         self.world, self.ids = world, ids
         if ids is None:
             self.columns = list(range(len(world.vocabulary)))
@@ -259,6 +261,7 @@ def _scores(
 
 def _check_model(model: nn.Module, known: _Ids, mask: int | None = None) -> None:
     """See that a model, where it tells its size, has all words, and a mask if it needs one."""
+    check_module(model)
     size = getattr(getattr(model, "config", None), "vocab_size", None)
     if not isinstance(size, int):
         return

@@ -47,6 +47,8 @@ class Score(NamedTuple):
     def __str__(self) -> str:
         if np.isinf(self.value):
             return "∞" if self.value > 0 else "−∞"
+        if np.isnan(self.value):
+            return "?"
         error = f"{self.error:.3f}" if np.isfinite(self.error) else "?"
         value = round(self.value, 3) + 0.0  # which makes 0 of −0
         return f"{value:.3f} ± {error}".replace("-", "−")

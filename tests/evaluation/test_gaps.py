@@ -2,6 +2,7 @@
 
 import json
 from collections import Counter, defaultdict
+from dataclasses import replace
 from functools import cache
 from itertools import pairwise
 
@@ -9,6 +10,7 @@ import numpy as np
 import pytest
 import torch
 
+from lmcourse import hub
 from lmcourse.corpus import BookWorld
 from lmcourse.corpus.bookworld import END
 from lmcourse.corpus.bookworld.floors import hidden_positions
@@ -19,8 +21,12 @@ from lmcourse.evaluation.agreement import divergence as divergence_of_numbers
 from lmcourse.evaluation.gap_tables import GapTable, Sums
 from lmcourse.evaluation.gaps import divergence, gap_table
 from lmcourse.evaluation.phenomena import AGREEMENT, ALL, CLASSES, NAMES, Phenomena
+from lmcourse.evaluation.predictors import of_causal, of_masked
+from lmcourse.models.bert import BertConfig
+from lmcourse.models.bert_heads import BertForMaskedLM
 from lmcourse.models.gpt import GPTConfig, GPTForCausalLM
 from lmcourse.models.ngram import NGramModel
+from lmcourse.tokenizers import Tokenizer, WordLevel
 
 WORLD = BookWorld()
 WIDTH = len(WORLD.vocabulary)
@@ -314,6 +320,13 @@ def test_a_model_that_sees_its_targets_is_found_out():
             assert table.gap(phenomenon, name).value >= 0
 
 
+def test_sums_that_miss_one_are_no_gap():
+    """What float32 leaves out of a distribution is none of the model's knowledge."""
+    for factor in (1 - 9e-6, 1 + 9e-6):
+        table = gap_table(lambda t, by=factor: next_tokens(t) * by, WORLD, reviews=REVIEWS[:3])
+        assert table.gap().value < 1e-9 and abs(table.difference().value) < 1e-9
+
+
 def test_rounding_is_no_cheat():
     counts = np.full((1, 50), 150)
     floors = np.random.default_rng(0).normal(150, 5, (1, 50))
@@ -390,6 +403,9 @@ def test_an_impossible_word_costs_infinitely_much():
     assert table.gap(ALL, "half").value == np.inf and not table.saw_targets("half")
     assert "∞" in repr(table) and np.isfinite(table.gap(ALL, "uniform").value)
     assert np.isinf(table.compare("half", "uniform").value)
+    both = table | gap_table({"other": half["half"]}, WORLD, reviews=REVIEWS[:5])
+    assert np.isnan(both.compare("half", "other").value)  # ∞ − ∞
+    assert str(both.compare("half", "other")) == "?"
     figure = gap_figure.drawn(table)
     assert any(it.get_text() == "→ ∞" for it in figure.axes[0].texts)
     assert "half: infinite over all tokens" in gap_figure.alt(table)
@@ -572,6 +588,18 @@ def test_exact_answers_are_computed_once(monkeypatch):
         exact.exact_answers(WORLD, reviews[1:], "causal")
 
 
+def test_masked_answers_are_of_a_reviews_own_places(monkeypatch):
+    """Which tokens are hidden depends on a review's seed and index, not on its words."""
+    monkeypatch.setattr(exact, "_RECENT", {})
+    review = REVIEWS[0]
+    twins = [review, replace(review, index=review.index + 1), replace(review, seed=3)]
+    assert len({tuple(hidden_positions(it)) for it in twins}) == 3
+    for twin in twins:
+        (answer,) = exact.exact_answers(WORLD, [twin], "masked")
+        assert answer.places.tolist() == hidden_positions(twin)
+    assert len({exact.answers_key(WORLD, [it], "masked") for it in twins}) == 3
+
+
 @pytest.mark.parametrize("harm", ["flip", "cut", "empty", "other", "pickle", "shifted"])
 def test_a_damaged_file_is_made_anew(harm, tmp_path, monkeypatch):
     monkeypatch.setattr(exact, "KEPT", 1)
@@ -618,7 +646,13 @@ def test_a_cache_that_cannot_be_written_is_no_matter(tmp_path, monkeypatch):
         ({"reviews": []}, "no review to measure"),
         ({"reviews": -1}, "-1 reviews cannot be drawn"),
         ({"reviews": ["a text"]}, "neither a number nor a list of reviews"),
+        ({"reviews": True}, "neither a number nor a list of reviews"),
+        ({"reviews": 2.0}, "neither a number nor a list of reviews"),
         ({"kind": "prefix"}, "kind 'prefix' is not known"),
+        ({"kind": ["causal"]}, "is not known"),
+        ({"world": "world"}, r"'world' is no BookWorld.*BookWorld\(\)"),
+        ({"models": {1: uniform, "1": uniform}}, "Two models are named '1'"),
+        ({"models": [uniform, uniform]}, r"^A list .*by name"),
         ({"models": {}}, "There is no model"),
         ({"models": WORLD.masked_posterior}, r"is not what answers \(tokens\).*kind='masked'"),
         ({"models": WORLD.next_tokens, "kind": "masked"}, r"answers \(tokens, hidden\)"),
@@ -634,7 +668,39 @@ def test_a_cache_that_cannot_be_written_is_no_matter(tmp_path, monkeypatch):
 def test_what_is_wrong_is_said(change, message):
     settings = {"models": uniform, "reviews": 2, **change}
     with pytest.raises(CourseError, match=message):
-        gap_table(settings.pop("models"), WORLD, **settings)
+        gap_table(settings.pop("models"), settings.pop("world", WORLD), **settings)
+
+
+@pytest.mark.bad_input
+def test_a_long_description_of_a_model_is_cut():
+    small = GPTConfig(vocab_size=WIDTH, hidden_size=16, num_hidden_layers=1, num_attention_heads=2)
+    with pytest.raises(CourseError) as error:
+        gap_table({"a": [GPTForCausalLM(small)] * 2}, WORLD, reviews=2)
+    assert len(str(error.value)) < 400
+
+
+def test_any_whole_number_of_reviews():
+    assert gap_table(uniform, WORLD, reviews=np.int64(3)).tokens.shape[1] == 3
+
+
+def test_what_the_hub_loads_is_asked_with_its_tokenizers_ids():
+    words = [word for word in WORLD.vocabulary if word != END]
+    ids = {token: i for i, token in enumerate(["[UNK]", "[CLS]", "[SEP]", "[MASK]", *words[::-1]])}
+    tokenizer = Tokenizer(WordLevel(ids, unk_token="[UNK]"))
+    torch.manual_seed(0)
+    sizes = {"hidden_size": 16, "num_hidden_layers": 1, "num_attention_heads": 2}
+    causal = GPTForCausalLM(GPTConfig(len(ids), **sizes))
+    masked = BertForMaskedLM(BertConfig.tiny(vocab_size=len(ids), **sizes))
+    for model, kind, of in ((causal, "causal", of_causal), (masked, "masked", of_masked)):
+        loaded = hub.Loaded(model, tokenizer, "here")
+        found = gap_table(loaded, WORLD, kind=kind, reviews=2)
+        wanted = gap_table(of(model, WORLD, ids), WORLD, kind=kind, reviews=2)
+        assert repr(found) == repr(wanted)
+        with pytest.raises(CourseError, match=r"Loaded is no model.*loaded\.model"):
+            of(loaded, WORLD)
+    plain = GPTForCausalLM(GPTConfig(WIDTH, **sizes))
+    found = gap_table(hub.Loaded(plain, None, ""), WORLD, reviews=2)
+    assert repr(found) == repr(gap_table(plain, WORLD, reviews=2))
 
 
 @pytest.mark.parametrize("kind, count", [("causal", 300), ("masked", 600)])
