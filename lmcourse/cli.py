@@ -206,6 +206,40 @@ def pretrain(
 
 
 @app.command()
+def claims(
+    names: Annotated[
+        list[str] | None, typer.Argument(help="Claims to test. Without one, all are listed.")
+    ] = None,
+    every: Annotated[bool, typer.Option("--all", help="Test all of them.")] = False,
+    jobs: Annotated[int, typer.Option(min=1, help="Runs at a time, one thread each.")] = 1,
+    seeds: Annotated[
+        int | None, typer.Option(min=1, help="Default: as many as a claim has, 3 or more.")
+    ] = None,
+    steps: Annotated[
+        int | None, typer.Option(min=1, help="Only so many, to try it out; writes nothing.")
+    ] = None,
+) -> None:
+    """Test the papers' claims again, and write what is found into data/claims.
+
+    Runs that are there are not done again. Ctrl-C leaves it; the same command goes on from there.
+    """
+    from lmcourse.claims import command, table
+
+    if not names and not every:
+        print(command.overview())
+        return
+    wanted = list(table.CLAIMS) if every else names or []
+    try:
+        found = command.tested(wanted, at_once=jobs, seeds=seeds, steps=steps, say=_say)
+    except KeyboardInterrupt:
+        raise CourseError(
+            "The test of the claims was interrupted; the runs that were done are kept.",
+            "Give the same command again, and it goes on from there.",
+        ) from None
+    print("\n\n".join(map(repr, found)))
+
+
+@app.command()
 def doctor() -> None:
     """Say what is installed, which device there is, and what would not work and why."""
     from lmcourse import doctor as checks

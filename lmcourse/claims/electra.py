@@ -1,0 +1,89 @@
+"""ELECTRA's claim: all positions teach, so that at equal compute more is learned (chapter 14).
+
+Equal compute is equal floating-point operations of the training, counted by PyTorch for one batch
+(`flops`). ELECTRA's step costs more, so BERT takes more of them.
+"""
+
+from dataclasses import replace
+
+from torch.utils.flop_counter import FlopCounterMode
+
+from lmcourse.claims.claim import Claim, Column, Contrast, Plan, Variant
+from lmcourse.claims.masks import tuned
+from lmcourse.claims.scale import BASE, BUDGET, SIZES
+from lmcourse.corpus.bookworld import BookWorld
+from lmcourse.models.electra_pair import ElectraPair
+from lmcourse.pretrain import words
+from lmcourse.pretrain.electra import ElectraRecipe
+from lmcourse.pretrain.recipe import Recipe
+from lmcourse.training.examples import padded
+from lmcourse.training.seeds import generator_of
+
+RATIO = 1.18  # ELECTRA's operations a step by BERT's; a test counts it
+RATES = 1e-3, 2e-3
+WEIGHTS = 10.0, 50.0
+
+PAIR = ElectraRecipe(
+    "electra",
+    "a generator of half the size and a discriminator",
+    ElectraPair,
+    SIZES | {"embedding_size": SIZES["hidden_size"]},
+    BUDGET,
+)
+
+
+def flops(recipe: Recipe, world: BookWorld) -> int:
+    """How many operations one training step takes, forward and backward, on one batch."""
+    network = recipe.built(world)
+    objective = recipe.objective(network)
+    batch = padded(words.examples(world.split("train", BUDGET.batch_size)), words.PAD)
+    with FlopCounterMode(display=False) as counter:
+        loss, _ = objective(batch, generator_of(0))
+        loss.backward()
+    return counter.get_total_flops()
+
+
+def _electra(rate: float, weight: float) -> Plan:
+    budget = replace(BUDGET, learning_rate=rate)
+    return Plan(replace(PAIR, budget=budget, discriminator_weight=weight))
+
+
+def _bert(rate: float) -> Plan:
+    budget = replace(BUDGET, learning_rate=rate, steps=round(RATIO * BUDGET.steps))
+    return Plan(replace(BASE, name="bert, as much compute", budget=budget))
+
+
+_READS = {"F1": "answers/F1", "exact": "answers/exact match"}
+_CHOSEN = "answers/validation F1"
+ELECTRA = Claim(
+    "electra",
+    "Telling replaced words learns more than masked words do from the same compute",
+    "clark2020",
+    "section 3.3, figure 4",
+    "14",
+    (
+        Variant(
+            "ELECTRA",
+            f"the discriminator; best of learning rates {RATES} and weights {WEIGHTS}",
+            tuple(tuned(_electra(rate, weight)) for rate in RATES for weight in WEIGHTS),
+            _READS,
+            _CHOSEN,
+        ),
+        Variant(
+            "BERT",
+            f"of the discriminator's size, with {RATIO:g} times the steps; best of {RATES}",
+            tuple(tuned(_bert(rate)) for rate in RATES),
+            _READS,
+            _CHOSEN,
+        ),
+    ),
+    {
+        "F1": Column("F1 of span questions", "more"),
+        "exact": Column("exact match", "more", "answers/exact"),
+    },
+    (Contrast("ELECTRA", "BERT", "F1", 0.03),),
+    "Both are tuned: of the grid each seed takes what answers the validation's questions best, and "
+    "is scored on the test's.",
+)
+
+CLAIMS = (ELECTRA,)

@@ -1,0 +1,128 @@
+"""Claims about encoders: what context is worth, both sides of it, positions, shared layers."""
+
+from lmcourse.claims.claim import Claim, Column, Contrast, Plan, Variant
+from lmcourse.claims.scale import BERT, BUDGET, SIZES
+from lmcourse.models.albert import AlbertForMaskedLM
+from lmcourse.models.deberta import DebertaForMaskedLM
+from lmcourse.models.gpt import GPTForCausalLM
+from lmcourse.models.word2vec import SkipGram
+from lmcourse.pretrain.causal import AS_BERT, CausalRecipe
+from lmcourse.pretrain.encoders import ENCODER, SHAW, MaskedRecipe
+from lmcourse.pretrain.vectors import SkipGramRecipe
+
+SENSE = Column("word sense by the nearest neighbor, accuracy", "more", "sense/exact")
+GAP = Column("gap, nats a masked token", "less", 0.0)
+PARAMETERS = Column("parameters, thousands", "less", digits=0)
+
+_TRANSFORMER = {name: it for name, it in SIZES.items() if name not in ENCODER}
+RELATIVE = Plan(
+    MaskedRecipe(
+        "relative positions",
+        "a term for each distance (Shaw et al. 2018)",
+        DebertaForMaskedLM,
+        _TRANSFORMER | SHAW,
+        BUDGET,
+    )
+)
+CAUSAL = Plan(
+    CausalRecipe("causal", "the causal twin", GPTForCausalLM, _TRANSFORMER | AS_BERT, BUDGET)
+)
+VECTORS = Plan(SkipGramRecipe("skip-gram", "static vectors", SkipGram, {"hidden_size": 64}, BUDGET))
+
+
+def _sharing(name: str, about: str, embedding: int) -> Variant:
+    settings = SIZES | {"embedding_size": embedding, "classifier_dropout": 0.0}
+    recipe = MaskedRecipe(name, about, AlbertForMaskedLM, settings, BUDGET)
+    return Variant(name, about, (Plan(recipe),), _BOTH)
+
+
+_BOTH = {"gap": "masked/gap", "parameters": "size/parameters"}
+_BEST = {"sense": "sense/best layer"}
+
+CONTEXTUAL = Claim(
+    "contextual-vectors",
+    "Vectors of a word in its context tell its senses apart; one vector a word cannot",
+    "peters2018",
+    "section 5.3, table 5",
+    "07",
+    (
+        Variant("masked encoder", "BERT, its best layer", (BERT,), _BEST),
+        Variant("the same, relative positions", "its best layer", (RELATIVE,), _BEST),
+        Variant("skip-gram", "one vector a word", (VECTORS,), {"sense": "static sense/static"}),
+        Variant(
+            "averaged context",
+            "the mean of the other words' skip-gram vectors",
+            (VECTORS,),
+            {"sense": "static sense/averaged context"},
+        ),
+        Variant(
+            "untrained Transformer",
+            "random layers over skip-gram vectors",
+            (VECTORS,),
+            {"sense": "static sense/untrained"},
+        ),
+    ),
+    {"sense": SENSE},
+    (
+        Contrast("masked encoder", "skip-gram", "sense", 0.05),
+        Contrast("masked encoder", "averaged context", "sense", 0.05),
+        Contrast("masked encoder", "untrained Transformer", "sense", 0.05),
+        Contrast("the same, relative positions", "averaged context", "sense", 0.05),
+    ),
+    "The paper's model is a biLM; here it is a masked encoder, whose layer is chosen on one half "
+    "of the texts and scored on the other. Two controls need no trained context.",
+)
+
+BIDIRECTIONAL = Claim(
+    "bidirectional",
+    "An encoder that sees both sides of a word is better than one that sees the left side alone",
+    "devlin2019",
+    "section 5.1, table 5",
+    "10",
+    (
+        Variant("masked", "BERT: both sides", (BERT,), _BEST),
+        Variant("causal", "the same network, the left side", (CAUSAL,), _BEST),
+    ),
+    {"sense": SENSE},
+    (Contrast("masked", "causal", "sense", 0.05),),
+    "Both have the same sizes, reviews and steps. The causal one learns from every token, the "
+    "masked one from 30 %.",
+)
+
+POSITIONS = Claim(
+    "relative-positions",
+    "Attention that knows distances is better than absolute positions",
+    "shaw2018",
+    "section 4.2, table 1",
+    "16",
+    (
+        Variant("relative", "a term for each distance up to 32", (RELATIVE,), _BOTH),
+        Variant("absolute", "BERT: learned vectors of places", (BERT,), _BOTH),
+    ),
+    {"gap": GAP, "parameters": PARAMETERS},
+    (Contrast("relative", "absolute", "gap", 0.05),),
+)
+
+SHARING = Claim(
+    "parameter-sharing",
+    "One layer used in place of all costs little, and narrow embeddings cost little",
+    "lan2020",
+    "section 4.4 and 4.5, tables 3 and 4",
+    "13",
+    (
+        Variant("BERT", "layers of their own", (BERT,), _BOTH),
+        _sharing("shared layers", "one layer, embeddings of 64", 64),
+        _sharing("shared layers, narrow embeddings", "one layer, embeddings of 32", 32),
+    ),
+    {"gap": GAP, "parameters": PARAMETERS},
+    (
+        Contrast("shared layers", "BERT", "gap", 0.1, claimed="no worse"),
+        Contrast(
+            "shared layers, narrow embeddings", "shared layers", "gap", 0.1, claimed="no worse"
+        ),
+        Contrast("shared layers", "BERT", "parameters", 1.0),
+    ),
+    "With two layers there is one to save; the paper has 12 and 24.",
+)
+
+CLAIMS = (CONTEXTUAL, BIDIRECTIONAL, POSITIONS, SHARING)

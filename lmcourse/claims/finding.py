@@ -1,0 +1,219 @@
+"""What was found of a claim: a table, and a verdict of each thing that is claimed.
+
+    finding("dynamic-masking")          # from data/claims/dynamic-masking.json
+
+In a notebook it shows itself; `Finding.show` draws it, with every seed and the spread.
+"""
+
+import html as escaping
+from collections.abc import Mapping, Sequence
+from statistics import mean, stdev
+from typing import Any
+
+import msgspec
+
+from lmcourse import show
+from lmcourse.claims import verdict as rule
+from lmcourse.errors import CourseError
+
+
+class Part(msgspec.Struct, frozen=True):
+    """One variant: its scores by column, one a seed, and which of its grid each seed took."""
+
+    name: str
+    about: str
+    scores: dict[str, list[float]]
+    chosen: list[int] = []
+
+
+class Limit(msgspec.Struct, frozen=True):
+    """A column: what it is, which side is better, and the best possible value."""
+
+    about: str
+    better: str
+    digits: int
+    limit: float | None = None
+
+
+class Claimed(msgspec.Struct, frozen=True):
+    """One thing that is claimed; see `lmcourse.claims.claim.Contrast`."""
+
+    better: str
+    than: str | float
+    column: str
+    margin: float
+    factor: float
+    claimed: rule.Claimed
+
+
+class Finding(msgspec.Struct, frozen=True, kw_only=True):
+    """What was found of a claim.
+
+    Attributes:
+        name, says, key, where, chapter, note: of the claim.
+        seeds: those of which all runs were done.
+        parts, columns, contrasts: see there.
+        runs: the digests of all runs, with their configuration, seed, machine and seconds.
+        world: BookWorld's digest.
+    """
+
+    name: str
+    says: str
+    key: str
+    where: str
+    chapter: str
+    note: str
+    seeds: list[int]
+    parts: list[Part]
+    columns: dict[str, Limit]
+    contrasts: list[Claimed]
+    world: str
+    runs: dict[str, dict[str, Any]] = {}
+
+    # ------------------------------------------------------------------------------ numbers
+
+    def part(self, name: str) -> Part:
+        """The variant of a name.
+
+        Raises:
+            CourseError: there is none.
+        """
+        for part in self.parts:
+            if part.name == name:
+                return part
+        names = ", ".join(part.name for part in self.parts)
+        raise CourseError(f"{self.name} has no variant {name!r}.", f"Choose one of: {names}.")
+
+    def mean(self, variant: str, column: str) -> float:
+        """The mean over seeds."""
+        return mean(self._scores(variant, column))
+
+    def spread(self, variant: str, column: str) -> float:
+        """The standard deviation over seeds; nan of one alone."""
+        scores = self._scores(variant, column)
+        return stdev(scores) if len(scores) > 1 else float("nan")
+
+    def difference(self, claimed: Claimed) -> rule.Difference:
+        """How much better the first is than the second, seed by seed."""
+        first = self._scores(claimed.better, claimed.column)
+        second = [float(claimed.than)] * len(first) if not isinstance(claimed.than, str) else []
+        second = second or self._scores(str(claimed.than), claimed.column)
+        sign = 1 if self.columns[claimed.column].better == "more" else -1
+        both = zip(first, second, strict=True)
+        return rule.difference([sign * (one - claimed.factor * other) for one, other in both])
+
+    def verdict(self, claimed: Claimed) -> rule.Verdict:
+        """By the rule of `lmcourse.claims.verdict`."""
+        return rule.judged(self.difference(claimed), claimed.margin, claimed.claimed)
+
+    @property
+    def verdicts(self) -> list[rule.Verdict]:
+        """Those of all that is claimed, in order."""
+        return [self.verdict(claimed) for claimed in self.contrasts]
+
+    def _scores(self, variant: str, column: str) -> list[float]:
+        scores = self.part(variant).scores
+        if column not in scores:
+            raise CourseError(
+                f"{variant!r} of {self.name} has no {column!r}.",
+                f"Choose one of: {', '.join(scores)}.",
+            )
+        return scores[column]
+
+    # -------------------------------------------------------------------------------- forms
+
+    def rows(self) -> list[list[str]]:
+        """The table, its header first."""
+        best = [
+            "" if it.limit is None else f"best possible {it.limit:.{it.digits}f}"
+            for it in self.columns.values()
+        ]
+        rows = [["", *(f"{it.about}" for it in self.columns.values())]]
+        for part in self.parts:
+            rows.append([part.name, *(self._cell(part, column) for column in self.columns)])
+        if any(best):
+            rows.append(["", *best])
+        return rows
+
+    def _cell(self, part: Part, column: str) -> str:
+        if column not in part.scores:
+            return ""
+        digits, spread = self.columns[column].digits, self.spread(part.name, column)
+        found = f"{self.mean(part.name, column):.{digits}f}"
+        if spread == spread:
+            found += f" ± {spread:.{digits}f}"
+        return found.replace("-", "−")
+
+    def judgments(self) -> list[str]:
+        """Each thing that is claimed, with its difference and the verdict, as sentences."""
+        found = []
+        for claimed in self.contrasts:
+            apart, told = self.difference(claimed), self.verdict(claimed)
+            why = rule.explained(apart, told, claimed.margin, claimed.claimed)
+            found.append(f"{said(claimed, self.columns)}: {told}. Difference {apart}. {why}")
+        return found
+
+    def caption(self) -> str:
+        """What the table is of."""
+        n = len(self.seeds)
+        return f"{self.says} ({self.key}, {self.where}). Mean ± standard deviation, {n} seeds."
+
+    def __repr__(self) -> str:
+        rows = self.rows()
+        widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+        lines = [
+            "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
+            for row in rows
+        ]
+        return "\n".join([self.caption(), *lines, *self.judgments()])
+
+    def to_markdown(self) -> str:
+        """For a page."""
+        head, *body = self.rows()
+        rule_ = ["---", *["---:"] * (len(head) - 1)]
+        lines = [f"| {' | '.join(cells)} |" for cells in (head, rule_, *body)]
+        return "\n".join([self.caption(), "", *lines, "", *(f"- {it}" for it in self.judgments())])
+
+    def _repr_markdown_(self) -> str:
+        return self.to_markdown()
+
+    def _repr_html_(self) -> str:
+        head, *body = ([escaping.escape(cell) for cell in row] for row in self.rows())
+        heads = "".join(f'<th scope="col">{cell}</th>' for cell in head)
+        lines = "".join(
+            f'<tr><th scope="row" style="text-align:left">{name}</th>'
+            + "".join(f'<td style="text-align:right">{cell}</td>' for cell in cells)
+            + "</tr>"
+            for name, *cells in body
+        )
+        told = "".join(f"<li>{escaping.escape(it)}</li>" for it in self.judgments())
+        return (
+            f'<table><caption style="text-align:left">{escaping.escape(self.caption())}</caption>'
+            f"<thead><tr>{heads}</tr></thead><tbody>{lines}</tbody></table><ul>{told}</ul>"
+        )
+
+    def show(self, column: str | None = None) -> None:
+        """Draw a column: each seed a dot, the mean and its spread a bar."""
+        from lmcourse.claims import finding_figure
+
+        chosen = column or next(iter(self.columns))
+        show.figure(finding_figure.drawn(self, chosen), finding_figure.alt(self, chosen))
+
+
+def said(claimed: Claimed, columns: Mapping[str, Limit]) -> str:
+    """What is claimed, in a few words."""
+    times = "" if claimed.factor == 1 else f"{claimed.factor:g} × "
+    than = claimed.than if isinstance(claimed.than, str) else f"{claimed.than:.3g}"
+    side = {"more": "higher", "less": "lower"}[columns[claimed.column].better]
+    word = {
+        "better": f"{side} {claimed.column} than",
+        "no worse": f"{claimed.column} no worse (by {claimed.margin:g}) than",
+        "equal": f"the same {claimed.column} (± {claimed.margin:g}) as",
+    }[claimed.claimed]
+    return f"{claimed.better} has {word} {times}{than}"
+
+
+def seeds_done(scores: Sequence[Mapping[int, Any]]) -> list[int]:
+    """The seeds that all of them have, in order."""
+    common = set.intersection(*(set(one) for one in scores)) if scores else set()
+    return sorted(common)

@@ -1,0 +1,146 @@
+"""Claims about what is masked, and what is asked of two sentences."""
+
+from dataclasses import replace
+from typing import Any, Literal
+
+from lmcourse.claims.claim import Claim, Column, Contrast, Plan, Variant
+from lmcourse.claims.encoders import GAP
+from lmcourse.claims.learners import PairRecipe, StaticRecipe
+from lmcourse.claims.scale import BASE, BERT, BUDGET, SIZES
+from lmcourse.claims.span_questions import QuestionRecipe
+from lmcourse.models.bert_heads import BertForPreTraining
+from lmcourse.models.bert_tasks import BertForQuestionAnswering
+from lmcourse.models.spanbert import SpanBertForPreTraining
+from lmcourse.pretrain.encoders import MaskedRecipe, Masks
+
+# ----------------------------------------------------------------- static and dynamic masking
+
+FEW = replace(BUDGET, reviews=400)  # read 52 times
+FINE_TUNING = replace(BUDGET, steps=500, reviews=4000, learning_rate=1e-3, held_out=200, warmup=0.1)
+
+_PLAIN: dict[str, Any] = {name: getattr(BASE, name) for name in ("model", "settings")}
+
+
+def _static(copies: int) -> Plan:
+    name = f"{copies} fixed mask{'s' * (copies > 1)}"
+    return Plan(StaticRecipe(name, "", **_PLAIN, budget=FEW, copies=copies))
+
+
+_GAP = {"gap": "masked/gap"}
+DYNAMIC = Claim(
+    "dynamic-masking",
+    "A fresh mask each time a text is read is at least as good as ten fixed ones",
+    "liu2019",
+    "section 4.1, table 1",
+    "12",
+    (
+        Variant("1 fixed mask", "the same holes in each epoch", (_static(1),), _GAP),
+        Variant("10 fixed masks", "as BERT did it", (_static(10),), _GAP),
+        Variant(
+            "dynamic",
+            "drawn anew each time",
+            (Plan(replace(BASE, name="dynamic", budget=FEW)),),
+            _GAP,
+        ),
+    ),
+    {"gap": GAP},
+    (
+        Contrast("dynamic", "1 fixed mask", "gap", 0.05),
+        Contrast("dynamic", "10 fixed masks", "gap", 0.05, claimed="no worse"),
+        Contrast("10 fixed masks", "1 fixed mask", "gap", 0.05),
+    ),
+    "Trained on 400 reviews, each read 52 times, so that a fixed mask can be learned by heart; "
+    "the model of the last step is measured. The gap is on held-out reviews.",
+)
+
+# --------------------------------------------------------------------- pairs of sentences
+
+_SENTENCES = replace(BUDGET, batch_size=32, reviews=4000)
+
+
+def _pairs(asks: Literal["next", "order"]) -> Plan:
+    settings = SIZES | {"type_vocab_size": 2, "add_pooling_layer": True}
+    recipe = PairRecipe(
+        f"{asks} sentences", "", BertForPreTraining, settings, _SENTENCES, asks=asks
+    )
+    return Plan(recipe)
+
+
+_BOTH_TASKS = {"NSP": "pairs/next", "SOP": "pairs/order"}
+ORDER = Claim(
+    "nsp-against-sop",
+    "A model of sentence order can tell next sentences too; one of next sentences cannot tell "
+    "their order",
+    "lan2020",
+    "section 4.6, table 5",
+    "13",
+    (
+        Variant(
+            "NSP", "is B the next sentence, or another review's?", (_pairs("next"),), _BOTH_TASKS
+        ),
+        Variant("SOP", "are A and B swapped?", (_pairs("order"),), _BOTH_TASKS),
+    ),
+    {
+        "NSP": Column("next sentence, accuracy", "more", "pairs/next, exact"),
+        "SOP": Column("sentence order, accuracy", "more", "pairs/order, exact"),
+    },
+    (
+        Contrast("SOP", "NSP", "SOP", 0.05),
+        Contrast("NSP", "SOP", "NSP", 0.05),
+        Contrast("NSP", 0.5, "SOP", 0.05, claimed="equal"),
+        Contrast("SOP", 0.5, "NSP", 0.05),
+    ),
+    "Each learns masked words and its own question of pairs of one sentence each, and answers "
+    "both. 0.5 is chance.",
+)
+
+# ------------------------------------------------------------------------------ masked spans
+
+
+def tuned(pretrained: Plan, learning_rate: float = 1e-3) -> Plan:
+    """A pretrained network that learns span questions, from the run's own seed."""
+    budget = replace(FINE_TUNING, learning_rate=learning_rate)
+    name = f"{pretrained.recipe.name}, span questions"
+    recipe = QuestionRecipe(name, "", BertForQuestionAnswering, {}, budget)
+    return Plan(recipe, pretrained)
+
+
+_ANSWERS = {"F1": "answers/F1", "exact": "answers/exact match"}
+_SPANS = replace(BASE, name="spans", masks=Masks(select="spans"))
+_BOUNDARY = MaskedRecipe(
+    "spans and boundary",
+    "",
+    SpanBertForPreTraining,
+    SIZES | {"span_position_size": 32},
+    BUDGET,
+    Masks(select="spans"),
+)
+SPANS = Claim(
+    "span-masking",
+    "Masked spans, and their prediction from the boundaries, help where answers are spans",
+    "joshi2020",
+    "section 6, tables 5 and 6",
+    "14",
+    (
+        Variant("tokens", "single words are masked", (tuned(BERT),), _ANSWERS),
+        Variant("spans", "spans of words are masked", (tuned(Plan(_SPANS)),), _ANSWERS),
+        Variant(
+            "spans and boundary",
+            "and are told from the words around them, too",
+            (tuned(Plan(_BOUNDARY)),),
+            _ANSWERS,
+        ),
+    ),
+    {
+        "F1": Column("F1 of span questions", "more"),
+        "exact": Column("exact match", "more", "answers/exact"),
+    },
+    (
+        Contrast("spans", "tokens", "F1", 0.03),
+        Contrast("spans and boundary", "tokens", "F1", 0.03),
+        Contrast("spans and boundary", "spans", "F1", 0.03),
+    ),
+    "Each is pretrained and then fine-tuned on 4,000 questions.",
+)
+
+CLAIMS = (DYNAMIC, ORDER, SPANS)

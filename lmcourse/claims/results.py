@@ -1,0 +1,165 @@
+"""From runs to findings, and to what the course keeps of them: ``data/claims``.
+
+Each claim's finding is ``NAME.json``, with every score, configuration and version; chapters read it
+by `finding`. The page ``README.md`` is made of these files alone.
+"""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from lmcourse import course, files
+from lmcourse.claims.claim import Claim, Column, Run, Variant
+from lmcourse.claims.finding import Claimed, Finding, Limit, Part, seeds_done
+from lmcourse.claims.runs import Result, result_of
+from lmcourse.errors import CourseError
+
+PAGE = "README.md"
+Done = dict[int, tuple[int, Result]]
+"""Of each seed that is done, which of the grid it took, and its result."""
+
+
+def shelf() -> Path:
+    """Where findings are kept: ``data/claims``."""
+    return course.root() / "data" / "claims"
+
+
+def finding(name: str, folder: Path | None = None) -> Finding:
+    """What was found of a claim.
+
+    Raises:
+        CourseError: nothing yet, or its file cannot be read.
+    """
+    path = (folder or shelf()) / f"{name}.json"
+    try:
+        return msgspec.json.decode(path.read_bytes(), type=Finding)
+    except FileNotFoundError as error:
+        there = sorted(it.stem for it in path.parent.glob("*.json"))
+        raise CourseError(
+            f"Of the claim {name!r} nothing was found yet.",
+            f"Test it: lmcourse claims {name}. There are: {', '.join(there) or 'none'}.",
+        ) from error
+    except (OSError, msgspec.DecodeError) as error:
+        raise CourseError(
+            f"The finding {path} cannot be read: {error}.",
+            f"Restore it (git checkout -- {path}), or test the claim again.",
+        ) from error
+
+
+def found_of(claim: Claim, seeds: Sequence[int], folder: Path, world: str) -> Finding:
+    """What the runs of a claim say.
+
+    Raises:
+        CourseError: no seed has all of its runs.
+    """
+    done = [_done(variant, seeds, folder, world) for variant in claim.variants]
+    common = seeds_done(done)
+    if not common:
+        raise CourseError(
+            f"No seed of {claim.name} has all of its runs.",
+            f"Do them: lmcourse claims {claim.name}",
+        )
+    parts = [
+        Part(
+            variant.name,
+            variant.about,
+            {
+                column: [its[seed][1].scores[key] for seed in common]
+                for column, key in variant.reads.items()
+            },
+            [its[seed][0] for seed in common] if len(variant.plans) > 1 else [],
+        )
+        for variant, its in zip(claim.variants, done, strict=True)
+    ]
+    results = [its[seed][1] for its in done for seed in common]
+    return Finding(
+        **{name: getattr(claim, name) for name in ("name", "says", "key", "where", "chapter")},
+        note=claim.note,
+        seeds=common,
+        parts=parts,
+        columns={name: _limit(column, results) for name, column in claim.columns.items()},
+        contrasts=[Claimed(**vars(contrast)) for contrast in claim.contrasts],
+        world=world,
+        runs=_runs(claim, common, folder, world),
+    )
+
+
+def _done(variant: Variant, seeds: Sequence[int], folder: Path, world: str) -> Done:
+    """The seeds of which all of the grid is there and measured."""
+    found: Done = {}
+    for seed in seeds:
+        each = [result_of(Run(plan, seed), folder, world) for plan in variant.plans]
+        grid = [one for one in each if one is not None and not one.lacks(variant.measures)]
+        if len(grid) < len(each):
+            continue
+        select = variant.select
+        best = 0 if select is None else max(range(len(grid)), key=lambda k: grid[k].scores[select])
+        found[seed] = best, grid[best]
+    return found
+
+
+def _limit(column: Column, results: Sequence[Result]) -> Limit:
+    limit = column.limit
+    if isinstance(limit, str):
+        # One claim may read it from several measures: "static sense/exact" is "sense/exact", too.
+        ends = [it.scores[limit] for it in results if limit in it.scores]
+        limit = ends[0] if ends else None
+    return Limit(column.about, column.better, column.digits, limit)
+
+
+def _runs(claim: Claim, seeds: Sequence[int], folder: Path, world: str) -> dict[str, Any]:
+    """All runs that a finding rests on, those that others start from among them."""
+    found: dict[str, Any] = {}
+    waiting = [
+        Run(plan, seed) for variant in claim.variants for plan in variant.plans for seed in seeds
+    ]
+    while waiting:
+        run = waiting.pop(0)
+        result = result_of(run, folder, world)
+        if result is None or run.digest(world) in found:
+            continue
+        if run.source is not None:
+            waiting.append(run.source)
+        source = None if run.source is None else run.source.digest(world)
+        content = msgspec.to_builtins(result)
+        config = content.pop("config") | {"source": source}
+        found[run.digest(world)] = {"name": run.plan.recipe.name, **config, **content}
+    return found
+
+
+def write(found: Finding, folder: Path | None = None) -> Path:
+    """Keep a finding, in place of an earlier one.
+
+    Raises:
+        CourseError: it cannot be written, or would be read back as another one.
+    """
+    path = (folder or shelf()) / f"{found.name}.json"
+    content = msgspec.json.format(msgspec.json.encode(found), indent=1) + b"\n"
+    if msgspec.json.decode(content, type=Finding) != found:
+        raise CourseError(
+            f"The finding {found.name} is not the same once it is read back.",
+            "Give it finite numbers, text, lists and dictionaries alone.",
+        )
+    _replace(path, content)
+    return path
+
+
+def _replace(path: Path, content: bytes) -> None:
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with files.replacing(path) as file:
+            file.write(content)
+    except OSError as error:
+        raise files.trouble(error, path, "Give another folder.") from error
+
+
+def write_page(folder: Path | None = None) -> Path:
+    """Make the page of all findings in the folder."""
+    from lmcourse.claims.page import page
+
+    folder = folder or shelf()
+    found = [finding(path.stem, folder) for path in sorted(folder.glob("*.json"))]
+    _replace(folder / PAGE, page(found).encode())
+    return folder / PAGE

@@ -1,0 +1,35 @@
+"""Claims' scale: how large the networks are, and how long they learn. All numbers stand here.
+
+A run takes two minutes on one core of a CPU, a teacher's six. The papers' took thousands of times
+as much data and computation; what shows here shows early, and what does not may show later.
+"""
+
+from dataclasses import replace
+from typing import Any
+
+from lmcourse.claims.claim import Plan
+from lmcourse.models.bert_heads import BertForMaskedLM
+from lmcourse.pretrain.encoders import ENCODER, SMALL, MaskedRecipe
+from lmcourse.pretrain.recipe import Budget
+
+TOLD = (
+    "Claims' scale: encoders of width 64 with 2 layers and 4 heads, 1,300 steps of 16 reviews of "
+    "BookWorld (10,000 different ones), on a CPU. The papers had networks of 12 layers and more, "
+    "and thousands of times as much text and computation."
+)
+
+SIZES: dict[str, Any] = SMALL | {"num_hidden_layers": 2} | ENCODER
+TEACHER: dict[str, Any] = SIZES | {
+    "hidden_size": 96,
+    "num_hidden_layers": 4,
+    "intermediate_size": 384,
+}
+BUDGET = Budget(
+    steps=1300, reviews=10_000, batch_size=16, warmup=0.1, looks=1, held_out=50, measured=300
+)
+LONG = replace(BUDGET, steps=2200, reviews=20_000, learning_rate=1e-3)
+SCARCE = 200  # reviews
+
+BASE = MaskedRecipe("bert", "BERT at claims' scale", BertForMaskedLM, SIZES, BUDGET)
+BERT = Plan(BASE)
+"""The plain encoder, which many claims compare with."""
