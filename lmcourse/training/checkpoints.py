@@ -129,12 +129,12 @@ class Checkpoints:
 
     def rescue(self, run: Run) -> str:
         """Keep what the run was before a step that failed; say from where it can go on, and how."""
-        tensors = [t for t in run.module.state_dict().values() if isinstance(t, Tensor)]
-        spoiled = not_finite(dict(run.module.named_parameters())) or any(
-            whole(tensor).isnan().any()
-            for tensor in tensors  # such as statistics of the batches
-        )
-        if not spoiled and run.moment != self._saved:
+        spoiled = not_finite(dict(run.module.named_parameters()))
+        for name, tensor in run.module.state_dict().items():  # batches' statistics, for example
+            if isinstance(tensor, Tensor) and whole(tensor).isnan().any():
+                spoiled.append(name)
+        spoiled_anywhere = run.processes.summed([len(spoiled)])[0] > 0
+        if not spoiled_anywhere and run.moment != self._saved:
             self.save(run, "The run ends here")
         if self._saved is None:
             return ""

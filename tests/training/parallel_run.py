@@ -166,6 +166,30 @@ def apart():
     return found
 
 
+def not_finite(folder: Path, sharded: bool):
+    """What is said where one process's share has a loss that is not finite, or its buffer is."""
+    said = []
+    for spoiled in (False, True):
+        model = built(sharded=sharded)
+        inner = getattr(model, "module", model)
+        inner.register_buffer("statistics", torch.zeros(1, dtype=torch.float64))
+
+        class Bad(Shares):
+            def __iter__(self, inner=inner, spoiled=spoiled):
+                for mean, weight in super().__iter__():
+                    bad = self.at == 4 and here().rank == here().count - 1
+                    if bad and spoiled:
+                        inner.get_buffer("statistics").fill_(torch.nan)
+                    yield mean * (torch.nan if bad else 1.0), weight
+
+        kept = Checkpoints(folder / f"not finite, {sharded}, {spoiled}", every=2)
+        try:
+            train(model, Bad(model, 9), checkpoints=kept, watch="nothing")
+        except CourseError as error:
+            said.append(str(error))
+    return said
+
+
 def failing():
     """The last process fails in its fourth step; the others wait for it."""
     model = built()
@@ -203,6 +227,8 @@ WAYS = {
     "batches, sharded": lambda folder: trained(built(sharded=True), losses_of=batches),
     "batches, accumulated": lambda folder: trained(built(), losses_of=batches, accumulate=2),
     "apart": lambda folder: apart(),
+    "not finite": lambda folder: not_finite(folder, False),
+    "not finite, sharded": lambda folder: not_finite(folder, True),
     "ended": lambda folder: ended(folder, False),
     "ended, sharded": lambda folder: ended(folder, True),
     "dropout": lambda folder: dropout(False),

@@ -53,6 +53,7 @@ def runs(tmp_path_factory):
     folder = tmp_path_factory.mktemp("runs")
     parallel_run.main(folder, ["begun", "begun, sharded"])
     ways = [*TOGETHER, "begun", "begun, sharded", "watched", "idle", "apart"]
+    ways += ["not finite", "not finite, sharded"]
     ways += [
         f"{way}{how}" for way in ("dropout", "exchanged", "saved") for how in ("", ", sharded")
     ]
@@ -115,6 +116,16 @@ def test_losses_that_are_not_the_processes_own_are_refused_before_a_step_is_take
         for said in (mine, batches):
             assert "gradients of the 2 processes differ" in said and "parallel(model)" in said
         assert "share 0 of 1" in share and "after parallel(model)" in share
+
+
+@pytest.mark.parametrize("sharded", ["", ", sharded"])
+def test_a_loss_that_is_not_finite_in_one_process_ends_all_and_all_keep_the_step_before(
+    runs, sharded
+):
+    for found in runs[:2]:
+        kept, spoiled = found[f"not finite{sharded}"]
+        assert "Step 3 has a loss of nan" in kept and "Step 3 is kept in" in kept
+        assert "Step 3 has a loss of nan" in spoiled and "Step 2 is kept in" in spoiled
 
 
 def test_a_whole_model_is_saved(runs):
