@@ -33,7 +33,8 @@ def test_time_is_counted_on_and_what_was_undone_is_not(monkeypatch):
     state = first.state_dict()
     now[0] = Seconds(150.0, 40.0)  # what comes after the checkpoint is lost with the kill
     second = Clocked(Steps())
+    now[0] = Seconds(160.0, 44.0)  # nor is what it takes to begin again
     second.load_state_dict(state)
     assert next(second) == 2
-    now[0] = Seconds(153.0, 41.0)
+    now[0] = Seconds(163.0, 45.0)
     assert second.spent == Seconds(10.0, 3.0)
