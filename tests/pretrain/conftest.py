@@ -5,8 +5,11 @@ from dataclasses import replace
 import pytest
 
 from lmcourse.corpus.bookworld import BookWorld
-from lmcourse.pretrain import recipes, run
-from lmcourse.pretrain.encoders import ENCODERS
+from lmcourse.models.bert import BertConfig
+from lmcourse.models.bert_heads import BertForMaskedLM
+from lmcourse.pretrain import recipes, run, words
+from lmcourse.pretrain.encoders import ENCODER, ENCODERS, LONGEST, NO_DROPOUT
+from lmcourse.pretrain.students import StudentRecipe
 
 
 @pytest.fixture(scope="session")
@@ -28,3 +31,23 @@ def small(world, monkeypatch):
     monkeypatch.setattr(run, "BookWorld", lambda: world)
     monkeypatch.setitem(recipes.RECIPES, recipe.name, recipe)
     return recipe
+
+
+@pytest.fixture(autouse=True)
+def untrained_teacher(request, monkeypatch):
+    """Students learn from a narrow model that was never trained: it is there before they are."""
+
+    def teacher(recipe):
+        world = request.getfixturevalue("world")
+        sizes = {"hidden_size": 16, "num_hidden_layers": 4, "num_attention_heads": 4}
+        config = BertConfig(
+            vocab_size=words.size(world),
+            intermediate_size=16,
+            max_position_embeddings=LONGEST,
+            **sizes,
+            **ENCODER,
+            **NO_DROPOUT,
+        )
+        return BertForMaskedLM(config).eval()
+
+    monkeypatch.setattr(StudentRecipe, "teacher_model", teacher)

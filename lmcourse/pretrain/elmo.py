@@ -1,0 +1,132 @@
+"""The recipe of ELMo's bidirectional language model (chapter 07).
+
+Each review is read from [CLS] to [SEP], which stand for the marks of a beginning and an end. The
+network reads the words' characters, so it has a vector for any word; its softmax has the words of
+BookWorld. Both directions learn together: the loss is the mean over the predictions of both.
+"""
+
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import torch
+from jaxtyping import Int
+from torch import Tensor, nn
+
+from lmcourse.corpus.bookworld import BookWorld
+from lmcourse.evaluation import gap_table, of_causal
+from lmcourse.evaluation.probes import hidden_states
+from lmcourse.models.bilm import BiLMConfig
+from lmcourse.models.char_cnn import BEGIN, END, CharacterCNNConfig, character_ids
+from lmcourse.models.elmo import ElmoForPreTraining, neighbors
+from lmcourse.models.inputs import IGNORED
+from lmcourse.pretrain import words
+from lmcourse.pretrain.held_out import HeldOut
+from lmcourse.pretrain.looks import loss_of
+from lmcourse.pretrain.probing import States, Texts, sense_scores, tag_scores
+from lmcourse.pretrain.recipe import Budget, Trained
+from lmcourse.pretrain.records import Scores
+from lmcourse.pretrain.varied import VariedRecipe
+from lmcourse.training.examples import Batch
+from lmcourse.training.objectives import Objective
+
+PLACES = 16  # for a word's characters and their two marks; the longest word has 14
+FORWARD = "forward direction"
+LAYERS = "characters", "first LSTM", "second LSTM"
+
+
+class BothDirections(Objective):
+    """Each token from those before it and, apart from that, from those behind it.
+
+    Args:
+        model: an `ElmoForPreTraining` that reads characters.
+        spelling: the characters of each token, (token, character).
+    """
+
+    def __init__(self, model: nn.Module, spelling: Int[Tensor, "vocab character"]) -> None:
+        super().__init__(model)
+        self.spelling = spelling
+
+    def loss(self, batch: Batch, generator: torch.Generator | None) -> tuple[Tensor, int | float]:
+        """See `Objective.loss`. Each token but a text's first and last is predicted twice."""
+        ids, mask = batch["input_ids"], batch["attention_mask"]
+        count = sum(int((each != IGNORED).sum()) for each in neighbors(ids, mask))
+        read = {"input_ids": self.spelling[ids], "attention_mask": mask, "labels": ids}
+        return self.model(**self.given(read, "labels")).loss, count
+
+
+class Spelled(nn.Module):
+    """The same network, asked by the numbers of words, whose spelling it looks up.
+
+    Args:
+        model: the network.
+        spelling: the characters of each token, (token, character).
+    """
+
+    def __init__(self, model: nn.Module, spelling: Int[Tensor, "vocab character"]) -> None:
+        super().__init__()
+        self.model, self.spelling = model, spelling
+
+    def forward(self, input_ids: Int[Tensor, "batch time"], **more: Any) -> Any:
+        """What the network makes of these words' characters."""
+        return self.model(input_ids=self.spelling[input_ids], **more)
+
+
+@dataclass(frozen=True)
+class ElmoRecipe(VariedRecipe):
+    """A bidirectional language model over the words' characters."""
+
+    def objective_in(self, world: BookWorld, network: nn.Module) -> Objective:
+        """See `VariedRecipe.objective_in`."""
+        return BothDirections(network, spelling(world))
+
+    def held_out(self, world: BookWorld, device: torch.device) -> HeldOut:
+        """See `Recipe.held_out`: the mean of both directions."""
+        examples = words.examples(self.held_out_reviews(world))
+        return loss_of(partial(self.objective_in, world), examples)
+
+    def scores(self, trained: Trained, world: BookWorld) -> Scores:
+        """The gap table of the forward direction; senses and tags by layer."""
+        network, ids = Spelled(trained.model, spelling(world)), words.ids(world)
+        asked = {FORWARD: of_causal(network, world, ids)}
+        table = gap_table(asked, world, kind="causal", reviews=self.test_reviews(world))
+
+        def layers(texts: Texts) -> dict[str, States]:
+            return dict(zip(LAYERS, hidden_states(network, texts, ids), strict=True))
+
+        small = self.budget.measured is not None
+        found = sense_scores(layers, world, small) | tag_scores(layers, world, small)
+        return Scores.of(table, found)
+
+
+def spelling(world: BookWorld) -> Int[Tensor, "vocab character"]:
+    """The characters of each token; [CLS] and [SEP] are spelled as ELMo's two marks are."""
+    marks = {words.CLS: BEGIN, words.SEP: END}
+    tokens = [marks.get(id_, token) for token, id_ in words.ids(world).items()]
+    return character_ids([tokens], PLACES)[0]
+
+
+SMALL = CharacterCNNConfig(
+    embedding_size=12,
+    filters=((1, 8), (2, 16), (3, 32), (4, 32)),
+    num_highway_layers=1,
+    max_characters=PLACES,
+)
+"""88 filters in place of 2,048, since words have few forms here."""
+
+ELMO = ElmoRecipe(
+    "bookworld-elmo",
+    "ELMo: words from their characters, and two language models, one in each direction",
+    ElmoForPreTraining,
+    {
+        "characters": SMALL,
+        "bilm": BiLMConfig(
+            hidden_size=96,
+            projection_size=56,
+            hidden_dropout_prob=0.0,
+            cell_clip=None,
+            projection_clip=None,
+        ),
+    },
+    Budget(steps=3000, reviews=12_000, batch_size=16, learning_rate=4e-3),
+)
