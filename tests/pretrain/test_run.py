@@ -61,6 +61,11 @@ def test_a_run_of_another_recipe_is_not_taken_up(small, tmp_path, monkeypatch):
     monkeypatch.setitem(recipes.RECIPES, small.name, replace(small, masks=masks))
     with pytest.raises(CourseError, match="another configuration"):
         pretrain(small.name, folder=tmp_path, ship=False, **QUIET)
+    budget = replace(small.budget, held_out=4)  # which losses and model know nothing of
+    monkeypatch.setitem(recipes.RECIPES, small.name, replace(small, budget=budget))
+    with pytest.raises(CourseError, match="another configuration"):
+        pretrain(small.name, folder=tmp_path, ship=False, **QUIET)
+    monkeypatch.setitem(recipes.RECIPES, small.name, small)
     with pytest.raises(CourseError, match="another configuration"):
         pretrain(small.name, seed=1, folder=tmp_path, ship=False, **QUIET)
 
