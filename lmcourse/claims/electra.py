@@ -59,7 +59,7 @@ ELECTRA = Claim(
     "electra",
     "Telling replaced words learns more than masked words do from the same compute",
     "clark2020",
-    "section 3.3, figure 4",
+    "sections 3.3 and 3.5",
     "14",
     (
         Variant(

@@ -155,8 +155,8 @@ class Finding(msgspec.Struct, frozen=True, kw_only=True):
 
     def caption(self) -> str:
         """What the table is of."""
-        n = len(self.seeds)
-        return f"{self.says} ({self.key}, {self.where}). Mean ± standard deviation, {n} seeds."
+        seeds = f"{len(self.seeds)} seed{'s' * (len(self.seeds) != 1)}"
+        return f"{self.says} ({self.key}, {self.where}). Mean ± standard deviation, {seeds}."
 
     def __repr__(self) -> str:
         rows = self.rows()

@@ -13,13 +13,15 @@ from torch import nn
 from lmcourse.corpus.bookworld import BookWorld, Review
 from lmcourse.models.checkpoint import Model
 from lmcourse.models.distilbert import DistilBertForMaskedLM
+from lmcourse.models.embeddings import Embeddings
 from lmcourse.models.triple_loss import DistillationConfig, Distiller
+from lmcourse.models.word2vec import Word2Vec
 from lmcourse.pretrain import held_out, words
 from lmcourse.pretrain.encoders import MaskedRecipe
 from lmcourse.pretrain.looks import loss_of
 from lmcourse.training.examples import Example
 from lmcourse.training.masking import StaticMasking
-from lmcourse.training.objectives import MaskedLM, Objective, PreTraining
+from lmcourse.training.objectives import CausalLM, MaskedLM, Objective, PreTraining
 from lmcourse.training.pairs import Frame, sentence_pairs, swapped_pairs
 from lmcourse.training.run_config import plain
 from lmcourse.training.two_models import Distilled
@@ -103,6 +105,39 @@ class GivenRecipe(MaskedRecipe):
         """That network."""
         assert self.given is not None, "a run gives it before it trains"
         return self.given
+
+
+@dataclass(frozen=True)
+class StartedRecipe(GivenRecipe):
+    """A network whose words start from skip-gram's vectors, as long as it would have drawn them."""
+
+    def built(self, world: BookWorld) -> Model:
+        """See `Recipe.built`."""
+        network, vectors = super().built(world), self.body()
+        assert isinstance(vectors, Word2Vec)
+        start_from(network, vectors)
+        return network
+
+
+@dataclass(frozen=True)
+class StartedCausalRecipe(StartedRecipe):
+    """The same of one that reads from left to right."""
+
+    def objective(self, network: nn.Module) -> Objective:
+        """See `Recipe.objective`."""
+        return CausalLM(network)
+
+    def held_out(self, world: BookWorld, device: torch.device) -> held_out.HeldOut:
+        """See `Recipe.held_out`."""
+        return held_out.causal(self.held_out_reviews(world), device)
+
+
+@torch.no_grad()
+def start_from(network: Model, vectors: Word2Vec) -> None:
+    """Copy vectors of words into a network, as long as those that it has drawn."""
+    table = next(part.word.weight for part in network.modules() if isinstance(part, Embeddings))
+    known = vectors.vectors
+    table.copy_(known / known.std() * table.std())
 
 
 @dataclass(frozen=True)

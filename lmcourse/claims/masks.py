@@ -119,7 +119,7 @@ SPANS = Claim(
     "span-masking",
     "Masked spans, and their prediction from the boundaries, help where answers are spans",
     "joshi2020",
-    "section 6, tables 5 and 6",
+    "section 6",
     "14",
     (
         Variant("tokens", "single words are masked", (tuned(BERT),), _ANSWERS),

@@ -14,6 +14,7 @@ import torch
 from torch import nn
 
 from lmcourse.claims import span_questions
+from lmcourse.claims.learners import start_from
 from lmcourse.corpus.bookworld import BookWorld
 from lmcourse.corpus.tasks import (
     SentencePair,
@@ -170,9 +171,7 @@ def untrained_mixer(vectors: Word2Vec) -> Model:
     model = BertForMaskedLM(
         BertForMaskedLM.Config(vocab_size=size, **SIZES | {"hidden_size": width})
     )
-    table = model.bert.embeddings.word.weight
-    with torch.no_grad():  # as long as those that a Transformer starts with
-        table.copy_(vectors.vectors / vectors.vectors.std() * 0.02)
+    start_from(model, vectors)
     return untrained(model, keep=["bert.embeddings.word"])
 
 

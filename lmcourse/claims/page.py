@@ -48,9 +48,10 @@ def _section(one: Finding) -> str:
     abouts = "; ".join(f"{part.name}: {part.about}" for part in one.parts if part.about)
     minutes = [run["wall_seconds"] / 60 for run in one.runs.values()]
     machines = sorted({_machine(run["machine"]) for run in one.runs.values()})
+    runs = f"{len(minutes)} run{'s' * (len(minutes) != 1)}"
     cost = (
-        f"{len(minutes)} runs of {mean(minutes):.1f} minutes of training on average, "
-        f"{sum(minutes):.0f} in all ({'; '.join(machines)}). BookWorld's digest: {one.world}."
+        f"{runs} of {mean(minutes):.1f} minutes of training on average, {sum(minutes):.0f} in all "
+        f"({'; '.join(machines)}). BookWorld's digest: {one.world}."
     )
     told = [f"## {one.name}", f"Chapter {one.chapter}.", one.to_markdown()]
     told += [f"{abouts}."] if abouts else []

@@ -1,0 +1,147 @@
+"""What was found of a claim: its numbers, its forms, its file and the page."""
+
+from html.parser import HTMLParser
+
+import matplotlib.pyplot as plt
+import pytest
+
+from lmcourse.claims import finding_figure, results
+from lmcourse.claims.finding import Claimed, Finding, Limit, Part
+from lmcourse.claims.page import page
+from lmcourse.claims.scale import TOLD
+from lmcourse.errors import CourseError
+
+RUN = {
+    "name": "bert",
+    "seed": 0,
+    "wall_seconds": 120.0,
+    "machine": {"device": "cpu", "threads": 1, "python": "3", "pytorch": "2", "lmcourse": "0"},
+}
+
+
+def made(**changes):
+    """A finding with made-up scores."""
+    given = {
+        "name": "masks",
+        "says": "Fresh masks <are> better",
+        "key": "liu2019",
+        "where": "section 4.1",
+        "chapter": "12",
+        "note": "A note.",
+        "seeds": [0, 1, 2],
+        "parts": [
+            Part("fresh", "drawn anew", {"gap": [0.30, 0.31, 0.29], "size": [2.0, 2.0, 2.0]}),
+            Part("fixed", "drawn once", {"gap": [0.50, 0.52, 0.51]}),
+        ],
+        "columns": {
+            "gap": Limit("gap, nats", "less", 3, 0.0),
+            "size": Limit("size", "more", 1),
+        },
+        "contrasts": [Claimed("fresh", "fixed", "gap", 0.05, 1.0, "better")],
+        "world": "w",
+        "runs": {"d": RUN},
+    }
+    return Finding(**given | changes)
+
+
+def test_less_is_better_where_the_column_says_so():
+    found = made()
+    (claimed,) = found.contrasts
+    assert found.difference(claimed).values == pytest.approx((0.20, 0.21, 0.22))
+    assert found.verdicts == ["seen"]
+    other = made(columns={**found.columns, "gap": Limit("gap", "more", 3)})
+    assert other.verdicts == ["opposite"]
+
+
+def test_a_side_may_be_a_number_and_a_multiple():
+    found = made()
+    assert found.difference(Claimed("fresh", 0.4, "gap", 0.05, 1.0, "better")).mean == (
+        pytest.approx(0.1)
+    )
+    assert found.difference(Claimed("fresh", "fixed", "gap", 0.05, 0.5, "better")).mean == (
+        pytest.approx(0.5 * 0.51 - 0.30)
+    )
+
+
+def test_all_forms_have_the_same_numbers_and_the_verdict():
+    found = made()
+    for form in (repr(found), found.to_markdown(), found._repr_html_()):
+        for told in ("0.300 ± 0.010", "0.510 ± 0.010", "2.0 ± 0.0", "best possible 0.000", "seen"):
+            assert told in form
+    assert "Fresh masks <are>" in repr(found)
+
+
+def test_html_is_whole_and_escapes_what_it_is_given():
+    opened = []
+
+    class Reader(HTMLParser):
+        def handle_starttag(self, tag, attrs):
+            opened.append(tag)
+
+        def handle_endtag(self, tag):
+            assert opened.pop() == tag
+
+    Reader().feed(made()._repr_html_())
+    assert not opened and "&lt;are&gt;" in made()._repr_html_()
+
+
+def test_the_figure_shows_each_seed_and_says_what_is_to_be_seen():
+    found = made()
+    fig = finding_figure.drawn(found, "gap")
+    (axes,) = fig.axes
+    dots = [line for line in axes.lines if len(line.get_xdata()) == 3]
+    assert sorted(tuple(line.get_xdata()) for line in dots) == [
+        (0.30, 0.31, 0.29),
+        (0.50, 0.52, 0.51),
+    ]
+    plt.close(fig)
+    words = finding_figure.alt(found, "gap")
+    assert "fresh: 0.300 ± 0.010." in words and "3 seeds" in words and "best possible" in words
+
+
+def test_a_finding_is_the_same_once_it_is_read_back(tmp_path):
+    found = made()
+    results.write(found, tmp_path)
+    assert results.finding("masks", tmp_path) == found
+
+
+def test_a_finding_that_json_cannot_hold_is_refused(tmp_path):
+    with pytest.raises(CourseError, match="not the same once it is read back"):
+        results.write(made(runs={"d": {"seconds": float("nan")}}), tmp_path)
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_claim_without_finding_says_how_to_come_by_one(tmp_path):
+    results.write(made(), tmp_path)
+    with pytest.raises(CourseError, match="nothing was found yet") as caught:
+        results.finding("spans", tmp_path)
+    assert "lmcourse claims spans" in caught.value.remedy and "masks" in caught.value.remedy
+
+
+def test_a_damaged_finding_is_told(tmp_path):
+    results.write(made(), tmp_path).write_text("{")
+    with pytest.raises(CourseError, match="cannot be read"):
+        results.finding("masks", tmp_path)
+
+
+@pytest.mark.parametrize(("variant", "column"), [("none", "gap"), ("fixed", "size")])
+def test_what_is_not_there_is_told_with_what_is(variant, column):
+    with pytest.raises(CourseError, match="has no") as caught:
+        made().mean(variant, column)
+    assert "gap" in caught.value.remedy or "fresh" in caught.value.remedy
+
+
+def test_the_page_says_the_scale_first_and_has_every_claim(tmp_path):
+    second = made(name="order", contrasts=[Claimed("fresh", "fixed", "gap", 0.5, 1.0, "equal")])
+    for one in (made(), second):
+        results.write(one, tmp_path)
+    written = results.write_page(tmp_path).read_text()
+    assert written == page([made(), second])
+    assert 0 < written.index(TOLD) < written.index("| [masks](#masks) | 12 |")
+    assert "## masks" in written and "## order" in written
+    assert "1 run of 2.0 minutes" in written
+    assert "| +0.210 [+0.185, +0.235] | seen |" in written
+
+
+def test_without_findings_the_page_says_so(tmp_path):
+    assert "No claim was tested yet." in results.write_page(tmp_path).read_text()

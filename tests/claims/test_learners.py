@@ -1,0 +1,215 @@
+"""What learns otherwise: masked once, in pairs, from vectors, from a teacher; what is measured."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import torch
+
+from lmcourse.claims import electra, encoders, masks, measures, span_questions, students, table
+from lmcourse.claims.claim import Run
+from lmcourse.claims.measures import Measured
+from lmcourse.corpus.tasks import questions
+from lmcourse.models.bert_heads import BertForMaskedLM
+from lmcourse.models.distilbert import DistilBertForMaskedLM
+from lmcourse.models.electra import ElectraForQuestionAnswering
+from lmcourse.models.embeddings import Embeddings
+from lmcourse.models.inputs import IGNORED
+from lmcourse.models.spanbert import SpanBertForQuestionAnswering
+from lmcourse.models.word2vec import SkipGram
+from lmcourse.pretrain import words
+
+CPU = torch.device("cpu")
+
+
+def drawn(recipe, world, epochs):
+    """Which places of the first batch are asked for in each epoch."""
+    torch.manual_seed(0)
+    network = recipe.built(world)
+    objective = recipe.objective(network)
+    examples = words.examples(world.split("train", 3))
+    found = []
+    for epoch in range(epochs):
+        batch = measures.padded(examples, words.PAD)
+        batch |= {"example": torch.arange(3), "epoch": torch.full((3,), epoch)}
+        chance = torch.Generator().manual_seed(epoch)
+        found.append((objective.drawn(batch, chance)["labels"] != IGNORED).numpy().tobytes())
+    return found
+
+
+@pytest.mark.parametrize(("variant", "different"), [(0, 1), (1, 10), (2, 12)])
+def test_static_masks_repeat_and_dynamic_ones_do_not(world, variant, different):
+    recipe = masks.DYNAMIC.variants[variant].plans[0].recipe
+    assert len(set(drawn(recipe, world, 12))) == different
+
+
+def test_another_seed_has_other_static_masks(world):
+    recipe = masks.DYNAMIC.variants[0].plans[0].recipe
+    known = []
+    for seed in (0, 1):
+        torch.manual_seed(seed)
+        known.append(recipe.objective(recipe.built(world)).masking.seed)
+    assert known[0] != known[1]
+
+
+@pytest.mark.parametrize("asks", ["next", "order"])
+def test_pairs_are_of_one_sentence_each_and_half_of_them_follow(world, asks):
+    recipe = masks._pairs(asks).recipe
+    examples = replace(recipe, budget=replace(recipe.budget, reviews=100)).examples(world)
+    follows = np.array([one["next_sentence_label"] == 0 for one in examples])
+    known = {
+        tuple(words.ids(world)[token] for token in review.tokens[s.start : s.end])
+        for review in world.sample(100, recipe.budget.reviews_seed)
+        for s in review.sentences
+    }
+    assert 0.4 < follows.mean() < 0.6 or asks == "next"
+    assert 0.3 < follows.mean() < 0.6
+    for one in examples[:200]:
+        ids = one["input_ids"]
+        cut = ids.index(words.SEP)
+        assert {tuple(ids[1:cut]), tuple(ids[cut + 1 : -1])} <= known
+
+
+def test_words_start_from_the_vectors_as_long_as_they_were_drawn(world):
+    size = words.size(world)
+    torch.manual_seed(0)
+    vectors = SkipGram(SkipGram.Config(size, 64))
+    torch.nn.init.normal_(vectors.input_embeddings.weight, std=3.0)
+    for plan in (encoders.STARTED, encoders.STARTED_RELATIVE, encoders.STARTED_CAUSAL):
+        network = plan.recipe.with_given(vectors).built(world)
+        (table_,) = [part.word for part in network.modules() if isinstance(part, Embeddings)]
+        ratio = table_.weight / vectors.vectors
+        assert torch.allclose(ratio, ratio[0, 0].expand_as(ratio), rtol=1e-4)
+        assert table_.weight.std().item() == pytest.approx(0.02, rel=0.2)
+
+
+def test_a_student_starts_from_its_teachers_layers_or_not(world):
+    teacher = students.TEACHES.recipe.built(world)
+    known = {tuple(it.shape): it for it in teacher.state_dict().values()}
+    assert known
+    first = "bert.encoder.layers.0.attention.key.weight"
+    of_teacher = students._TRIPLE.recipe.with_given(teacher)
+    student = of_teacher.kept(of_teacher.built(world))
+    assert isinstance(student, DistilBertForMaskedLM)
+    same = [name for name, it in student.state_dict().items() if _in(it, teacher)]
+    assert set(same) == set(student.state_dict()), first
+    other = students._RANDOM.recipe.with_given(teacher)
+    alone = other.kept(other.built(world))
+    assert not _in(alone.state_dict()["bert.embeddings.word.weight"], teacher)
+    assert isinstance(alone, BertForMaskedLM)
+
+
+def _in(tensor, model):
+    return any(
+        it.shape == tensor.shape and torch.equal(it, tensor) for it in model.state_dict().values()
+    )
+
+
+def test_an_ablation_leaves_out_one_loss(world):
+    teacher = students.TEACHES.recipe.built(world)
+    weights = {}
+    for one in students.ABLATIONS.variants:
+        recipe = one.plans[0].recipe.with_given(teacher)
+        config = recipe.built(world).config
+        weights[one.name] = (config.alpha_ce, config.alpha_mlm, config.alpha_cos)
+    assert weights == {
+        "all three losses": (5, 2, 1),
+        "no soft targets": (0, 2, 1),
+        "no masked words": (5, 0, 1),
+        "no cosine": (5, 2, 0),
+        "random weights": (5, 2, 1),
+    }
+
+
+def test_the_given_network_is_no_part_of_the_configuration(world):
+    teacher = students.TEACHES.recipe.built(world)
+    recipe = students._TRIPLE.recipe
+    assert recipe.with_given(teacher).config == recipe.config
+
+
+# ------------------------------------------------------------------------------ span questions
+
+
+def test_answers_stand_where_the_examples_say(world):
+    asked = questions(world, 20, 5).examples
+    of = {id_: word for word, id_ in words.ids(world).items()}
+    for one, example in zip(asked, span_questions.as_examples(world, asked), strict=True):
+        start, end = example["start_positions"], example["end_positions"]
+        answer = tuple(of[id_] for id_ in example["input_ids"][start : end + 1])
+        assert answer in {one.tokens[slice(*span)] for span in one.spans}
+
+
+def test_the_best_span_ends_behind_its_start_and_is_short():
+    starts, ends = torch.tensor([0.0, 5.0, 0.0, 4.0]), torch.tensor([9.0, 0.0, 3.0, 6.0])
+    assert span_questions.best_span(starts, ends, 8) == (1, 3)
+    assert span_questions.best_span(starts, ends, 1) == (3, 3)
+
+
+def test_a_reader_who_knows_the_answers_has_all_of_them(world):
+    asked = questions(world, 12, 6).examples
+    examples = span_questions.as_examples(world, asked)
+    by_ids = {tuple(one["input_ids"]): one for one in examples}
+
+    class Knows(torch.nn.Module):
+        def forward(self, input_ids, attention_mask):
+            scores = torch.zeros(2, *input_ids.shape)
+            lengths = attention_mask.sum(1).tolist()
+            for row, length in enumerate(lengths):
+                one = by_ids[tuple(input_ids[row, :length].tolist())]
+                scores[0, row, one["start_positions"]] = 1
+                scores[1, row, one["end_positions"]] = 1
+            return type("Result", (), {"start_logits": scores[0], "end_logits": scores[1]})
+
+    assert span_questions.scored(Knows(), world, asked, 5) == {"exact match": 1.0, "F1": 1.0}
+
+
+def test_each_pretrained_model_gets_its_own_head(world):
+    for pretrained, head in (
+        (electra.PAIR, ElectraForQuestionAnswering),
+        (masks._BOUNDARY, SpanBertForQuestionAnswering),
+    ):
+        body = pretrained.kept(pretrained.built(world))
+        recipe = masks.tuned(encoders.BERT).recipe.with_given(body)
+        assert type(recipe.built(world)) is head
+
+
+# ------------------------------------------------------------------------------------ measures
+
+
+def test_sense_of_an_untrained_mixer_keeps_the_vectors(world):
+    vectors = SkipGram(SkipGram.Config(words.size(world), 64))
+    torch.nn.init.normal_(vectors.input_embeddings.weight)
+    mixer = measures.untrained_mixer(vectors)
+    kept = mixer.bert.embeddings.word.weight / vectors.vectors
+    assert torch.allclose(kept, kept[0, 0].expand_as(kept), rtol=1e-4)
+
+
+def test_a_static_vector_tells_no_sense_apart(world):
+    vectors = SkipGram(SkipGram.Config(words.size(world), 16))
+    torch.nn.init.normal_(vectors.input_embeddings.weight)
+    scores = measures.static_sense(Measured(vectors, world, short=True))
+    _, test = measures._sense_tasks(Measured(vectors, world, short=True))
+    assert scores["static"] == pytest.approx(test.chance, abs=0.15)
+    assert 0.9 < scores["exact"] <= 1
+
+
+def test_a_student_that_is_its_teacher_retains_all(world):
+    model = encoders.BERT.recipe.built(world).eval()
+    found = measures.beside_teacher(Measured(model, world, source=model, short=True))
+    assert (found["parameters"], found["times as small"]) == (1, 1)
+    assert 0.5 < found["times as fast"] < 2
+
+
+def test_sources_are_of_the_runs_own_seed_or_of_the_teachers():
+    of_seed = Run(masks.tuned(encoders.BERT), 2).source
+    of_teacher = Run(students._TRIPLE, 2).source
+    assert (of_seed.seed, of_teacher.seed) == (2, 0)
+
+
+def test_short_claims_are_short_all_the_way_down():
+    for claim in table.CLAIMS.values():
+        for one in claim.shortened(2).variants:
+            for plan in one.plans:
+                while plan is not None:
+                    assert plan.recipe.budget.steps == 2
+                    plan = plan.source

@@ -1,0 +1,212 @@
+"""Runs: shared by claims, kept at once, measured later, taken up after a kill."""
+
+import json
+import multiprocessing
+import os
+import signal
+import subprocess
+import sys
+import time
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from lmcourse import course
+from lmcourse.claims import command, electra, measures, results, runs, schedule, table
+from lmcourse.claims.claim import Run
+from lmcourse.claims.scale import BASE
+from lmcourse.errors import CourseError
+from lmcourse.notebooks.citations import read_references
+from tests.claims.conftest import toy, variant
+
+
+@pytest.fixture
+def here(monkeypatch, world):
+    """Runs are done in this process."""
+    done = []
+
+    def do(jobs, folder, digest, at_once, say):
+        for job in schedule.missing(jobs, folder, digest):
+            done.append(job)
+            runs.perform(job.run, job.measures, folder, world)
+
+    monkeypatch.setattr(schedule, "do", do)
+    return done
+
+
+def test_a_run_is_named_by_all_that_decides_it():
+    base = Run(toy("one"), 0)
+    assert base.digest("w") == Run(toy("one"), 0).digest("w")
+    others = [
+        base.digest("another world"),
+        Run(toy("one"), 1).digest("w"),
+        Run(toy("one", num_hidden_layers=1), 0).digest("w"),
+        Run(replace(toy("one"), source=toy("two")), 0).digest("w"),
+        Run(replace(toy("one"), source=toy("two"), source_seed=3), 0).digest("w"),
+    ]
+    assert len({base.digest("w"), *others}) == 6
+
+
+def test_claims_share_runs_and_what_is_measured_of_them(claim):
+    jobs = schedule.jobs_of(table.CLAIMS.values())
+    assert len(jobs) == 4  # two plans, two seeds: those of the other claim are among them
+    assert {job.measures for job in jobs} == {frozenset({"size", "validation"})}
+
+
+def test_what_others_start_from_comes_before_them_and_once():
+    teacher = toy("teacher")
+    student = replace(toy("student"), source=teacher, source_seed=0)
+    one = replace(table.CLAIMS["bidirectional"], variants=(variant("student", student),), seeds=3)
+    names = [(job.run.plan.recipe.name, job.run.seed) for job in schedule.jobs_of([one])]
+    assert names == [("teacher", 0), ("student", 0), ("student", 1), ("student", 2)]
+    waiting = schedule.jobs_of([one])
+    assert [job.run.plan.recipe.name for job in schedule._ready(waiting, waiting)] == ["teacher"]
+    assert len(schedule._ready(waiting[1:], waiting[1:])) == 3
+
+
+def test_what_is_there_is_not_done_again(claim, here, tmp_path):
+    folders = {"folder": tmp_path / "runs", "shelf": tmp_path / "found"}
+    (found,) = command.tested(["toy"], **folders)
+    assert len(here) == 4 and found.seeds == [0, 1]
+    assert found == results.finding("toy", folders["shelf"])
+    command.tested(["toy", "other"], **folders)
+    assert len(here) == 4
+    (more,) = command.tested(["toy"], seeds=3, **folders)
+    assert len(here) == 6 and more.seeds == [0, 1, 2]
+    assert more.part("one layer").scores["loss"][:2] == found.part("one layer").scores["loss"]
+
+
+def test_a_score_that_is_wanted_later_is_measured_on_the_kept_model(world, tmp_path, monkeypatch):
+    run = Run(toy("one"), 0)
+    first = runs.perform(run, ["size"], tmp_path, world)
+    monkeypatch.setattr(runs, "_trained", None)  # it would fail
+    second = runs.perform(run, ["size", "validation"], tmp_path, world)
+    assert set(first.scores) == {"size/parameters"}
+    assert set(second.scores) == {"size/parameters", "validation/minus loss"}
+    assert second.cpu_seconds == first.cpu_seconds > 0
+    assert runs.perform(run, ["size"], tmp_path, world) == second
+
+
+def test_the_same_run_gives_the_same_scores(world, tmp_path):
+    run = Run(toy("one"), 1)
+    both = [runs.perform(run, ["validation"], tmp_path / at, world) for at in "ab"]
+    assert both[0].scores == both[1].scores
+
+
+def test_a_student_needs_its_teacher_first(world, tmp_path):
+    student = replace(toy("student"), source=toy("teacher"), source_seed=0)
+    with pytest.raises(CourseError, match="teacher, seed 0, was not done yet"):
+        runs.perform(Run(student, 1), [], tmp_path, world)
+
+
+def test_a_damaged_result_says_what_to_delete(world, tmp_path):
+    run = Run(toy("one"), 0)
+    own = tmp_path / run.digest("w")
+    own.mkdir()
+    (own / runs.RESULT).write_text("{")
+    with pytest.raises(CourseError, match="cannot be read") as caught:
+        runs.result_of(run, tmp_path, "w")
+    assert str(own) in caught.value.remedy
+
+
+def test_of_a_grid_each_seed_takes_what_the_validation_says(claim, here, tmp_path, monkeypatch):
+    scores = {("one", 0): 1.0, ("one", 1): 3.0, ("two", 0): 2.0, ("two", 1): 2.0}
+    first, second = toy("one"), toy("two")
+    grid = variant("grid", first, second, select="validation/minus loss")
+    one = replace(claim, name="grid", variants=(grid,), contrasts=())
+    monkeypatch.setattr(table, "CLAIMS", {"grid": one})
+
+    def perform(run, wanted, folder, world):
+        value = scores[run.plan.recipe.name, run.seed]
+        made = {"size/parameters": 10 * value, "validation/minus loss": value}
+        result = runs.Result(
+            **{"config": run.config, "world": world.digest, "steps": 2, "parameters": 1},
+            **{"machine": runs.Machine("cpu", 1, "3", "2", "0"), "wall_seconds": 1.0},
+            **{"cpu_seconds": 1.0, "scores": made},
+            measured_seconds=dict.fromkeys(wanted, 1.0),
+        )
+        own = folder / run.digest(world.digest)
+        own.mkdir(parents=True)
+        runs._write(result, own)
+
+    monkeypatch.setattr(runs, "perform", perform)
+    (found,) = command.tested(["grid"], folder=tmp_path / "runs", shelf=tmp_path / "found")
+    assert found.part("grid").chosen == [1, 0]
+    assert found.part("grid").scores["parameters"] == [20.0, 30.0]
+
+
+SCRIPT = """
+from pathlib import Path
+from lmcourse.claims import schedule
+from lmcourse.claims.claim import Claim
+from lmcourse.corpus.bookworld import BookWorld
+from tests.claims.conftest import toy, variant
+if __name__ == "__main__":
+    plans = variant("a", toy("one")), variant("b", toy("two", num_hidden_layers=1))
+    claim = Claim("toy", "", "", "", "", plans, {}, (), seeds=2)
+    world = BookWorld().digest
+    schedule.do(schedule.jobs_of([claim]), Path(FOLDER), world, 1, print)
+"""
+
+
+def test_a_killed_command_goes_on_from_there(tmp_path):
+    folder, script = tmp_path / "runs", tmp_path / "go.py"
+    script.write_text(SCRIPT.replace("FOLDER", repr(str(folder))))
+    environment = {**os.environ, "PYTHONPATH": str(Path.cwd())}
+    command_ = [sys.executable, str(script)]
+    process = subprocess.Popen(command_, env=environment, stdout=subprocess.PIPE, text=True)
+    try:
+        deadline = time.monotonic() + 120
+        while not list(folder.glob(f"*/{runs.RESULT}")) and time.monotonic() < deadline:
+            time.sleep(0.05)
+    finally:
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+        process.stdout.close()
+    before = {path: path.stat().st_mtime_ns for path in folder.glob(f"*/{runs.MODEL}")}
+    assert 1 <= len(before) < 4
+    again = subprocess.run(command_, env=environment, capture_output=True, text=True, timeout=240)
+    assert again.returncode == 0, again.stderr
+    found = {path: path.stat().st_mtime_ns for path in folder.glob(f"*/{runs.MODEL}")}
+    assert len(found) == 4 and len(list(folder.glob(f"*/{runs.RESULT}"))) == 4
+    assert before.items() <= found.items()
+    results_ = [json.loads(path.read_text()) for path in folder.glob(f"*/{runs.RESULT}")]
+    assert {one["machine"]["threads"] for one in results_} == {1}
+
+
+def test_a_run_that_fails_is_told_and_the_others_are_kept(tmp_path, world):
+    bad = toy("bad", num_attention_heads=3)  # 8 is no multiple of it
+    jobs = [schedule.Job(Run(bad, 0), frozenset())]
+    with pytest.raises(CourseError, match="bad, seed 0, failed: ") as caught:
+        schedule.do(jobs, tmp_path, world.digest, 1, lambda line: None)
+    assert schedule.ERROR in caught.value.remedy
+    assert not multiprocessing.active_children()
+
+
+def test_the_measures_of_all_claims_are_known():
+    for claim in table.CLAIMS.values():
+        for one in claim.variants:
+            assert one.measures <= set(measures.MEASURES)
+            assert len(one.plans) == 1 or one.select
+            assert one.select not in one.reads.values()
+
+
+def test_every_claim_cites_a_paper_and_reads_what_its_columns_have():
+    references = read_references(course.root() / "references.bib")
+    for claim in table.CLAIMS.values():
+        assert claim.key in references
+        names = {one.name for one in claim.variants}
+        assert claim.seeds >= 3 and len(names) == len(claim.variants)
+        for one in claim.contrasts:
+            assert one.better in names and one.column in claim.columns
+            assert not isinstance(one.than, str) or one.than in names
+            for side in {one.better, one.than} & names:
+                assert one.column in claim.variant(side).reads
+
+
+def test_electra_and_bert_compute_as_much(world):
+    per_step = electra.flops(electra.PAIR, world) / electra.flops(BASE, world)
+    assert per_step == pytest.approx(electra.RATIO, rel=0.02)
+    (plan,) = {one.source.recipe.budget.steps for one in electra.ELECTRA.variant("BERT").plans}
+    assert plan == round(electra.RATIO * electra.BUDGET.steps)
