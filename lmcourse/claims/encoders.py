@@ -1,46 +1,38 @@
 """Claims about encoders: what context is worth, both sides of it, positions, shared layers."""
 
 from lmcourse.claims.claim import Claim, Column, Contrast, Plan, Variant
-from lmcourse.claims.learners import StartedCausalRecipe, StartedRecipe
-from lmcourse.claims.scale import BERT, BUDGET, SIZES
+from lmcourse.claims.learners import PlacedRecipe, StartedCausalRecipe, StartedRecipe
+from lmcourse.claims.scale import BERT, BUDGET, DRAWN, RELATIVE, RELATIVE_SIZES, SIZES
 from lmcourse.models.albert import AlbertForMaskedLM
 from lmcourse.models.bert_heads import BertForMaskedLM
 from lmcourse.models.deberta import DebertaForMaskedLM
 from lmcourse.models.gpt import GPTForCausalLM
 from lmcourse.models.word2vec import SkipGram
 from lmcourse.pretrain.causal import AS_BERT
-from lmcourse.pretrain.encoders import ENCODER, SHAW, MaskedRecipe
+from lmcourse.pretrain.encoders import ENCODER
 from lmcourse.pretrain.vectors import SkipGramRecipe
 
 SENSE = Column("word sense by the nearest neighbor, accuracy", "more", "sense/exact")
 GAP = Column("gap, nats a masked token", "less", 0.0)
 PARAMETERS = Column("parameters, thousands", "less", digits=0)
 
-_TRANSFORMER = {name: it for name, it in SIZES.items() if name not in ENCODER}
-RELATIVE = Plan(
-    MaskedRecipe(
-        "relative positions",
-        "a term for each distance (Shaw et al. 2018)",
-        DebertaForMaskedLM,
-        _TRANSFORMER | SHAW,
-        BUDGET,
-    )
-)
+_CAUSAL = {name: it for name, it in SIZES.items() if name not in ENCODER} | AS_BERT
+
 VECTORS = Plan(SkipGramRecipe("skip-gram", "static vectors", SkipGram, {"hidden_size": 64}, BUDGET))
 _FROM = ", from skip-gram"  # without it, no sense is told apart after so few steps
 STARTED, STARTED_RELATIVE, STARTED_CAUSAL = (
     Plan(kind(f"{name}{_FROM}", "", model, settings, BUDGET), VECTORS)
     for kind, name, model, settings in (
         (StartedRecipe, "bert", BertForMaskedLM, SIZES),
-        (StartedRecipe, "relative positions", DebertaForMaskedLM, _TRANSFORMER | SHAW),
-        (StartedCausalRecipe, "causal", GPTForCausalLM, _TRANSFORMER | AS_BERT),
+        (StartedRecipe, "relative positions", DebertaForMaskedLM, RELATIVE_SIZES),
+        (StartedCausalRecipe, "causal", GPTForCausalLM, _CAUSAL),
     )
 )
 
 
 def _sharing(name: str, about: str, embedding: int) -> Variant:
     settings = SIZES | {"embedding_size": embedding, "classifier_dropout": 0.0}
-    recipe = MaskedRecipe(name, about, AlbertForMaskedLM, settings, BUDGET)
+    recipe = PlacedRecipe(name, about, AlbertForMaskedLM, settings, BUDGET)
     return Variant(name, about, (Plan(recipe),), _BOTH)
 
 
@@ -108,10 +100,14 @@ POSITIONS = Claim(
     "16",
     (
         Variant("relative", "a term for each distance up to 32", (RELATIVE,), _BOTH),
-        Variant("absolute", "BERT: learned vectors of places", (BERT,), _BOTH),
+        Variant("absolute", "vectors of places that start at random", (DRAWN,), _BOTH),
+        Variant("absolute, from sinusoids", "and that start as sinusoids", (BERT,), _BOTH),
     ),
     {"gap": GAP, "parameters": PARAMETERS},
-    (Contrast("relative", "absolute", "gap", 0.05),),
+    (
+        Contrast("relative", "absolute", "gap", 0.05),
+        Contrast("relative", "absolute, from sinusoids", "gap", 0.05),
+    ),
 )
 
 SHARING = Claim(

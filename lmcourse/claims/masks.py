@@ -5,20 +5,21 @@ from typing import Any, Literal
 
 from lmcourse.claims.claim import Claim, Column, Contrast, Plan, Variant
 from lmcourse.claims.encoders import GAP
-from lmcourse.claims.learners import PairRecipe, StaticRecipe
-from lmcourse.claims.scale import BASE, BERT, BUDGET, SIZES
+from lmcourse.claims.learners import PairRecipe, PlacedRecipe, StaticRecipe
+from lmcourse.claims.scale import BASE, BERT, BUDGET, RELATIVE, SIZES
 from lmcourse.claims.span_questions import QuestionRecipe
 from lmcourse.models.bert_heads import BertForPreTraining
 from lmcourse.models.bert_tasks import BertForQuestionAnswering
 from lmcourse.models.spanbert import SpanBertForPreTraining
-from lmcourse.pretrain.encoders import MaskedRecipe, Masks
+from lmcourse.pretrain.encoders import Masks
 
 # ----------------------------------------------------------------- static and dynamic masking
 
 FEW = replace(BUDGET, reviews=400)  # read 52 times
 FINE_TUNING = replace(BUDGET, steps=500, reviews=4000, learning_rate=1e-3, held_out=200, warmup=0.1)
 
-_PLAIN: dict[str, Any] = {name: getattr(BASE, name) for name in ("model", "settings")}
+_RELATIVE = RELATIVE.recipe
+_PLAIN: dict[str, Any] = {name: getattr(_RELATIVE, name) for name in ("model", "settings")}
 
 
 def _static(copies: int) -> Plan:
@@ -39,7 +40,7 @@ DYNAMIC = Claim(
         Variant(
             "dynamic",
             "drawn anew each time",
-            (Plan(replace(BASE, name="dynamic", budget=FEW)),),
+            (Plan(replace(_RELATIVE, name="dynamic", budget=FEW)),),
             _GAP,
         ),
     ),
@@ -49,8 +50,8 @@ DYNAMIC = Claim(
         Contrast("dynamic", "10 fixed masks", "gap", 0.05, claimed="no worse"),
         Contrast("10 fixed masks", "1 fixed mask", "gap", 0.05),
     ),
-    "Trained on 400 reviews, each read 52 times, so that a fixed mask can be learned by heart; "
-    "the model of the last step is measured. The gap is on held-out reviews.",
+    "An encoder of relative positions on 400 reviews, each read 52 times, so that a fixed mask can "
+    "be learned by heart; the model of the last step is measured. The gap is on held-out reviews.",
 )
 
 # --------------------------------------------------------------------- pairs of sentences
@@ -107,7 +108,7 @@ def tuned(pretrained: Plan, learning_rate: float = 1e-3) -> Plan:
 
 _ANSWERS = {"F1": "answers/F1", "exact": "answers/exact match"}
 _SPANS = replace(BASE, name="spans", masks=Masks(select="spans"))
-_BOUNDARY = MaskedRecipe(
+_BOUNDARY = PlacedRecipe(
     "spans and boundary",
     "",
     SpanBertForPreTraining,

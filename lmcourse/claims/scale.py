@@ -8,14 +8,17 @@ from dataclasses import replace
 from typing import Any
 
 from lmcourse.claims.claim import Plan
+from lmcourse.claims.learners import PlacedRecipe
 from lmcourse.models.bert_heads import BertForMaskedLM
-from lmcourse.pretrain.encoders import ENCODER, SMALL, MaskedRecipe
+from lmcourse.models.deberta import DebertaForMaskedLM
+from lmcourse.pretrain.encoders import ENCODER, SHAW, SMALL, MaskedRecipe
 from lmcourse.pretrain.recipe import Budget
 
 TOLD = (
     "Claims' scale: encoders of width 64 with 2 layers and 4 heads, 1,300 steps of 16 reviews of "
-    "BookWorld (10,000 different ones), on a CPU. The papers had networks of 12 layers and more, "
-    "and thousands of times as much text and computation."
+    "BookWorld (10,000 different ones), on a CPU; absolute positions start as sinusoids, unless a "
+    "claim says otherwise. The papers had networks of 12 layers and more, and thousands of times "
+    "as much text and computation."
 )
 
 SIZES: dict[str, Any] = SMALL | {"num_hidden_layers": 2} | ENCODER
@@ -30,6 +33,24 @@ BUDGET = Budget(
 LONG = replace(BUDGET, steps=2200, reviews=20_000, learning_rate=1e-3)
 SCARCE = 200  # reviews
 
-BASE = MaskedRecipe("bert", "BERT at claims' scale", BertForMaskedLM, SIZES, BUDGET)
+_TRANSFORMER = {name: it for name, it in SIZES.items() if name not in ENCODER}
+RELATIVE_SIZES = _TRANSFORMER | SHAW
+RELATIVE_TEACHER = {n: it for n, it in TEACHER.items() if n not in ENCODER} | SHAW
+
+DRAWN = Plan(
+    MaskedRecipe("bert, random places", "BERT as published", BertForMaskedLM, SIZES, BUDGET)
+)
+"""BERT whose places start from random vectors."""
+BASE = PlacedRecipe("bert", "BERT at claims' scale", BertForMaskedLM, SIZES, BUDGET)
 BERT = Plan(BASE)
 """The plain encoder, which many claims compare with."""
+RELATIVE = Plan(
+    MaskedRecipe(
+        "relative positions",
+        "a term for each distance (Shaw et al. 2018)",
+        DebertaForMaskedLM,
+        RELATIVE_SIZES,
+        BUDGET,
+    )
+)
+"""The encoder that learns fastest, which claims about data stand on."""

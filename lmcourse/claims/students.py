@@ -5,14 +5,28 @@ from typing import Any
 
 from lmcourse.claims.claim import Claim, Column, Contrast, Plan, Variant
 from lmcourse.claims.encoders import GAP
-from lmcourse.claims.learners import StudentRecipe
-from lmcourse.claims.scale import BUDGET, LONG, SCARCE, SIZES, TEACHER
+from lmcourse.claims.learners import PlacedRecipe, StudentRecipe
+from lmcourse.claims.scale import (
+    BUDGET,
+    LONG,
+    RELATIVE_SIZES,
+    RELATIVE_TEACHER,
+    SCARCE,
+    SIZES,
+    TEACHER,
+)
 from lmcourse.models.bert_heads import BertForMaskedLM
+from lmcourse.models.deberta import DebertaForMaskedLM
 from lmcourse.pretrain.encoders import MaskedRecipe
 
-TEACHES = Plan(MaskedRecipe("teacher", "BERT, larger and longer", BertForMaskedLM, TEACHER, LONG))
+TEACHES = Plan(PlacedRecipe("teacher", "BERT, larger and longer", BertForMaskedLM, TEACHER, LONG))
 """One teacher, of seed 0, for all students: what another teacher would change is not in the
 spreads."""
+
+RELATIVE_TEACHES = Plan(
+    MaskedRecipe("relative teacher", "larger, longer", DebertaForMaskedLM, RELATIVE_TEACHER, LONG)
+)
+"""Another, for the claim about data."""
 
 HALF: dict[str, Any] = TEACHER | {"num_hidden_layers": 2}
 SMALLEST: dict[str, Any] = SIZES | {
@@ -37,15 +51,18 @@ _GAP = {"gap": "masked/gap"}
 def _by_data(taught: bool, reviews: int) -> Plan:
     """A small student from random weights, with soft targets or without."""
     name = f"{'taught' if taught else 'alone'}, {reviews} reviews"
-    return _student(
+    recipe = StudentRecipe(
         name,
-        SIZES,
-        budget=replace(BUDGET, reviews=reviews),
+        "",
+        DebertaForMaskedLM,
+        RELATIVE_SIZES,
+        replace(BUDGET, reviews=reviews),
         start="random",
         distillation=5.0 if taught else 0.0,
         masked_words=2.0,
         cosine=0.0,
     )
+    return Plan(recipe, RELATIVE_TEACHES, source_seed=0)
 
 
 _MANY = BUDGET.reviews

@@ -5,7 +5,7 @@ from html.parser import HTMLParser
 import matplotlib.pyplot as plt
 import pytest
 
-from lmcourse.claims import finding_figure, results
+from lmcourse.claims import finding_figure, results, table
 from lmcourse.claims.finding import Claimed, Finding, Limit, Part
 from lmcourse.claims.page import page
 from lmcourse.claims.scale import TOLD
@@ -145,3 +145,11 @@ def test_the_page_says_the_scale_first_and_has_every_claim(tmp_path):
 
 def test_without_findings_the_page_says_so(tmp_path):
     assert "No claim was tested yet." in results.write_page(tmp_path).read_text()
+
+
+def test_the_courses_page_is_made_of_the_findings_beside_it():
+    shelf = results.shelf()
+    found = [results.finding(path.stem, shelf) for path in sorted(shelf.glob("*.json"))]
+    assert (shelf / results.PAGE).read_text() == page(found)
+    assert {one.name for one in found} <= set(table.CLAIMS)
+    assert all(len(one.seeds) >= 3 for one in found)

@@ -9,6 +9,7 @@ import torch
 from lmcourse.claims import electra, encoders, masks, measures, span_questions, students, table
 from lmcourse.claims.claim import Run
 from lmcourse.claims.measures import Measured
+from lmcourse.claims.scale import BASE
 from lmcourse.corpus.tasks import questions
 from lmcourse.models.bert_heads import BertForMaskedLM
 from lmcourse.models.distilbert import DistilBertForMaskedLM
@@ -68,6 +69,25 @@ def test_pairs_are_of_one_sentence_each_and_half_of_them_follow(world, asks):
         ids = one["input_ids"]
         cut = ids.index(words.SEP)
         assert {tuple(ids[1:cut]), tuple(ids[cut + 1 : -1])} <= known
+
+
+def test_places_start_as_sinusoids_that_are_as_long_as_what_was_drawn(world):
+    for recipe in (BASE, electra.PAIR, masks._BOUNDARY, masks._pairs("next").recipe):
+        tables = {
+            id(part.position): part.position.weight
+            for part in recipe.built(world).modules()
+            if isinstance(part, Embeddings)
+        }
+        for table_ in tables.values():
+            assert table_.std().item() == pytest.approx(0.02, rel=0.2)
+            near = torch.cosine_similarity(table_[:-1], table_[1:])
+            assert near.std() < 1e-4 < near.mean()  # the same turn at all places
+    drawn_ = encoders.DRAWN.recipe.built(world).bert.embeddings.position.weight
+    assert torch.cosine_similarity(drawn_[:-1], drawn_[1:]).std() > 0.05
+    relative = encoders.RELATIVE.recipe.built(world)
+    assert not any(
+        isinstance(it, Embeddings) and hasattr(it, "position") for it in relative.modules()
+    )
 
 
 def test_words_start_from_the_vectors_as_long_as_they_were_drawn(world):
