@@ -16,14 +16,19 @@ def models():
     torch.manual_seed(5)
     layer = LayerConfig(hidden_size=8, num_attention_heads=2, intermediate_size=16)
     transformer = Transformer(TransformerConfig(12, layer, num_hidden_layers=1))
-    torch.nn.init.normal_(transformer.embedding.weight)  # or it repeats what it reads
-    return transformer, Seq2Seq(Seq2SeqConfig(12, embedding_size=6, hidden_size=6))
+    recurrent = Seq2Seq(Seq2SeqConfig(12, embedding_size=6, hidden_size=6))
+    for model in (transformer, recurrent):
+        for parameter in model.parameters():
+            if parameter.ndim > 1:  # so large that what is read matters
+                torch.nn.init.normal_(parameter)
+    return transformer, recurrent
 
 
 def sources():
     ids = torch.randint(4, 12, (6, 5), generator=torch.Generator().manual_seed(1))
     mask = torch.ones_like(ids)
-    mask[2, 3:] = 0
+    for row in range(1, 5):
+        mask[row, row:] = 0
     return ids, mask
 
 
