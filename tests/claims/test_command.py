@@ -34,8 +34,8 @@ def test_alone_it_lists_the_claims_with_what_is_there(claim, world, tmp_path, mo
 
 
 def test_minutes_are_told_from_the_runs_that_are_there():
-    jobs = [schedule.Job(Run(toy(name), 0), frozenset()) for name in ("one", "two", "new")]
-    assert command.minutes(jobs, {"one": 2.0, "two": 4.0}) == 9.0
+    jobs = [schedule.Job(Run(toy(name), 0), frozenset()) for name in ("one", "one", "new")]
+    assert command.minutes(jobs, {"one": 2.0, "two": 4.0}) == 7.0
     assert command.minutes(jobs, {}) == 3 * command.GUESS
 
 
