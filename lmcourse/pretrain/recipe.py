@@ -8,7 +8,7 @@ stand in `lmcourse.pretrain.recipes`.
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, Protocol, Self, runtime_checkable
+from typing import Any, Protocol, TypeVar, runtime_checkable
 
 import torch
 from torch import nn
@@ -26,6 +26,8 @@ from lmcourse.training.objectives import Objective
 from lmcourse.training.run_config import plain
 from lmcourse.training.schedules import linear, parameter_groups, scheduled
 from lmcourse.training.watching import Watch
+
+R = TypeVar("R", bound="Recipe")
 
 
 @dataclass
@@ -192,7 +194,7 @@ class Recipe:
         """See `Trainable.config`."""
         return {name: plain(value) for name, value in vars(self).items() if name != "about"}
 
-    def shortened(self, steps: int) -> Self:
+    def shortened(self: R, steps: int) -> R:
         """See `Trainable.shortened`."""
         return replace(self, budget=self.budget.shortened(steps))
 
