@@ -128,5 +128,5 @@ ELMO = ElmoRecipe(
             projection_clip=None,
         ),
     },
-    Budget(steps=3000, reviews=12_000, batch_size=16, learning_rate=4e-3),
+    Budget(steps=2500, reviews=20_000, batch_size=16, learning_rate=4e-3),
 )

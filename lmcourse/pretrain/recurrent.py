@@ -115,13 +115,13 @@ RECURRENT: tuple[Any, ...] = (
         "LSTM: each word from those before it",
         RNNLanguageModel,
         WORDS,
-        Budget(steps=4000, batch_size=32, learning_rate=4e-3),
+        Budget(steps=8000, batch_size=16, learning_rate=4e-3),
     ),
     CharacterRecipe(
         "bookworld-char-lstm",
         "LSTM over characters: each character of a review from those before it",
         RNNLanguageModel,
         CHARACTERS,
-        Budget(steps=1500, reviews=12_000, batch_size=16, learning_rate=4e-3),
+        Budget(steps=3500, reviews=20_000, batch_size=16, learning_rate=5e-3),
     ),
 )

@@ -81,6 +81,10 @@ class StudentRecipe(VariedRecipe):
         """See `VariedRecipe.network`."""
         return self.distiller(world)
 
+    def built(self, world: BookWorld) -> Model:
+        """See `Recipe.built`."""
+        return self.kept(self.distiller(world))
+
     def kept(self, network: nn.Module) -> Model:
         """The student."""
         assert isinstance(network, Distiller | TinyBertDistiller)

@@ -52,7 +52,7 @@ class Windows:
         threshold: above which frequency words are left out now and then (`keep_probability`).
     """
 
-    window: int = 5
+    window: int = 10
     negatives: int = 5
     threshold: float = 1e-3
 
@@ -120,8 +120,8 @@ class SkipGramRecipe(VariedRecipe):
 
     def held_out(self, world: BookWorld, device: torch.device) -> HeldOut:
         """See `Recipe.held_out`: with one draw of what is left out and made up."""
-        counts = counted(self.examples(world), words.size(world))
         examples = words.examples(self.held_out_reviews(world))
+        counts = counted(examples, words.size(world))  # near enough to watch a training by
         return loss_of(lambda network: Pairs(network, counts, self.windows), examples)
 
     def scores(self, trained: Trained, world: BookWorld) -> Scores:
@@ -261,13 +261,20 @@ VECTORS: tuple[Recipe, ...] = (
         "word2vec: skip-gram with negative sampling, 64 numbers a word",
         SkipGram,
         {"hidden_size": 64},
-        Budget(steps=12_000, batch_size=8, learning_rate=1e-2, warmup=0.0, weight_decay=0.0),
+        Budget(
+            steps=12_000,
+            reviews=20_000,
+            batch_size=8,
+            learning_rate=1e-2,
+            warmup=0.0,
+            weight_decay=0.0,
+        ),
     ),
     GloVeRecipe(
         "bookworld-glove",
         "GloVe: products of vectors are logarithms of counts, 64 numbers a word",
         GloVe,
         {"hidden_size": 64, "x_max": 100.0},
-        Budget(steps=20_000, batch_size=4096, learning_rate=0.05, warmup=0.0, weight_decay=0.0),
+        Budget(steps=40_000, batch_size=4096, learning_rate=0.05, warmup=0.0, weight_decay=0.0),
     ),
 )
