@@ -43,8 +43,10 @@ def forms(fig: "Figure", alt: str) -> tuple[dict[str, str], dict[str, Any]]:
             "This figure has no alternative text.",
             "Pass alt=… : a sentence that says what is to be seen, for those who cannot see it.",
         )
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+
     buffer = io.BytesIO()
-    fig.savefig(buffer, format="png")
+    FigureCanvasAgg(fig).print_png(buffer)  # savefig draws twice, the same
     png = base64.b64encode(buffer.getvalue()).decode("ascii")
     words = " ".join(alt.split())
     image = (
