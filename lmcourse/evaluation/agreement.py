@@ -42,7 +42,8 @@ class VerbNumber:
         count = len(answer.places)
         of_forms = [np.isin(answer.word, ids) for ids in self.forms]
         sums = [np.bincount(answer.row[it], answer.probability[it], count) for it in of_forms]
-        return _shares(np.stack(sums, 1))
+        # (NumPy counts nothing at all in whole numbers.)
+        return _shares(np.stack(sums, 1).astype(np.float64))
 
     def model(self, q: Float[np.ndarray, "predicted vocab"]) -> Shares:
         """A model's shares; zeros where it gives all of these forms no probability."""
@@ -73,6 +74,5 @@ def _forms(world: BookWorld, number: str) -> Int[np.ndarray, " form"]:
 
 
 def _shares(sums: Shares) -> Shares:
-    sums = sums.astype(np.float64)  # NumPy counts nothing in whole numbers
     whole = sums.sum(1, keepdims=True)
     return np.divide(sums, whole, out=np.zeros_like(sums), where=whole > 0)
