@@ -76,7 +76,7 @@ class Masking:
     def __call__(
         self,
         input_ids: Int[Tensor, "batch time"],
-        maskable: Bool[Tensor, "batch time"] | None = None,
+        maskable: Bool[Tensor, "batch time"] | Int[Tensor, "batch time"] | None = None,
         word_ids: Int[Tensor, "batch time"] | None = None,
         *,
         generator: torch.Generator | None = None,

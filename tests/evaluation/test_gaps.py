@@ -679,10 +679,12 @@ def test_a_long_description_of_a_model_is_cut():
     assert len(str(error.value)) < 400
 
 
+@pytest.mark.bad_input
 def test_any_whole_number_of_reviews():
     assert gap_table(uniform, WORLD, reviews=np.int64(3)).tokens.shape[1] == 3
 
 
+@pytest.mark.bad_input
 def test_what_the_hub_loads_is_asked_with_its_tokenizers_ids():
     words = [word for word in WORLD.vocabulary if word != END]
     ids = {token: i for i, token in enumerate(["[UNK]", "[CLS]", "[SEP]", "[MASK]", *words[::-1]])}

@@ -80,6 +80,7 @@ def test_a_network_that_has_collapsed():
     assert np.isnan(stsb["Pearson"].value)
 
 
+@pytest.mark.bad_input
 @pytest.mark.parametrize(
     "call, message",
     [

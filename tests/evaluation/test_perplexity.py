@@ -84,6 +84,7 @@ def test_what_is_no_probability_has_no_perplexity(given, message):
         perplexity(given)
 
 
+@pytest.mark.bad_input  # of another shape than the signature says, and taken
 def test_probabilities_are_a_list_or_a_tensor():
     assert perplexity([0.5, 0.125]) == pytest.approx(4)
     assert perplexity(torch.tensor([[0.5], [0.125]], dtype=torch.bfloat16)) == pytest.approx(4)
