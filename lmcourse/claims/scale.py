@@ -26,6 +26,7 @@ TEACHER: dict[str, Any] = SIZES | {
     "hidden_size": 96,
     "num_hidden_layers": 4,
     "intermediate_size": 384,
+    "initializer_range": 96**-0.5,
 }
 BUDGET = Budget(
     steps=1300, reviews=10_000, batch_size=16, warmup=0.1, looks=1, held_out=50, measured=300
