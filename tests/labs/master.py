@@ -1,26 +1,42 @@
-"""Lab 02's master as the tests see it: its cells, and the functions that its solutions define."""
+"""A lab's master as the tests see it: its cells, and the functions that its solutions define.
+
+Everything is of lab 02, whose tests are also those of the machinery, unless a number is given.
+"""
 
 import ast
+import importlib
+import re
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 from lmcourse import course
+from lmcourse.labs.check import Exercise
 from lmcourse.notebooks.masters import student_version
 from lmcourse.notebooks.sources import read_notebook
 
-
-@cache
-def notebook() -> Any:
-    return read_notebook(source())
+NUMBERS = [source.number for source in course.sources() if source.kind == "lab"]
 
 
 @cache
-def student() -> Any:
-    return student_version(notebook(), "lab 02")
+def notebook(number: str = "02") -> Any:
+    return read_notebook(source(number))
 
 
-def source() -> Any:
-    return course.root() / "labs" / "02-lab-recurrent-language-models.md"
+@cache
+def student(number: str = "02") -> Any:
+    return student_version(notebook(number), f"lab {number}")
+
+
+def source(number: str = "02") -> Path:
+    (found,) = (each for each in course.select(number) if each.kind == "lab")
+    return found.path
+
+
+def checks(number: str) -> dict[str, Exercise]:
+    """A lab's checks by their names in its module: {"check_perplexity": …}."""
+    module = importlib.import_module(f"lmcourse.labs.lab{number}")
+    return {name: value for name, value in vars(module).items() if name.startswith("check_")}
 
 
 def code(cells: Any) -> list[Any]:
@@ -49,18 +65,19 @@ def call_in(cell: Any) -> tuple[str, str]:
     call = statement.value
     (argument,) = call.args
     assert isinstance(call.func, ast.Attribute) and isinstance(argument, ast.Name)
-    assert ast.unparse(call.func.value) == "lab02"
+    assert re.fullmatch(r"lab\d\d", ast.unparse(call.func.value))
     return call.func.attr, argument.id
 
 
-def solutions() -> dict[str, Any]:
+@cache
+def solutions(number: str = "02") -> dict[str, Any]:
     """Check's name -> the master's function (the cells run here need only math and torch)."""
     import math
 
     import torch
 
     found = {}
-    for cell, check in exercise_cells(notebook().cells):
+    for cell, check in exercise_cells(notebook(number).cells):
         names: dict[str, Any] = {"math": math, "torch": torch}
         exec(compile(cell.source, f"<master {function_in(cell).name}>", "exec"), names)
         name, answer = call_in(check)

@@ -52,15 +52,18 @@ def kernel(environment: Path) -> Iterator[tuple[KernelManager, Any]]:
         manager.shutdown_kernel(now=True)
 
 
-def test_the_student_version_runs_to_the_end_and_says_not_written_yet(environment: Path) -> None:
+@pytest.mark.parametrize("number", master.NUMBERS)
+def test_the_student_version_runs_to_the_end_and_says_not_written_yet(
+    environment: Path, number: str
+) -> None:
     notebook = nbclient.execute(
-        master.student(), cwd=str(environment), timeout=120, kernel_name="python3"
+        master.student(number), cwd=str(environment), timeout=120, kernel_name="python3"
     )
     said = []
     for cell in master.code(notebook.cells):
         assert not [each for each in cell.outputs if each.output_type in ("error", "stream")]
         said += [each.data for each in cell.outputs if MIME in each.get("data", {})]
-    assert [each[MIME]["exercise"] for each in said] == [each.name for each in exercises("02")]
+    assert [each[MIME]["exercise"] for each in said] == [each.name for each in exercises(number)]
     for data in said:
         assert data["text/plain"].startswith("○ Not written yet: ")
         assert data[MIME]["passed"] is False
