@@ -4,16 +4,14 @@ Equal compute is equal floating-point operations of the training, counted by PyT
 (`flops`). ELECTRA's step costs more, so BERT takes more of them.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from torch.utils.flop_counter import FlopCounterMode
 
 from lmcourse.claims.claim import Claim, Column, Contrast, Plan, Variant
-from lmcourse.claims.learners import placed
 from lmcourse.claims.masks import tuned
 from lmcourse.claims.scale import BASE, BUDGET, SIZES
 from lmcourse.corpus.bookworld import BookWorld
-from lmcourse.models.checkpoint import Model
 from lmcourse.models.electra_pair import ElectraPair
 from lmcourse.pretrain import words
 from lmcourse.pretrain.electra import ElectraRecipe
@@ -26,16 +24,7 @@ RATES = 1e-3, 2e-3
 WEIGHTS = 10.0, 50.0
 
 
-@dataclass(frozen=True)
-class PlacedElectra(ElectraRecipe):
-    """Both start with sinusoids for places, as BERT does here (`PlacedRecipe`)."""
-
-    def built(self, world: BookWorld) -> Model:
-        """See `Recipe.built`."""
-        return placed(super().built(world))
-
-
-PAIR = PlacedElectra(
+PAIR = ElectraRecipe(
     "electra",
     "a generator of half the size and a discriminator",
     ElectraPair,

@@ -1,7 +1,7 @@
 """Claims about encoders: what context is worth, both sides of it, positions, shared layers."""
 
 from lmcourse.claims.claim import Claim, Column, Contrast, Plan, Variant
-from lmcourse.claims.learners import PlacedRecipe, StartedCausalRecipe, StartedRecipe
+from lmcourse.claims.learners import StartedCausalRecipe, StartedRecipe
 from lmcourse.claims.scale import BERT, BUDGET, DRAWN, RELATIVE, RELATIVE_SIZES, SIZES
 from lmcourse.models.albert import AlbertForMaskedLM
 from lmcourse.models.bert_heads import BertForMaskedLM
@@ -9,7 +9,7 @@ from lmcourse.models.deberta import DebertaForMaskedLM
 from lmcourse.models.gpt import GPTForCausalLM
 from lmcourse.models.word2vec import SkipGram
 from lmcourse.pretrain.causal import AS_BERT
-from lmcourse.pretrain.encoders import ENCODER
+from lmcourse.pretrain.encoders import ENCODER, MaskedRecipe
 from lmcourse.pretrain.vectors import SkipGramRecipe
 
 SENSE = Column("word sense by the nearest neighbor, accuracy", "more", "sense/exact")
@@ -32,7 +32,7 @@ STARTED, STARTED_RELATIVE, STARTED_CAUSAL = (
 
 def _sharing(name: str, about: str, embedding: int) -> Variant:
     settings = SIZES | {"embedding_size": embedding, "classifier_dropout": 0.0}
-    recipe = PlacedRecipe(name, about, AlbertForMaskedLM, settings, BUDGET)
+    recipe = MaskedRecipe(name, about, AlbertForMaskedLM, settings, BUDGET)
     return Variant(name, about, (Plan(recipe),), _BOTH)
 
 

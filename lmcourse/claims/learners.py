@@ -14,7 +14,6 @@ from lmcourse.corpus.bookworld import BookWorld, Review
 from lmcourse.models.checkpoint import Model
 from lmcourse.models.distilbert import DistilBertForMaskedLM
 from lmcourse.models.embeddings import Embeddings
-from lmcourse.models.encoder_decoder import sinusoids
 from lmcourse.models.triple_loss import DistillationConfig, Distiller
 from lmcourse.models.word2vec import Word2Vec
 from lmcourse.pretrain import held_out, words
@@ -29,28 +28,12 @@ from lmcourse.training.two_models import Distilled
 
 
 @dataclass(frozen=True)
-class PlacedRecipe(MaskedRecipe):
-    """A network whose vectors of places start as sinusoids, and learn from there.
+class DrawnRecipe(MaskedRecipe):
+    """A network whose vectors of places start as they are drawn."""
 
-    Neighbors are then a rotation apart from the first step on. From random vectors, BERT at claims'
-    scale has learned little more than how frequent words are when its steps are over. A network of
-    relative positions has no such vectors, and is left as it is.
-    """
-
-    def built(self, world: BookWorld) -> Model:
-        """See `Recipe.built`."""
-        return placed(super().built(world))
-
-
-def placed(network: Model) -> Model:
-    """A network with sinusoids for places, as long as the vectors that it has drawn."""
-    with torch.no_grad():
-        for part in network.modules():
-            if isinstance(part, Embeddings) and getattr(part, "position", None) is not None:
-                table = part.position.weight
-                found = sinusoids(*table.shape)
-                table.copy_(found / found.std() * table.std())
-    return network
+    def placed(self, network: Model) -> Model:
+        """See `Recipe.placed`."""
+        return network
 
 
 @dataclass(frozen=True)
@@ -68,7 +51,7 @@ class StaticRecipe(MaskedRecipe):
 
 
 @dataclass(frozen=True)
-class PairRecipe(PlacedRecipe):
+class PairRecipe(MaskedRecipe):
     """Masked words, and two sentences: whether B follows A, or whether they are swapped.
 
     The network is the same for both: its head answers 0 where B follows A.
@@ -109,7 +92,7 @@ class PairRecipe(PlacedRecipe):
 
 
 @dataclass(frozen=True)
-class GivenRecipe(PlacedRecipe):
+class GivenRecipe(MaskedRecipe):
     """What needs a network that was trained before. (`given` is no part of the configuration: the
     run's source is.)"""
 
@@ -192,7 +175,7 @@ class StudentRecipe(GivenRecipe):
             )
         else:
             settings = {"vocab_size": config.vocab_size, **self.settings}
-            student = placed(self.model(self.model.Config(**settings)))
+            student = self.placed(self.model(self.model.Config(**settings)))
         losses = DistillationConfig(
             self.temperature, self.distillation, self.masked_words, self.cosine
         )

@@ -5,13 +5,13 @@ from typing import Any, Literal
 
 from lmcourse.claims.claim import Claim, Column, Contrast, Plan, Variant
 from lmcourse.claims.encoders import GAP
-from lmcourse.claims.learners import PairRecipe, PlacedRecipe, StaticRecipe
+from lmcourse.claims.learners import PairRecipe, StaticRecipe
 from lmcourse.claims.scale import BASE, BERT, BUDGET, RELATIVE, SIZES
 from lmcourse.claims.span_questions import QuestionRecipe
 from lmcourse.models.bert_heads import BertForPreTraining
 from lmcourse.models.bert_tasks import BertForQuestionAnswering
 from lmcourse.models.spanbert import SpanBertForPreTraining
-from lmcourse.pretrain.encoders import Masks
+from lmcourse.pretrain.encoders import MaskedRecipe, Masks
 
 # ----------------------------------------------------------------- static and dynamic masking
 
@@ -108,7 +108,7 @@ def tuned(pretrained: Plan, learning_rate: float = 1e-3) -> Plan:
 
 _ANSWERS = {"F1": "answers/F1", "exact": "answers/exact match"}
 _SPANS = replace(BASE, name="spans", masks=Masks(select="spans"))
-_BOUNDARY = PlacedRecipe(
+_BOUNDARY = MaskedRecipe(
     "spans and boundary",
     "",
     SpanBertForPreTraining,

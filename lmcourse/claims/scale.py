@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 from lmcourse.claims.claim import Plan
-from lmcourse.claims.learners import PlacedRecipe
+from lmcourse.claims.learners import DrawnRecipe
 from lmcourse.models.bert_heads import BertForMaskedLM
 from lmcourse.models.deberta import DebertaForMaskedLM
 from lmcourse.pretrain.encoders import ENCODER, SHAW, SMALL, MaskedRecipe
@@ -39,10 +39,10 @@ RELATIVE_SIZES = _TRANSFORMER | SHAW
 RELATIVE_TEACHER = {n: it for n, it in TEACHER.items() if n not in ENCODER} | SHAW
 
 DRAWN = Plan(
-    MaskedRecipe("bert, random places", "BERT as published", BertForMaskedLM, SIZES, BUDGET)
+    DrawnRecipe("bert, random places", "BERT as published", BertForMaskedLM, SIZES, BUDGET)
 )
 """BERT whose places start from random vectors."""
-BASE = PlacedRecipe("bert", "BERT at claims' scale", BertForMaskedLM, SIZES, BUDGET)
+BASE = MaskedRecipe("bert", "BERT at claims' scale", BertForMaskedLM, SIZES, BUDGET)
 BERT = Plan(BASE)
 """The plain encoder, which many claims compare with."""
 RELATIVE = Plan(

@@ -5,7 +5,7 @@ from typing import Any
 
 from lmcourse.claims.claim import Claim, Column, Contrast, Plan, Variant
 from lmcourse.claims.encoders import GAP
-from lmcourse.claims.learners import PlacedRecipe, StudentRecipe
+from lmcourse.claims.learners import StudentRecipe
 from lmcourse.claims.scale import (
     BUDGET,
     LONG,
@@ -19,7 +19,7 @@ from lmcourse.models.bert_heads import BertForMaskedLM
 from lmcourse.models.deberta import DebertaForMaskedLM
 from lmcourse.pretrain.encoders import MaskedRecipe
 
-TEACHES = Plan(PlacedRecipe("teacher", "BERT, larger and longer", BertForMaskedLM, TEACHER, LONG))
+TEACHES = Plan(MaskedRecipe("teacher", "BERT, larger and longer", BertForMaskedLM, TEACHER, LONG))
 """One teacher, of seed 0, for all students: what another teacher would change is not in the
 spreads."""
 

@@ -44,7 +44,8 @@ class ElectraRecipe(MaskedRecipe):
     def built(self, world: BookWorld) -> Model:
         """See `Recipe.built`."""
         one = ElectraConfig(vocab_size=words.size(world), **self.settings)
-        return self.model(ElectraPairConfig(one, self.generator_size, self.discriminator_weight))
+        config = ElectraPairConfig(one, self.generator_size, self.discriminator_weight)
+        return self.placed(self.model(config))
 
     def kept(self, network: nn.Module) -> Model:
         """The discriminator."""

@@ -15,6 +15,8 @@ from torch import nn
 
 from lmcourse.corpus.bookworld import SPLITS, BookWorld, Review
 from lmcourse.models.checkpoint import Model
+from lmcourse.models.embeddings import Embeddings
+from lmcourse.models.encoder_decoder import sinusoids
 from lmcourse.pretrain import words
 from lmcourse.pretrain.clock import Clocked, Seconds
 from lmcourse.pretrain.records import Scores
@@ -180,7 +182,12 @@ class Recipe:
 
     def built(self, world: BookWorld) -> Model:
         """The network at its start."""
-        return self.model(self.model.Config(vocab_size=words.size(world), **self.settings))
+        network = self.model(self.model.Config(vocab_size=words.size(world), **self.settings))
+        return self.placed(network)
+
+    def placed(self, network: Model) -> Model:
+        """A network whose vectors of places start as sinusoids; see `with_sinusoids`."""
+        return with_sinusoids(network)
 
     def kept(self, network: nn.Module) -> Model:
         """What of the trained network is shipped: all of it."""
@@ -268,6 +275,22 @@ class Recipe:
         """What the gap table reads; None: as it has it."""
         measured = self.budget.measured
         return None if measured is None else world.split("test", measured)
+
+
+@torch.no_grad()
+def with_sinusoids(network: Model) -> Model:
+    """A network with sinusoids for places, as long as the vectors that it has drawn.
+
+    They learn from there. Neighbors are then a rotation apart from the first step on; from random
+    vectors, networks of the course's size have learned little more than how frequent words are
+    after thousands of steps. What has no vector for each place is left as it is.
+    """
+    for part in network.modules():
+        if isinstance(part, Embeddings) and getattr(part, "position", None) is not None:
+            table = part.position.weight
+            found = sinusoids(*table.shape)
+            table.copy_(found / found.std() * table.std())
+    return network
 
 
 def tokens_read(losses: BatchLosses) -> int:

@@ -147,7 +147,7 @@ class TinyBertRecipe(StudentRecipe):
     def distiller(self, world: BookWorld) -> TinyBertDistiller:
         """See `StudentRecipe.distiller`."""
         kind = Bert if self.stage == "general" else BertForMaskedLM
-        student = kind(BertConfig(vocab_size=words.size(world), **self.settings))
+        student = self.placed(kind(BertConfig(vocab_size=words.size(world), **self.settings)))
         return TinyBertDistiller(student, self.teacher_model())
 
     def objective(self, network: nn.Module) -> Objective:

@@ -1,10 +1,12 @@
-"""Greedy decoding: the likeliest token each time, until each target has ended."""
+"""Greedy decoding: the likeliest token each time. Beam search: the best of several beginnings."""
+
+from itertools import product
 
 import pytest
 import torch
 
 from lmcourse.errors import CourseError
-from lmcourse.models.decoding import greedy
+from lmcourse.models.decoding import beam_search, greedy
 from lmcourse.models.encoder_decoder import Transformer, TransformerConfig
 from lmcourse.models.seq2seq import Seq2Seq, Seq2SeqConfig
 from lmcourse.models.transformer import LayerConfig
@@ -76,3 +78,81 @@ def test_it_stops_once_all_have_ended(model):
 def test_what_makes_no_sense_is_told(options, says):
     with pytest.raises(CourseError, match=says):
         greedy(models()[0], sources()[0], **options)
+
+
+BOTH = pytest.mark.parametrize("model", models(), ids=["transformer", "recurrent"])
+
+
+@BOTH
+def test_a_beam_of_one_is_greedy(model):
+    ids, mask = sources()
+    one = beam_search(model, ids, mask, end_token_id=END, max_new_tokens=9, num_beams=1)
+    assert torch.equal(one, greedy(model, ids, mask, end_token_id=END, max_new_tokens=9))
+    assert model.training and not one.requires_grad
+
+
+def every_target(end, longest, tokens=range(5)):
+    """All targets of some tokens: those that end, and those that are cut at the longest."""
+    for length in range(1, longest + 1):
+        for target in product(tokens, repeat=length):
+            if end not in target[:-1] and (target[-1] == end or length == longest):
+                yield target
+
+
+def few_tokens():
+    """Models of five tokens whose choices are close, so that a beam matters."""
+    torch.manual_seed(7)
+    layer = LayerConfig(hidden_size=8, num_attention_heads=2, intermediate_size=16)
+    transformer = Transformer(TransformerConfig(5, layer, num_hidden_layers=1))
+    recurrent = Seq2Seq(Seq2SeqConfig(5, embedding_size=6, hidden_size=6))
+    for model in (transformer, recurrent):
+        for parameter in model.parameters():
+            torch.nn.init.normal_(parameter, std=0.7)
+    return transformer, recurrent
+
+
+@pytest.mark.parametrize("alpha", [0.0, 0.6, 3.0])
+@pytest.mark.parametrize("model", few_tokens(), ids=["transformer", "recurrent"])
+def test_a_beam_that_holds_everything_finds_the_best_of_all_targets(model, alpha):
+    ids = torch.randint(5, (6, 4), generator=torch.Generator().manual_seed(2))
+    mask = torch.ones_like(ids)
+    mask[1, 2:] = 0
+    options = {"end_token_id": END, "max_new_tokens": 3, "alpha": alpha}
+    found = beam_search(model, ids, mask, num_beams=125, **options)
+    model.eval()
+    for row, (source, seen) in enumerate(zip(ids, mask, strict=True)):
+
+        def score(target, source=source[seen == 1]):
+            labels = torch.tensor([target])
+            loss = model(source[None], labels=labels)
+            log_p = loss.logits.log_softmax(-1).gather(-1, labels[..., None]).sum()
+            return log_p.item() / ((5 + len(target)) / 6) ** alpha
+
+        best = max(every_target(END, 3), key=score)
+        assert found[row, : len(best)].tolist() == list(best)
+        assert not found[row, len(best) :].any()  # padding, which is 0 here
+
+
+@BOTH
+def test_a_beam_does_not_depend_on_what_else_is_in_the_batch(model):
+    ids, mask = sources()
+    options = {"end_token_id": END, "max_new_tokens": 6, "num_beams": 3, "alpha": 0.6}
+    together = beam_search(model, ids, mask, **options)
+    for row, (source, seen) in enumerate(zip(ids, mask, strict=True)):
+        alone = beam_search(model, source[seen == 1][None], **options)[0]
+        assert together[row, : len(alone)].tolist() == alone.tolist()
+        assert not together[row, len(alone) :].any()
+
+
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        ({"end_token_id": 12, "max_new_tokens": 3}, "end_token_id is 12"),
+        ({"end_token_id": END, "max_new_tokens": 0}, "max_new_tokens"),
+        ({"end_token_id": END, "max_new_tokens": 3, "num_beams": 0}, "num_beams"),
+        ({"end_token_id": END, "max_new_tokens": 3, "alpha": -1.0}, "alpha is -1"),
+    ],
+)
+def test_a_beam_that_makes_no_sense_is_told(options, says):
+    with pytest.raises(CourseError, match=says):
+        beam_search(models()[0], sources()[0], **options)
