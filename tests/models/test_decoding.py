@@ -133,10 +133,14 @@ def test_a_beam_that_holds_everything_finds_the_best_of_all_targets(model, alpha
         assert not found[row, len(best) :].any()  # padding, which is 0 here
 
 
-@BOTH
-def test_a_beam_does_not_depend_on_what_else_is_in_the_batch(model):
-    ids, mask = sources()
-    options = {"end_token_id": END, "max_new_tokens": 6, "num_beams": 3, "alpha": 0.6}
+@pytest.mark.parametrize("alpha", [0.0, 3.0])
+@pytest.mark.parametrize("model", few_tokens(), ids=["transformer", "recurrent"])
+def test_a_beam_does_not_depend_on_what_else_is_in_the_batch(model, alpha):
+    """Alone, a target's search ends as soon as none can overtake it, and not before."""
+    ids = torch.randint(5, (20, 4), generator=torch.Generator().manual_seed(3))
+    mask = torch.ones_like(ids)
+    mask[::2, 3:] = 0
+    options = {"end_token_id": END, "max_new_tokens": 6, "num_beams": 3, "alpha": alpha}
     together = beam_search(model, ids, mask, **options)
     for row, (source, seen) in enumerate(zip(ids, mask, strict=True)):
         alone = beam_search(model, source[seen == 1][None], **options)[0]
