@@ -130,10 +130,11 @@ def written(model: Any, sources: Sequence[str], tokenizer: Tokenizer) -> list[st
     """What a model makes of some sources."""
     ids = tokenizer.get_vocab()
     batch = padded([{"input_ids": _read(source, ids)} for source in sources], words.PAD)
+    device = next(model.parameters()).device
     targets = greedy(
         model,
-        batch["input_ids"],
-        batch["attention_mask"],
+        batch["input_ids"].to(device),
+        batch["attention_mask"].to(device),
         end_token_id=words.SEP,
         max_new_tokens=ANSWER,
     )
