@@ -21,13 +21,9 @@ TOLD = (
     "as much text and computation."
 )
 
-SIZES: dict[str, Any] = SMALL | {"num_hidden_layers": 2} | ENCODER
-TEACHER: dict[str, Any] = SIZES | {
-    "hidden_size": 96,
-    "num_hidden_layers": 4,
-    "intermediate_size": 384,
-    "initializer_range": 96**-0.5,
-}
+_NARROW = {"hidden_size": 64, "intermediate_size": 256, "initializer_range": 64**-0.5}
+TEACHER: dict[str, Any] = SMALL | ENCODER
+SIZES: dict[str, Any] = TEACHER | {"num_hidden_layers": 2} | _NARROW
 BUDGET = Budget(
     steps=1300, reviews=10_000, batch_size=16, warmup=0.1, looks=1, held_out=50, measured=300
 )

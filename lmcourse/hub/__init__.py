@@ -71,6 +71,7 @@ def load(
     A name is looked for in this order: among what comes with the course, as a file or folder, on
     the Hugging Face hub (at ``HF_ENDPOINT``, if that is set). A model of the hub is downloaded
     once; later calls make no request, and give the same version until ``update`` is asked for.
+    Weights in half precision are given in single precision.
 
     Args:
         name: as ``bookworld-mlm``; a path; ``bert-base-uncased``, ``organization/name``, or either

@@ -3,6 +3,7 @@
 from pathlib import Path
 from typing import Any
 
+import torch
 from safetensors import SafetensorError, safe_open
 
 from lmcourse.errors import CourseError
@@ -13,6 +14,8 @@ from lmcourse.hub.tokenizer_files import fitted
 from lmcourse.hub.undrawn import Undrawn
 from lmcourse.models.checkpoint import Model, read_tensors
 from lmcourse.tokenizers import Tokenizer
+
+_HALF = torch.float16, torch.bfloat16
 
 
 def from_path(path: Path, kind: type[Model] | None) -> Loaded[Any]:
@@ -52,6 +55,8 @@ def own_pair(
 def own(path: Path, kind: type[Model] | None) -> Model:
     """The model in a file that `Model.save` wrote, of the class that the file names.
 
+    From half precision it comes in single precision, as from the hub: a CPU computes in that.
+
     Raises:
         CourseError: it is no such file, is damaged, or holds a model of another class.
     """
@@ -66,7 +71,11 @@ def own(path: Path, kind: type[Model] | None) -> Model:
                 "loaded by the path of its folder, since the configuration is in another file.",
             )
     with Undrawn():
-        return kind.load(path)
+        model = kind.load(path)
+    for parameter in (*model.parameters(), *model.buffers()):
+        if parameter.dtype in _HALF:
+            parameter.data = parameter.data.float()
+    return model
 
 
 def _metadata(path: Path) -> dict[str, str]:

@@ -24,9 +24,8 @@ from lmcourse.pretrain import words
 from lmcourse.pretrain.held_out import HeldOut
 from lmcourse.pretrain.looks import loss_of
 from lmcourse.pretrain.probing import States, Texts, sense_scores, tag_scores
-from lmcourse.pretrain.recipe import Budget, Trained
+from lmcourse.pretrain.recipe import Budget, Recipe, Trained
 from lmcourse.pretrain.records import Scores
-from lmcourse.pretrain.varied import VariedRecipe
 from lmcourse.training.examples import Batch
 from lmcourse.training.objectives import Objective
 
@@ -73,11 +72,11 @@ class Spelled(nn.Module):
 
 
 @dataclass(frozen=True)
-class ElmoRecipe(VariedRecipe):
+class ElmoRecipe(Recipe):
     """A bidirectional language model over the words' characters."""
 
     def objective_in(self, world: BookWorld, network: nn.Module) -> Objective:
-        """See `VariedRecipe.objective_in`."""
+        """See `Recipe.objective_in`."""
         return BothDirections(network, spelling(world))
 
     def held_out(self, world: BookWorld, device: torch.device) -> HeldOut:

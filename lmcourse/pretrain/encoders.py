@@ -7,7 +7,7 @@ What is masked becomes [MASK] and nothing else. BERT's 80 / 10 / 10 has another 
 knows that some words are replaced must doubt every word.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import torch
@@ -33,18 +33,17 @@ DISTANCES = 32  # from how far on all relative distances are one
 NO_DROPOUT = {"hidden_dropout_prob": 0.0, "attention_probs_dropout_prob": 0.0}
 """There are more reviews than a small model can learn by heart, and dropout takes time."""
 SMALL: dict[str, Any] = {
-    "hidden_size": 64,
-    "num_hidden_layers": 3,
+    "hidden_size": 96,
+    "num_hidden_layers": 4,
     "num_attention_heads": 4,
-    "intermediate_size": 256,
+    "intermediate_size": 384,
     "max_position_embeddings": LONGEST,
-    "initializer_range": 64**-0.5,  # 0.02 is for BERT's width; here it costs hundreds of steps
+    "initializer_range": 96**-0.5,  # 0.02 is for BERT's width; here it costs hundreds of steps
     **NO_DROPOUT,
 }
 """The size of the family."""
 LARGE: dict[str, Any] = SMALL | {
     "hidden_size": 128,
-    "num_hidden_layers": 4,
     "intermediate_size": 512,
     "initializer_range": 128**-0.5,
 }
@@ -54,8 +53,8 @@ RELATIVE = {"max_relative_positions": DISTANCES, "type_vocab_size": 0}
 SHAW = RELATIVE | {"pos_att_type": ("c2p",)}
 """What a key adds for its distance: of DeBERTa's terms the one that Shaw et al. (2018) have."""
 
-FAMILY = Budget()
-TEACHER = Budget(steps=30_000, reviews=60_000, learning_rate=1e-3)
+FAMILY = Budget(steps=8000, batch_size=16, reviews=40_000, matrix_rate=0.02)
+TEACHER = replace(FAMILY, steps=10_000)
 
 SELECTIONS: dict[str, Selection] = {"tokens": Tokens(), "words": Words(), "spans": Spans()}
 
@@ -136,9 +135,9 @@ ENCODERS = (
     ),
     MaskedRecipe(
         "bookworld-teacher",
-        "A larger BERT with relative positions, trained long: what students learn from",
-        DebertaForMaskedLM,
-        LARGE | SHAW,
+        "A larger BERT, trained longer: what students learn from",
+        BertForMaskedLM,
+        LARGE | ENCODER,
         TEACHER,
     ),
 )

@@ -19,6 +19,7 @@ from lmcourse.models.embeddings import Embeddings
 from lmcourse.models.encoder_decoder import sinusoids
 from lmcourse.pretrain import words
 from lmcourse.pretrain.clock import Clocked, Seconds
+from lmcourse.pretrain.optimizers import MuonWithAdamW
 from lmcourse.pretrain.records import Scores
 from lmcourse.tokenizers import Tokenizer
 from lmcourse.training import BatchLosses, Checkpoints, EarlyStopping, History, train
@@ -26,7 +27,7 @@ from lmcourse.training.batches import Batches
 from lmcourse.training.examples import Example
 from lmcourse.training.objectives import Objective
 from lmcourse.training.run_config import plain
-from lmcourse.training.schedules import linear, parameter_groups, scheduled
+from lmcourse.training.schedules import Curve, linear, parameter_groups, scheduled
 from lmcourse.training.watching import Watch
 
 R = TypeVar("R", bound="Recipe")
@@ -100,11 +101,12 @@ class Budget:
     """On what a model learns, how long, and how fast.
 
     Attributes:
-        steps: of the optimizer, AdamW.
+        steps: of the optimizer.
         reviews, reviews_seed: what it learns from: ``world.sample(reviews, reviews_seed)``, of
             which the first 6,000 are the train split.
         batch_size: in reviews.
-        learning_rate: the highest, after ``warmup`` of the steps (a share); then it falls to 0.
+        learning_rate: AdamW's highest, after ``warmup`` of the steps (a share); it falls to 0.
+        matrix_rate: Muon's for the matrices of layers, likewise; None: AdamW moves them, too.
         weight_decay: not of biases and LayerNorms.
         betas: of AdamW.
         clip: the largest norm of a gradient.
@@ -113,11 +115,12 @@ class Budget:
         measured: how many reviews of the test split a gap table reads; None: as `gap_table` has it.
     """
 
-    steps: int = 12_000
+    steps: int = 8000
     reviews: int = 30_000
     reviews_seed: int = SPLITS["train"][1]
-    batch_size: int = 32
+    batch_size: int = 16
     learning_rate: float = 2e-3
+    matrix_rate: float | None = None
     warmup: float = 0.05
     weight_decay: float = 0.01
     betas: tuple[float, float] = (0.9, 0.98)
@@ -189,6 +192,33 @@ class Recipe:
         """A network whose vectors of places start as sinusoids; see `with_sinusoids`."""
         return with_sinusoids(network)
 
+    def network(self, world: BookWorld) -> nn.Module:
+        """What is trained, at its start: the model, alone or with what only its training needs."""
+        return self.built(world)
+
+    def objective_in(self, world: BookWorld, network: nn.Module) -> Objective:
+        """What is learned of a batch, where the objective knows the world."""
+        return self.objective(network)
+
+    def optimizer(self, network: nn.Module) -> torch.optim.Optimizer:
+        """AdamW, and Muon where the budget has a rate for it."""
+        budget = self.budget
+        if budget.matrix_rate is not None:
+            return MuonWithAdamW(
+                network,
+                matrix_rate=budget.matrix_rate,
+                learning_rate=budget.learning_rate,
+                betas=budget.betas,
+                weight_decay=budget.weight_decay,
+            )
+        groups = parameter_groups(network, budget.weight_decay)
+        return torch.optim.AdamW(groups, lr=budget.learning_rate, betas=budget.betas, eps=1e-6)
+
+    def curve(self) -> Curve:
+        """How the learning rates move: up in a line, and down to 0."""
+        steps = self.budget.steps
+        return linear(min(round(self.budget.warmup * steps), steps - 1), steps)
+
     def kept(self, network: nn.Module) -> Model:
         """What of the trained network is shipped: all of it."""
         assert isinstance(network, Model)
@@ -207,24 +237,17 @@ class Recipe:
 
     def begin(self, world: BookWorld, seed: int, device: torch.device) -> Begun:
         """Model, losses, optimizer and schedule, all of them decided by recipe and seed."""
-        budget = self.budget
         torch.manual_seed(seed)  # of the weights at the start, and of dropout
-        network = self.built(world).to(device)
+        network = self.network(world).to(device)
         losses = BatchLosses(
-            self.objective(network),
+            self.objective_in(world, network),
             self.examples(world),
-            steps=budget.steps,
-            batch_size=budget.batch_size,
+            steps=self.budget.steps,
+            batch_size=self.budget.batch_size,
             seed=seed,
         )
-        optimizer = torch.optim.AdamW(
-            parameter_groups(network, budget.weight_decay),
-            lr=budget.learning_rate,
-            betas=budget.betas,
-            eps=1e-6,
-        )
-        warmup = min(round(budget.warmup * budget.steps), budget.steps - 1)
-        scheduler = scheduled(optimizer, linear(warmup, budget.steps))
+        optimizer = self.optimizer(network)
+        scheduler = scheduled(optimizer, self.curve())
         return Begun(network, losses, optimizer, scheduler, self.held_out(world, device))
 
     def train(

@@ -1,5 +1,6 @@
 """`pretrain`: train a model by its recipe, measure it, and put it among those of the course."""
 
+import copy
 from datetime import timedelta
 from pathlib import Path
 
@@ -9,6 +10,7 @@ from lmcourse import course, devices
 from lmcourse.corpus.bookworld import BookWorld
 from lmcourse.errors import CourseError
 from lmcourse.hub import checkpoints as shelf
+from lmcourse.models.checkpoint import Model
 from lmcourse.pretrain.recipe import Trainable, Trained
 from lmcourse.pretrain.recipes import recipe
 from lmcourse.pretrain.records import Again, Machine, Record, digest, thinned
@@ -58,9 +60,9 @@ def pretrain(
     kept = Checkpoints(folder / "checkpoints", every=EVERY, config=config)
     machine = Machine.here(where)
     trained = chosen.train(world, seed, where, kept, watch)
-    trained.model.cpu().eval()
+    trained.model.cpu().eval().half().float()  # what is measured is what is shipped
     path = folder / "model.safetensors"
-    trained.model.save(path)
+    in_half(trained.model).save(path)
     if trained.tokenizer is not None:
         trained.tokenizer.save(folder / "tokenizer.json")
     record = _record(chosen, seed, machine, trained, world, path.stat().st_size)
@@ -116,9 +118,14 @@ def _ship(record: Record, trained: Trained, folder: Path | None) -> Record:
         )
     path = home / f"{record.name}.json"
     record = with_others(record, _again(path, record), default_folder("", 0).parent)
-    shelf.ship(record.name, trained.model, trained.tokenizer, record.about, home)
+    shelf.ship(record.name, in_half(trained.model), trained.tokenizer, record.about, home)
     record.write(path)
     return record
+
+
+def in_half(model: Model) -> Model:
+    """A copy in half precision: half the bytes. Loaded, it is in single precision again."""
+    return copy.deepcopy(model).half()
 
 
 def _again(path: Path, record: Record) -> list[Again]:

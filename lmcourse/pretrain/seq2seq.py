@@ -23,9 +23,8 @@ from lmcourse.pretrain import words
 from lmcourse.pretrain.characters import characters
 from lmcourse.pretrain.held_out import HeldOut
 from lmcourse.pretrain.looks import loss_of
-from lmcourse.pretrain.recipe import Budget, Trained
+from lmcourse.pretrain.recipe import Budget, Recipe, Trained
 from lmcourse.pretrain.records import Scores
-from lmcourse.pretrain.varied import VariedRecipe
 from lmcourse.tokenizers import Tokenizer
 from lmcourse.training import Checkpoints
 from lmcourse.training.examples import Batch, Example, padded
@@ -53,7 +52,7 @@ class Transduction(Objective):
 
 
 @dataclass(frozen=True)
-class TransformerRecipe(VariedRecipe):
+class TransformerRecipe(Recipe):
     """A Transformer that learns dates; ``reviews`` and ``batch_size`` count these.
 
     ``learning_rate`` multiplies the published schedule, width^−½ min(s^−½, s W^−1.5), whose

@@ -26,9 +26,8 @@ from lmcourse.pretrain import held_out, words
 from lmcourse.pretrain.encoders import ENCODER, LONGEST, NO_DROPOUT, Masks
 from lmcourse.pretrain.looks import loss_of
 from lmcourse.pretrain.probing import States, Texts, sense_scores, tag_scores
-from lmcourse.pretrain.recipe import Budget, Trained
+from lmcourse.pretrain.recipe import Budget, Recipe, Trained
 from lmcourse.pretrain.records import Scores
-from lmcourse.pretrain.varied import VariedRecipe
 from lmcourse.training import Distilled
 from lmcourse.training.objectives import Objective
 
@@ -36,7 +35,7 @@ TEACHER = "bookworld-teacher"
 
 
 @dataclass(frozen=True)
-class StudentRecipe(VariedRecipe):
+class StudentRecipe(Recipe):
     """A student of the teacher; both read the same masked reviews.
 
     Attributes:
@@ -78,7 +77,7 @@ class StudentRecipe(VariedRecipe):
         raise NotImplementedError
 
     def network(self, world: BookWorld) -> nn.Module:
-        """See `VariedRecipe.network`."""
+        """See `Recipe.network`."""
         return self.distiller(world)
 
     def built(self, world: BookWorld) -> Model:

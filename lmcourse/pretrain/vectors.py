@@ -33,7 +33,6 @@ from lmcourse.pretrain.looks import loss_of
 from lmcourse.pretrain.probing import States, Texts, analogy_scores, sense_scores
 from lmcourse.pretrain.recipe import Budget, Recipe, Trained
 from lmcourse.pretrain.records import Scores
-from lmcourse.pretrain.varied import VariedRecipe
 from lmcourse.tokenizers.well_known import BERT_TOKENS
 from lmcourse.training import Checkpoints, train
 from lmcourse.training.examples import Batch, Example
@@ -101,7 +100,7 @@ class Pairs(Objective):
 
 
 @dataclass(frozen=True)
-class SkipGramRecipe(VariedRecipe):
+class SkipGramRecipe(Recipe):
     """Skip-gram with negative sampling (Mikolov et al. 2013b).
 
     The rate falls to 0, as in the published program; Adam stands in place of its plain steps.
@@ -110,11 +109,11 @@ class SkipGramRecipe(VariedRecipe):
     windows: Windows = Windows()
 
     def objective_in(self, world: BookWorld, network: nn.Module) -> Objective:
-        """See `VariedRecipe.objective_in`."""
+        """See `Recipe.objective_in`."""
         return Pairs(network, counted(self.examples(world), words.size(world)), self.windows)
 
     def optimizer(self, network: nn.Module) -> torch.optim.Optimizer:
-        """See `VariedRecipe.optimizer`."""
+        """See `Recipe.optimizer`."""
         budget = self.budget
         return torch.optim.Adam(network.parameters(), budget.learning_rate, budget.betas)
 

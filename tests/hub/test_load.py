@@ -325,3 +325,13 @@ def test_a_class_that_is_none_of_ours_is_told(kind, tmp_path, original):
     for name in (tmp_path / "a.safetensors", original, "org/none", "bookworld-none"):
         with pytest.raises(CourseError, match=r"is no class of lmcourse\.models.*BertForMaskedLM"):
             hub.load(name, kind)
+
+
+@pytest.mark.parametrize("kind", [torch.float16, torch.bfloat16])
+def test_half_precision_on_disk_is_single_precision_in_memory(kind, tmp_path):
+    model = small().to(kind)
+    model.save(tmp_path / "model.safetensors")
+    found = hub.load(tmp_path / "model.safetensors").model
+    assert {it.dtype for it in found.parameters()} == {torch.float32}
+    assert same(found, model.float())
+    assert found(torch.tensor([[1, 2, 3]])).logits.dtype == torch.float32
