@@ -11,6 +11,7 @@ from lmcourse.evaluation import gap_table, of_causal
 from lmcourse.models.gpt import GPTForCausalLM
 from lmcourse.pretrain import held_out, words
 from lmcourse.pretrain.encoders import FAMILY, SMALL
+from lmcourse.pretrain.head_scores import head_scores
 from lmcourse.pretrain.recipe import Recipe, Trained
 from lmcourse.pretrain.records import Scores
 from lmcourse.training.objectives import CausalLM, Objective
@@ -32,10 +33,13 @@ class CausalRecipe(Recipe):
         return held_out.causal(self.held_out_reviews(world), device)
 
     def scores(self, trained: Trained, world: BookWorld) -> Scores:
-        """The gap table."""
+        """The gap table, and what heads look at, if there are any."""
         asked = {self.name: of_causal(trained.model, world, words.ids(world))}
         reviews = self.test_reviews(world)
-        return Scores.of(gap_table(asked, world, kind="causal", reviews=reviews))
+        table = gap_table(asked, world, kind="causal", reviews=reviews)
+        if not isinstance(trained.model, GPTForCausalLM):
+            return Scores.of(table)
+        return Scores.of(table, heads=head_scores(trained.model, world, reviews is not None))
 
 
 CAUSAL = (

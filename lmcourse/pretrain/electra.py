@@ -19,6 +19,7 @@ from lmcourse.models.electra import ElectraConfig
 from lmcourse.models.electra_pair import ElectraPair, ElectraPairConfig
 from lmcourse.pretrain import held_out, words
 from lmcourse.pretrain.encoders import ENCODER, FAMILY, SMALL, MaskedRecipe, Masks
+from lmcourse.pretrain.head_scores import head_scores
 from lmcourse.pretrain.recipe import Trained
 from lmcourse.pretrain.records import Scores
 from lmcourse.training.examples import padded
@@ -80,7 +81,9 @@ class ElectraRecipe(MaskedRecipe):
             "replaced or not, share of tokens told rightly": mean_of_ratio(right, counts),
         }
         asked = {GENERATOR: of_masked(pair.generator, world, words.ids(world))}
-        return Scores.of(gap_table(asked, world, kind="masked", reviews=given), others)
+        table = gap_table(asked, world, kind="masked", reviews=given)
+        heads = head_scores(trained.model, world, given is not None)
+        return Scores.of(table, others, heads)
 
 
 @torch.no_grad()

@@ -21,6 +21,7 @@ from lmcourse.models.deberta import DebertaForMaskedLM
 from lmcourse.models.enhanced_mask_decoder import DebertaForPreTraining
 from lmcourse.models.spanbert import SpanBertForPreTraining
 from lmcourse.pretrain import held_out, words
+from lmcourse.pretrain.head_scores import head_scores
 from lmcourse.pretrain.recipe import Budget, Recipe, Trained
 from lmcourse.pretrain.records import Scores
 from lmcourse.training.masking import Masking
@@ -90,10 +91,11 @@ class MaskedRecipe(Recipe):
         return held_out.masked(self.held_out_reviews(world), device)
 
     def scores(self, trained: Trained, world: BookWorld) -> Scores:
-        """The gap table."""
+        """The gap table, and what heads look at."""
         asked = {self.name: of_masked(trained.model, world, words.ids(world))}
         reviews = self.test_reviews(world)
-        return Scores.of(gap_table(asked, world, kind="masked", reviews=reviews))
+        table = gap_table(asked, world, kind="masked", reviews=reviews)
+        return Scores.of(table, heads=head_scores(trained.model, world, reviews is not None))
 
 
 ENCODERS = (

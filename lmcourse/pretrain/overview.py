@@ -37,4 +37,10 @@ def summary(record: Record) -> str:
             f"({record.scores.table.kind})."
             for name, one in row.models.items()
         ]
-    return "\n".join([*lines, *(f"{name}: {it}" for name, it in record.scores.others.items())])
+    lines += [f"{name}: {it}" for name, it in record.scores.others.items()]
+    lines += [
+        f"layer {it.layer}, head {it.head} looks {name}: {it.score} (offset {it.offset:+d}: "
+        f"{it.baseline})"
+        for name, it in record.scores.heads.items()
+    ]
+    return "\n".join(lines)

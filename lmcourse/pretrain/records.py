@@ -18,6 +18,7 @@ from lmcourse import files
 from lmcourse.errors import CourseError
 from lmcourse.evaluation import GapTable
 from lmcourse.evaluation.phenomena import ALL
+from lmcourse.evaluation.probes import HeadProbe
 from lmcourse.evaluation.uncertainty import Score
 from lmcourse.models.checkpoint import Model
 
@@ -79,25 +80,48 @@ class Table(msgspec.Struct, frozen=True):
         return next(row for row in self.rows if row.phenomenon == phenomenon)
 
 
+class Head(msgspec.Struct, frozen=True):
+    """The head that finds best what words are linked to: see `HeadProbe`, whose names these are."""
+
+    layer: int
+    head: int
+    score: Number
+    offset: int
+    baseline: Number
+    chance: float
+    links: int
+
+
 class Scores(msgspec.Struct, frozen=True):
     """What a model is worth.
 
     Attributes:
         table: its gap table; None if it predicts no words.
         others: what else was measured, by what it is.
+        heads: the best attention head for each kind of link.
     """
 
     table: Table | None = None
     others: dict[str, Number] = {}
+    heads: dict[str, Head] = {}
 
     @classmethod
-    def of(cls, table: GapTable | None, others: Mapping[str, Score] | None = None) -> "Scores":
+    def of(
+        cls,
+        table: GapTable | None,
+        others: Mapping[str, Score] | None = None,
+        heads: Mapping[str, HeadProbe] | None = None,
+    ) -> "Scores":
         """Scores as `lmcourse.evaluation` gives them."""
-        found: dict[str, Any] = {"table": None, "others": {}}
+        found: dict[str, Any] = {"table": None, "others": {}, "heads": {}}
         if table is not None:
             saw = [name for name in table.models if table.saw_targets(name)]
             found["table"] = table.to_dict() | {"saw_targets": saw}
         found["others"] = {name: score._asdict() for name, score in (others or {}).items()}
+        for name, probe in (heads or {}).items():
+            every = {part: getattr(probe, part) for part in Head.__struct_fields__}
+            numbers = {part: every[part]._asdict() for part in ("score", "baseline")}
+            found["heads"][name] = every | numbers
         return msgspec.json.decode(msgspec.json.encode(found), type=cls)
 
 

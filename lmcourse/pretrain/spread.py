@@ -9,16 +9,17 @@ import msgspec
 from lmcourse.errors import CourseError
 from lmcourse.pretrain.records import Again, Record
 
-GAP = "gap"
+GAP, BEST = "gap", "the best head"
 
 
 def summary(record: Record) -> dict[str, float]:
-    """A model's scores by name, without their errors: its gap, if it has one, and the others."""
+    """A model's scores by name, without their errors: its gap, if it has one, and all others."""
     table, found = record.scores.table, {}
     own = None if table is None else table.row().models.get(record.name)
     if own is not None and own.gap.value is not None:
         found[GAP] = own.gap.value
-    others = record.scores.others.items()
+    others = [*record.scores.others.items()]
+    others += [(f"{BEST} {link}", one.score) for link, one in record.scores.heads.items()]
     return found | {name: score.value for name, score in others if score.value is not None}
 
 

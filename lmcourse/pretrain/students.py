@@ -24,6 +24,7 @@ from lmcourse.models.tinybert import Stage, TinyBertDistiller
 from lmcourse.models.triple_loss import DistillationConfig, Distiller
 from lmcourse.pretrain import held_out, words
 from lmcourse.pretrain.encoders import ENCODER, LONGEST, NO_DROPOUT, Masks
+from lmcourse.pretrain.head_scores import head_scores
 from lmcourse.pretrain.looks import loss_of
 from lmcourse.pretrain.probing import States, Texts, sense_scores, tag_scores
 from lmcourse.pretrain.recipe import Budget, Recipe, Trained
@@ -127,8 +128,9 @@ class DistilBertRecipe(StudentRecipe):
         return lambda network: loss(self.kept(network))
 
     def scores(self, trained: Trained, world: BookWorld) -> Scores:
-        """The gap table, beside the teacher's."""
-        return Scores.of(self.masked_table(trained, world))
+        """The gap table, beside the teacher's; and what heads look at."""
+        heads = head_scores(trained.model, world, self.budget.measured is not None)
+        return Scores.of(self.masked_table(trained, world), heads=heads)
 
 
 @dataclass(frozen=True)

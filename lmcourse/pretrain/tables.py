@@ -1,11 +1,11 @@
 """The page of the models that come with the course, made from their records alone."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from lmcourse.errors import CourseError
 from lmcourse.hub import checkpoints
-from lmcourse.pretrain.records import Measured, Record, Row
+from lmcourse.pretrain.records import Head, Measured, Record, Row
 from lmcourse.pretrain.spread import told
 
 CHANCE = 5.0  # standard errors that a loss may lie below the floor, as a small sample may have it
@@ -24,6 +24,10 @@ _COLUMNS = (
 _EXPLAINED = """Loss, floor and gap are in nats a token on the test split. Floor: what the exact
 answer loses; of the kind *causal* each token given those before it, of *masked* 15 % of the tokens
 given the others. Gap: KL(exact ‖ model). ±: standard error, reviews as units."""
+
+_HEADS = """What attention heads look at: the share of links whose right end gets the head's largest
+weight on another word. Head and offset (so many words on, or back where negative) are chosen on one
+half of the reviews and scored on the other; layers and heads count from 0."""
 
 
 def shipped_records(folder: Path | None = None) -> list[Record]:
@@ -150,10 +154,30 @@ def _section(record: Record) -> str:
     if curve:
         parts.append(f"Loss on held-out reviews after so many steps: {curve}.")
     parts += [f"{name}: {score}." for name, score in record.scores.others.items()]
+    if record.scores.heads:
+        parts.append(_heads(record.scores.heads))
     table = record.scores.table
     if table is not None:
         parts += [_gaps(table.kind, table.reviews, name, table.rows) for name in _measured(record)]
     return "\n\n".join([*parts, *told(record)])
+
+
+def _heads(heads: Mapping[str, Head]) -> str:
+    """Which head looks where, beside the best fixed offset."""
+    lines = [
+        ["the best head …", "links", "which", "finds it", "offset", "finds it", "chance"],
+        ["---", "---:", "---", *["---:"] * 4],
+        *(
+            [
+                link,
+                f"{one.links:,}",
+                f"layer {one.layer}, head {one.head}",
+                *(str(one.score), f"{one.offset:+d}", str(one.baseline), f"{one.chance:.3f}"),
+            ]
+            for link, one in heads.items()
+        ),
+    ]
+    return f"{_HEADS}\n\n" + "\n".join(map(_line, lines))
 
 
 def _some(curve: Sequence[tuple[int, float]], count: int = 5) -> list[tuple[int, float]]:

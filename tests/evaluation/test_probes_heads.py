@@ -11,6 +11,7 @@ from lmcourse.evaluation.probes import (
     agreement_links,
     antecedent_links,
     head_probe,
+    mention_links,
     word_attentions,
 )
 from lmcourse.models.bert import Bert, BertConfig
@@ -136,6 +137,20 @@ def test_antecedents_are_earlier_mentions_by_name():
         if name is not None
     )
     assert count == named > 10
+
+
+def test_a_name_that_stands_again_is_linked_to_its_earlier_mentions():
+    links = mention_links(REVIEWS)
+    pronouns = {it for review in REVIEWS for it in review.antecedents if it is not None}
+    for review, own in zip(REVIEWS, links, strict=True):
+        asked = {link.query: link.targets for link in own}
+        people = {name for name in review.antecedents if name is not None}
+        for at, token in enumerate(review.tokens):
+            earlier = tuple(i for i in range(at) if review.tokens[i] == token)
+            if token in people:  # whom a pronoun means is a character, so all mentions are linked
+                assert asked.get(at, ()) == earlier
+            assert at not in asked or asked[at] == earlier
+    assert sum(map(len, links)) > 30 and len(pronouns) > 5
 
 
 def test_agreement_goes_from_verb_to_subject():

@@ -6,6 +6,7 @@ from lmcourse.evaluation.probes.heads import (
     agreement_links,
     antecedent_links,
     head_probe,
+    mention_links,
     word_attentions,
 )
 from lmcourse.evaluation.probes.linear import LinearProbe, linear_probe
@@ -27,6 +28,7 @@ __all__ = [
     "head_probe",
     "hidden_states",
     "linear_probe",
+    "mention_links",
     "nearest_neighbor",
     "occurrences",
     "untrained",

@@ -25,6 +25,7 @@ from jaxtyping import Float
 from torch import Tensor, nn
 
 from lmcourse.corpus.bookworld import Review
+from lmcourse.corpus.bookworld.registers import CHARACTERS
 from lmcourse.errors import CourseError
 from lmcourse.evaluation.attention import attention_arrays
 from lmcourse.evaluation.logits import check_module, device_of
@@ -93,6 +94,20 @@ def antecedent_links(reviews: Iterable[Review]) -> list[list[Link]]:
             if name is not None
         ]
         found.append([link for link in earlier if link.targets])
+    return found
+
+
+def mention_links(reviews: Iterable[Review]) -> list[list[Link]]:
+    """Of each review the characters' names that stand again, each with its earlier mentions."""
+    found = []
+    for review in reviews:
+        names = [tag.register in CHARACTERS for tag in review.tags]
+        tokens = review.tokens
+        again = [
+            Link(at, tuple(i for i in range(at) if names[i] and tokens[i] == tokens[at]))
+            for at in np.flatnonzero(names).tolist()
+        ]
+        found.append([link for link in again if link.targets])
     return found
 
 
