@@ -130,6 +130,18 @@ def beam_with_open_and_closed(log_p, k, longest, end):
 
 
 @right("09.5")
+def beam_that_stops_once_the_best_has_ended(log_p, k, longest, end):
+    """Nothing can overtake it: a log-probability only falls."""
+    beam = [((), 0.0)]
+    while len(beam[0][0]) < longest and beam[0][0][-1:] != (end,):
+        ended = [it for it in beam if it[0][-1:] == (end,)]
+        going = [it for it in beam if it[0][-1:] != (end,)]
+        grown = [((*y, v), s + step) for y, s in going for v, step in enumerate(log_p(y))]
+        beam = sorted(ended + grown, key=lambda it: it[1])[-k:][::-1]
+    return beam[0][0]
+
+
+@right("09.5")
 def beam_in_numpy(log_p, k, longest, end):
     beam, scores = [()], np.zeros(1)
     for _ in range(longest):

@@ -144,6 +144,12 @@ def answer(places, width):
         "return angles.sin()",
     ),
     (
+        "positions_twice_as_wide",
+        "twice as wide as it should be",
+        "return table",
+        "return torch.cat([table, table], 1)",
+    ),
+    (
         "positions_odd_entries_empty",
         "is each entry written?",
         "    table[:, 1::2] = torch.cos(angles)\n",
@@ -233,6 +239,12 @@ wrong(
         "(weights @ v).flip(1).transpose(1, 2)",
     ),
     ("heads_mask_without_axis", "lacks an axis for the heads", "visible[:, None]", "visible"),
+    (
+        "heads_mask_by_index",
+        "which axes meet which",
+        "scores = scores.masked_fill(~visible[:, None], -math.inf)",
+        "scores[~visible] = -math.inf",
+    ),
     ("heads_view_behind_transpose", "behind a transpose", "found.reshape(", "found.view("),
     ("heads_tanh", "wrong already for one head", "weights @ v", "weights @ v.tanh()"),
     (
@@ -427,6 +439,14 @@ wrong(
         "best = beam[0][0]\n    return best[: best.index(end) + 1] if end in best else best",
     ),
     (
+        "beam_continues_the_ended_behind",
+        "a beginning that has ended behind it",
+        ENDED,
+        "",
+        "        beam = candidates[:k]\n",
+        "        beam = candidates[:k]\n        if beam[0][0][-1] == end:\n            break\n",
+    ),
+    (
         "beam_loses_the_ended",
         "what has ended gets lost",
         "                candidates.append((target, total))\n                continue\n",
@@ -504,6 +524,14 @@ wrong(
     TABLE,
     ("lengths_in_training", "still in training mode", "        model.eval()\n", ""),
     ("lengths_ignored_count", "places that have no target", "right[targets != -100]", "right"),
+    (
+        "lengths_two_at_once",
+        "two things at once",
+        "        model.eval()\n",
+        "",
+        "right[targets != -100]",
+        "right",
+    ),
     (
         "lengths_on_the_training_batch",
         "every accuracy is 1",

@@ -227,6 +227,11 @@ _every: Sequence[tuple[str, Callable[[], Tensor]]] = (
         _known(lambda log_p, k: _cut(_search(log_p, k, has_ended=_never_end)[0][0])),
     ),
     (
+        "The search ends rightly when the best has ended, but a beginning that has ended behind it "
+        "is continued: it stays as it is, and may become the best later.",
+        _with(has_ended=_never_end, until=lambda beam: beam[0][0][-1] == _END),
+    ),
+    (
         "What has ended gets lost: it stays in the beam, and competes with what goes on.",
         _known(_ended_apart),
     ),

@@ -18,7 +18,7 @@ _TOLERANCE = 1e-4
 def judge(answer: Answer) -> str:
     for seed, shape in enumerate(_SHAPES):
         probe = _probe(seed, *shape)
-        value = tensor(_call(answer, probe), (shape[0], shape[1], shape[3]))
+        value = _read(_call(answer, probe), (shape[0], shape[1], shape[3]))
         if not same(value, _right(*probe), _TOLERANCE):
             explain(value, MISTAKES, *probe, tolerance=_TOLERANCE)
             raise Wrong(_where(answer))
@@ -38,6 +38,19 @@ def _call(answer: Answer, probe: tuple[object, ...]) -> object:
                 "`flatten`, once the axes to be joined stand side by side."
             ) from None
         raise
+
+
+def _read(value: object, shape: tuple[int, ...]) -> Tensor:
+    try:
+        return tensor(value, shape)
+    except Wrong as wrong:
+        if "contains NaN" not in str(wrong):
+            raise
+        raise Wrong(
+            "Your result contains NaN: some query has no key left to look at, and `visible` leaves "
+            "each at least one. The scores are [batch, head, query, key], the mask is [batch, "
+            "query, key]: which axes meet which?"
+        ) from None
 
 
 def _where(answer: Answer) -> str:

@@ -176,6 +176,11 @@ def _all_places(model: KnownModel, fresh: Batch, last: Batch) -> float:
     return (said == fresh.targets).float().mean().item()
 
 
+def _all_places_in_training(model: KnownModel, fresh: Batch, last: Batch) -> float:
+    said = model.train()(fresh.input_ids).argmax(-1)
+    return (said == fresh.targets).float().mean().item()
+
+
 def _last_place(model: KnownModel, fresh: Batch, last: Batch) -> float:
     return _share_right(model.eval()(fresh.input_ids)[:, -1:], fresh.targets[:, -1:])
 
@@ -212,6 +217,11 @@ MISTAKES = (
         "Places that have no target (−100) are counted, and counted as wrong: leave them out of "
         "the mean.",
         lambda: _table(_all_places),
+    ),
+    Mistake(
+        "Two things at once: places without a target (−100) are counted as wrong, and the model is "
+        "still in training mode.",
+        lambda: _table(_all_places_in_training),
     ),
     Mistake(
         "Every accuracy is 1: it is measured on the batch that the model was trained on. Draw a "

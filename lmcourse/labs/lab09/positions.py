@@ -28,6 +28,11 @@ def _read(answer: Answer, places: int, width: int) -> Tensor:
     try:
         return tensor(answer(places, width), (places, width))
     except Wrong as wrong:
+        if f"[{places}, {2 * width}]" in str(wrong):
+            raise Wrong(
+                "The table is twice as wide as it should be: there are width / 2 pairs, of a sine "
+                "and a cosine each."
+            ) from None
         if f"[{places}, {width // 2}]" in str(wrong):
             raise Wrong(
                 "Half of the entries are missing: each frequency gives two, a sine and a cosine."
