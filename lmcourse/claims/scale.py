@@ -21,9 +21,14 @@ TOLD = (
     "as much text and computation."
 )
 
-_NARROW = {"hidden_size": 64, "intermediate_size": 256, "initializer_range": 64**-0.5}
-TEACHER: dict[str, Any] = SMALL | ENCODER
-SIZES: dict[str, Any] = TEACHER | {"num_hidden_layers": 2} | _NARROW
+
+def _wide(width: int) -> dict[str, Any]:
+    settings = {"hidden_size": width, "intermediate_size": 4 * width}
+    return SMALL | ENCODER | settings | {"initializer_range": width**-0.5}
+
+
+SIZES = _wide(64)
+TEACHER = _wide(96) | {"num_hidden_layers": 4}
 BUDGET = Budget(
     steps=1300, reviews=10_000, batch_size=16, warmup=0.1, looks=1, held_out=50, measured=300
 )

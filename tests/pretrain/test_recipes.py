@@ -83,7 +83,7 @@ def test_the_causal_twin_has_the_sizes_and_the_budget_of_the_masked_one(world):
     masked, causal = RECIPES["bookworld-mlm"], RECIPES["bookworld-clm"]
     assert masked.budget == causal.budget
     encoders = [recipe.built(world) for recipe in (masked, causal)]
-    assert isinstance(masked.settings, dict) and masked.settings["hidden_size"] == 96
+    assert isinstance(masked.settings, dict) and masked.settings["hidden_size"] == 128
     layers = [
         sum(it.numel() for name, it in model.named_parameters() if ".layers." in name)
         for model in encoders
