@@ -20,7 +20,7 @@ from lmcourse.training.examples import padded
 from lmcourse.training.seeds import generator_of
 
 RATIO = 1.18  # ELECTRA's operations a step by BERT's; a test counts it
-RATES = 1e-3, 2e-3
+RATES = 0.01, 0.03  # Muon's
 WEIGHTS = 10.0, 50.0
 
 
@@ -45,12 +45,12 @@ def flops(recipe: Recipe, world: BookWorld) -> int:
 
 
 def _electra(rate: float, weight: float) -> Plan:
-    budget = replace(BUDGET, learning_rate=rate)
+    budget = replace(BUDGET, matrix_rate=rate)
     return Plan(replace(PAIR, budget=budget, discriminator_weight=weight))
 
 
 def _bert(rate: float) -> Plan:
-    budget = replace(BUDGET, learning_rate=rate, steps=round(RATIO * BUDGET.steps))
+    budget = replace(BUDGET, matrix_rate=rate, steps=round(RATIO * BUDGET.steps))
     return Plan(replace(BASE, name="bert, as much compute", budget=budget))
 
 

@@ -16,7 +16,9 @@ from lmcourse.pretrain.encoders import MaskedRecipe, Masks
 # ----------------------------------------------------------------- static and dynamic masking
 
 FEW = replace(BUDGET, reviews=400)  # read 52 times
-FINE_TUNING = replace(BUDGET, steps=500, reviews=4000, learning_rate=1e-3, held_out=200, warmup=0.1)
+FINE_TUNING = replace(
+    BUDGET, steps=500, reviews=4000, learning_rate=1e-3, matrix_rate=None, held_out=200
+)
 
 _RELATIVE = RELATIVE.recipe
 _PLAIN: dict[str, Any] = {name: getattr(_RELATIVE, name) for name in ("model", "settings")}

@@ -30,7 +30,13 @@ def _wide(width: int) -> dict[str, Any]:
 SIZES = _wide(64)
 TEACHER = _wide(96) | {"num_hidden_layers": 4}
 BUDGET = Budget(
-    steps=1300, reviews=10_000, batch_size=16, warmup=0.1, looks=1, held_out=50, measured=300
+    steps=1300,
+    reviews=10_000,
+    matrix_rate=0.02,
+    warmup=0.1,
+    looks=1,
+    held_out=50,
+    measured=300,
 )
 LONG = replace(BUDGET, steps=2200, reviews=20_000, learning_rate=1e-3)
 SCARCE = 200  # reviews
