@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 import pytest
-from playwright.sync_api import Browser, Page, Route
+from playwright.sync_api import Browser, Page, Route, expect
 
 from lmcourse.widgets import Widget
 from tests.browser import PATIENCE
@@ -145,6 +145,12 @@ def _page(state: dict[str, Any], module: str, model: str) -> str:
         "module": json.dumps(module).replace("<", "\\u003c"),
     }
     return PAGE.format(**facts, model=model)
+
+
+def show_values(page: Page) -> None:
+    """Open the one table of values, and wait until its rows are drawn."""
+    page.get_by_text("Show values").click()
+    expect(page.locator(".lm-table tbody tr").first).to_be_visible()
 
 
 def axe(page: Page, within: str = "html") -> list[str]:

@@ -20,7 +20,7 @@ from lmcourse.widgets.attentions import as_attentions, pooled, quantized
 from tests.widgets import golden_attention_heads as golden
 from tests.widgets.examples import press, tap, walk
 from tests.widgets.examples.attention_heads import PARTS, TOKENS, make, softmax, weights
-from tests.widgets.hosts import host_page, open_file
+from tests.widgets.hosts import host_page, open_file, show_values
 from tests.widgets.test_every_widget import figure, says
 from tests.widgets.test_fuzz import PAGE as MANY
 
@@ -279,7 +279,7 @@ def test_a_pin_survives_another_head_and_the_table_has_its_weights(browser: Brow
         walk(page, "Heads", "ArrowDown", "Enter")
         says(page, "Layer 1, head 1:")
         says(page, "Pinned: “\u2068was\u2069” (3) → “\u2068the\u2069” (1)")
-        page.get_by_text("Show values").click()
+        show_values(page)
         shown = [float(it) for it in page.locator("tbody td:nth-child(2)").all_text_contents()]
         assert shown == pytest.approx(PARTS["attentions"][1, 1, 3], abs=0.01)
 
@@ -351,7 +351,7 @@ def test_a_difference_is_said_and_drawn(browser: Browser, tmp_path):
         said = re.search(r"difference: (−?)([\d.]+)$", cell(it.page))
         assert float(said[2]) == pytest.approx(abs(away), abs=0.006)
         assert bool(said[1]) == (away < 0)
-        it.page.get_by_text("Show values").click()
+        show_values(it.page)
         heads = it.page.locator("thead th").all_text_contents()
         assert heads == ["Key", "Weight", "Layer 0, head 2", "Difference", "Score"]
         shown = it.page.locator("tbody td:nth-child(4)").all_text_contents()
@@ -368,7 +368,7 @@ def test_without_comparing_the_table_has_no_empty_column(browser: Browser, tmp_p
     with open_file(
         browser, host_page("file", AttentionHeads(FOUR, WORDS, query=1), tmp_path)
     ) as it:
-        it.page.get_by_text("Show values").click()
+        show_values(it.page)
         assert it.page.locator("thead th").all_text_contents() == ["Key", "Weight"]
         assert it.page.locator("tbody th").nth(2).text_content() == "“\u2068c\u2069” (2)"
 

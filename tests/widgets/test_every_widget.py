@@ -16,7 +16,7 @@ from lmcourse.evaluation.gradient_flow import random_network
 from lmcourse.widgets import GradientFlow, Graph, Widget
 from tests.browser import picture
 from tests.widgets.examples import EXAMPLES, Example
-from tests.widgets.hosts import HOSTS, axe, host_page, open_file, overflow
+from tests.widgets.hosts import HOSTS, axe, host_page, open_file, overflow, show_values
 
 every = pytest.mark.parametrize("name", EXAMPLES)
 CONTROLS = ".lm :is(button, select, input, textarea, summary, [role=gridcell]):visible"
@@ -319,8 +319,7 @@ def test_everybody_can_use_it(dark, width, name, example, browser: Browser, tmp_
         expect(root).to_have_attribute("data-lm-theme", "dark" if dark else "light")
         expect(root).to_have_attribute("data-lm-suppress-shortcuts", "true")
         picture(page, f"{name}-{'dark' if dark else 'light'}-{width}")
-        page.get_by_text("Show values").click()
-        expect(page.locator(".lm-table tbody tr").first).to_be_visible()
+        show_values(page)
         page.get_by_role("button", name="Copy link").click()
         assert axe(page) == []
         for narrower in (width, 360):

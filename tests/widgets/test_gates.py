@@ -17,7 +17,7 @@ from lmcourse.widgets import Gates
 from tests.widgets import golden_gates
 from tests.widgets.examples import walk
 from tests.widgets.examples.gates import ARRAYS, EXAMPLE, TOKENS, gru, lstm
-from tests.widgets.hosts import host_page, open_file
+from tests.widgets.hosts import host_page, open_file, show_values
 from tests.widgets.test_every_widget import says
 
 
@@ -271,7 +271,7 @@ def test_how_often_gates_saturate(browser: Browser, tmp_path: Path):
         expect(page.locator(".lm-tip")).to_have_text(f"unit 4\n{words[4]}")
         forget.click(position={"x": 9, "y": box["height"] * 4.5 / 6})
         says(page, "Unit 4 at “\u2068.\u2069” (8 of 8)")
-        page.get_by_text("Show values").click()
+        show_values(page)
         head = ["unit", *(f"{it} {side}" for it in "fio" for side in ("< 0.1", "> 0.9"))]
         expect(page.locator(".lm-table th[scope=col]")).to_have_text(head)
         row = page.locator(".lm-table tbody tr").nth(3).locator("td").all_text_contents()

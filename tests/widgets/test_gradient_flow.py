@@ -8,7 +8,7 @@ from playwright.sync_api import Browser, Page, expect
 
 from lmcourse.evaluation.gradient_flow import random_network
 from lmcourse.widgets import GradientFlow
-from tests.widgets.hosts import HOSTS, axe, host_page, open_file
+from tests.widgets.hosts import HOSTS, axe, host_page, open_file, show_values
 
 
 def figure(page: Page):
@@ -128,7 +128,7 @@ def test_undo_reset_values_and_a_link_that_restores(widget, browser: Browser, tm
         says(page, "loss at T = 20")
         slider(page, "Truncate after").focus()
         page.keyboard.press("Home")
-        page.get_by_text("Show values").click()
+        show_values(page)
         expect(page.get_by_role("row")).to_have_count(3 * 1 + 1 + 1 + 20)  # grids, curves, table
         expect(page.get_by_role("row").last).to_have_text(re.compile(r"^20"))
         assert "cut" in page.get_by_role("row").nth(5).inner_text()
@@ -168,7 +168,7 @@ def test_what_is_cut_is_hatched_and_named(browser: Browser, tmp_path: Path):
         says(it.page, "at t = 17")
         expect(it.page.locator(".lm svg path[fill^='url(#zero']")).to_have_count(3)
         expect(it.page.locator(".lm svg path[fill^='url(#over']")).to_have_count(0)
-        it.page.get_by_text("Show values").click()
+        show_values(it.page)
         assert it.page.get_by_role("row").nth(5).inner_text().split() == ["1", "cut", "cut", "cut"]
 
 
@@ -243,7 +243,7 @@ def test_curves_are_kept_and_compared(widget, browser: Browser, tmp_path: Path):
         box = page.get_by_role("grid", name="Curves").bounding_box()
         page.mouse.move(box["x"] + box["width"] / 2, box["y"] + 40)
         expect(page.locator(".lm-tip")).to_have_text(re.compile(r"RNN [^\n]+ \(before .+\)\n"))
-        page.get_by_text("Show values").click()
+        show_values(page)
         expect(page.locator(".lm caption")).to_contain_text("LSTM: (h, c)")
         expect(page.get_by_role("columnheader")).to_have_text(
             ["t", *(f"{kind}{when}" for when in ("", " before") for kind in ("RNN", "LSTM", "GRU"))]
@@ -260,7 +260,7 @@ def test_curves_of_other_settings_come_from_python(browser: Browser, tmp_path: P
     widget = GradientFlow(network, before=[0.5, "relu", 0, 4, 1.0, 12])
     with open_file(browser, host_page("file", widget, tmp_path)) as it:
         says(it.page, "ρ = 0.5, relu, forget bias 0, cut after 4, θ = 1, T = 12.")
-        it.page.get_by_text("Show values").click()
+        show_values(it.page)
         rows = it.page.locator(".lm-table tbody tr")
         expect(rows).to_have_count(20)
         assert rows.nth(0).inner_text().split()[4:] == ["cut"] * 3

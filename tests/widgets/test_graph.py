@@ -19,7 +19,7 @@ from lmcourse.widgets.expression import Mistake, is_name, parse
 from lmcourse.widgets.graph_words import LEXICON, ODD, OPERATIONS
 from tests.widgets import golden_graph
 from tests.widgets.examples import press, tap, walk
-from tests.widgets.hosts import host_page, open_file, overflow
+from tests.widgets.hosts import host_page, open_file, overflow, show_values
 from tests.widgets.test_every_widget import figure, says
 
 KEPT = json.loads(golden_graph.PATH.read_text(encoding="utf-8"))
@@ -369,7 +369,7 @@ def test_a_name_that_javascript_has_already(browser, tmp_path):
 
 def test_the_table_of_values(browser, tmp_path):
     with shown(browser, tmp_path, Graph("a*b", a=2, b=3)) as it:
-        it.page.get_by_text("Show values").click()
+        show_values(it.page)
         expect(it.page.locator(".lm tbody tr").last).to_have_text("L = a · b613, 2")
 
 

@@ -17,7 +17,7 @@ from lmcourse.widgets.tokens import SPECIAL
 from tests.widgets import golden_masking
 from tests.widgets.examples import press, tap, walk
 from tests.widgets.examples.masking import GIVEN, TOKENS, WORDS
-from tests.widgets.hosts import host_page, open_file
+from tests.widgets.hosts import host_page, open_file, show_values
 from tests.widgets.test_every_widget import figure, says
 
 BERT = Rules("token", 0.15, 0.8, 0.1)
@@ -67,7 +67,7 @@ def test_special_tokens_stay_and_python_reads_what_the_page_shows(browser: Brows
     drawn = widget.drawn
     assert drawn.fates[0] == drawn.fates[-1] == 0 and all(drawn.fates[1:-1])
     with open_file(browser, host_page("file", widget, tmp_path)) as it:
-        it.page.get_by_text("Show values").click()
+        show_values(it.page)
         column = it.page.locator(".lm-table tbody td:nth-child(3)")
         expect(column).to_have_text(widget.read)
 

@@ -27,7 +27,7 @@ from lmcourse.widgets import Merges, Segmentation
 from tests.widgets import golden_merges, strings
 from tests.widgets.examples import tap, walk
 from tests.widgets.examples.merges import LAST, TEXTS, TOOLS
-from tests.widgets.hosts import host_page, open_file
+from tests.widgets.hosts import host_page, open_file, show_values
 from tests.widgets.test_every_widget import says
 from tests.widgets.test_modules import node
 
@@ -353,7 +353,7 @@ def test_scores_have_a_unit(browser, tmp_path):
     ):
         with opened(browser, tmp_path, Merges(**settings, step=0)) as it:
             expect(it.page.get_by_text(f"Pairs: {unit}")).to_be_visible()
-            it.page.get_by_text("Show values").click()
+            show_values(it.page)
             expect(it.page.get_by_role("columnheader", name=unit)).to_be_visible()
 
 
@@ -431,7 +431,7 @@ def test_words_on_paper_say_what_comes_next(browser, tmp_path):
 def test_the_table_has_the_candidates_of_the_next_merge(browser, tmp_path):
     with opened(browser, tmp_path, Merges(bpe=TOOLS["bpe"], step=3)) as it:
         says(it.page, "After 3 of")
-        it.page.get_by_text("Show values").click()
+        show_values(it.page)
         cells = it.page.locator(".lm table tbody tr").first
         step = TOOLS["bpe"].training.steps[3]
         expect(cells).to_contain_text(" + ".join(step.pair))

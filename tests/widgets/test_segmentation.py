@@ -9,6 +9,7 @@ from playwright.sync_api import Page, expect
 from lmcourse.tokenizers import recipes
 from lmcourse.widgets import Segmentation
 from tests.widgets.examples.merges import TEXTS, TOOLS
+from tests.widgets.hosts import show_values
 from tests.widgets.test_every_widget import figure, says
 from tests.widgets.test_merges import opened
 
@@ -76,7 +77,7 @@ def test_the_steps_are_in_the_alternative_and_in_the_table(browser, tmp_path):
     with opened(browser, tmp_path, Segmentation(**TOOLS, text=text)) as it:
         page = it.page
         says(page, "BPE redoes")
-        page.get_by_text("Show values").click()
+        show_values(page)
         table = page.locator(".lm table")
         steps = TOOLS["bpe"].tokenizer.model.steps(text).steps[1:]
         for number, step in enumerate(steps, 1):

@@ -16,7 +16,7 @@ from lmcourse.widgets import Temperature
 from tests.widgets import golden_temperature
 from tests.widgets.examples import press, tap, walk
 from tests.widgets.examples.temperature import CLASSES, EXAMPLE, STUDENT, TEACHER, TEXTS, make
-from tests.widgets.hosts import host_page, open_file, overflow
+from tests.widgets.hosts import host_page, open_file, overflow, show_values
 from tests.widgets.test_every_widget import figure, says
 
 
@@ -288,7 +288,7 @@ def test_the_pointer_is_told_numbers(browser: Browser, tmp_path: Path):
         walk(page, "Gradient by T", "End", "Enter")
         says(page, "T = 1000 ")
         assert "T = 1000, with T²" in page.get_by_role("status").text_content()
-        page.get_by_text("Show values").click()
+        show_values(page)
         cells = page.get_by_role("row", name="owl").get_by_role("cell")
         expect(cells).to_have_count(6)
         row = cells.all_text_contents()

@@ -17,7 +17,7 @@ from lmcourse.widgets.sentence_text import tree_of
 from tests.widgets.examples import press, tap, walk
 from tests.widgets.examples.visibility import GIVEN, TOKENS
 from tests.widgets.golden_masking import REAL, SEGMENTS, SELECTED, TREE, matrices, written
-from tests.widgets.hosts import host_page, open_file
+from tests.widgets.hosts import host_page, open_file, show_values
 from tests.widgets.test_every_widget import figure, says
 
 SMALL = SentenceTree(("tim", "runs"), (Branch(0, 1, ("is", "tall")),)).flatten()
@@ -164,7 +164,7 @@ def test_a_row_is_our_softmax(browser: Browser, tmp_path: Path):
     scores = torch.tensor(GIVEN["scores"])
     wanted = masked_softmax(scores, torch.tensor(widget.matrix))[5]
     with open_file(browser, host_page("file", widget, tmp_path)) as it:
-        it.page.get_by_text("Show values").click()
+        show_values(it.page)
         found = it.page.locator(".lm-table tbody td:last-child").all_inner_texts()
         assert [float(p) for p in found] == pytest.approx(wanted.tolist(), rel=0.006)
         says(it.page, "The weights of what it sees sum to 1")
