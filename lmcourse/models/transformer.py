@@ -4,7 +4,8 @@ After Vaswani et al. (2017, "Attention is all you need"); section numbers below 
 parts are shared: BERT is this encoder, GPT the same one with a causal mask.
 
 Each sublayer stands in a residual connection with a LayerNorm, which the paper puts behind
-(post-norm), and most later models in front (pre-norm; Xiong et al. 2020 say why):
+(post-norm), as BERT and its family do; GPT-2 and most large models since have it in front
+(pre-norm; Xiong et al. 2020 say why):
 
     post-norm   x ← LayerNorm(x + Dropout(sublayer(x)))
     pre-norm    x ← x + Dropout(sublayer(LayerNorm(x)))

@@ -14,144 +14,146 @@ right = rights(RIGHT)
 
 
 @right("09.1")
-def schedule_in_two_pieces(step, width, warmup):
-    rate = step / warmup**1.5 if step < warmup else 1 / math.sqrt(step)
-    return rate / math.sqrt(width)
+def steps_by_scaling(rate, width, warmup):
+    share = rate * math.sqrt(width * warmup)  # of the peak
+    return [share * warmup, warmup / share**2]
 
 
 @right("09.1")
-def schedule_in_numpy(step, width, warmup):
-    return np.minimum(step**-0.5, step * warmup**-1.5) * np.array([width]) ** -0.5
+def steps_in_numpy(rate, width, warmup):
+    y = rate * np.sqrt(width)
+    return np.array([y / warmup**-1.5, y**-2.0])
 
 
 @right("09.1")
-def schedule_in_torch(step, width, warmup):
-    step = torch.tensor(float(step))
-    return torch.minimum(step.rsqrt(), step * warmup**-1.5) / width**0.5
+def steps_in_torch(rate, width, warmup):
+    y = torch.tensor(rate, dtype=torch.float64) * width**0.5
+    return torch.stack([y * warmup**1.5, y.pow(-2)])
 
 
 @right("09.2")
-def positions_in_loops(places, width):
+def distance_in_loops(first, second):
     table = []
-    for p in range(places):
+    for a, b in zip(first.tolist(), second.tolist(), strict=True):
         row = []
-        for i in range(width // 2):
-            angle = p * math.exp(-2 * i / width * math.log(10_000))
+        for i in range(0, len(a), 2):
+            angle = math.atan2(b[i], b[i + 1]) - math.atan2(a[i], a[i + 1])
             row += [math.sin(angle), math.cos(angle)]
         table.append(row)
     return table
 
 
 @right("09.2")
-def positions_in_float32(places, width):
-    angles = torch.arange(places)[:, None] / 10_000 ** (torch.arange(0, width, 2) / width)
-    return torch.stack([angles.sin(), angles.cos()], -1).flatten(1)
+def distance_by_complex_numbers(first, second):
+    a, b = (x[:, 1::2] + 1j * x[:, 0::2] for x in (first, second))
+    turned = b * a.conj()
+    return torch.stack([turned.imag, turned.real], -1).flatten(1)
 
 
 @right("09.2")
-def positions_in_numpy(places, width):
-    j = np.arange(width)
-    angles = np.arange(places)[:, None] / 10_000 ** ((j - j % 2) / width)
-    return np.where(j % 2, np.cos(angles), np.sin(angles))
+def distance_by_matrices(first, second):
+    s, c = first[:, 0::2], first[:, 1::2]
+    back = torch.stack([torch.stack([c, -s], -1), torch.stack([s, c], -1)], -2)  # 2 × 2 a hand
+    return (back @ second.unflatten(1, (-1, 2))[..., None]).flatten(1).float()
 
 
 @right("09.3")
 def heads_in_a_loop(query, key, value, heads, visible):
-    size = query.shape[-1] // heads
+    size = key.shape[-1]
     found = []
     for h in range(heads):
-        part = slice(h * size, (h + 1) * size)
-        scores = query[..., part] @ key[..., part].mT / math.sqrt(size)
+        scores = query[..., h * size : (h + 1) * size] @ key.mT / math.sqrt(size)
         scores[~visible] = -1e30
-        found.append(scores.softmax(-1) @ value[..., part])
+        found.append(scores.softmax(-1) @ value)
     return torch.cat(found, -1)
 
 
 @right("09.3")
 def heads_by_einsum(query, key, value, heads, visible):
-    q, k, v = (x.reshape(*x.shape[:2], heads, -1) for x in (query, key, value))
-    scores = torch.einsum("bqhs,bkhs->bhqk", q, k) * q.shape[-1] ** -0.5
+    q = query.reshape(*query.shape[:2], heads, -1)
+    scores = torch.einsum("bqhs,bks->bhqk", q, key) * q.shape[-1] ** -0.5
     weights = scores.exp() * visible[:, None]
     weights = weights / weights.sum(-1, keepdim=True)
-    return torch.einsum("bhqk,bkhs->bqhs", weights, v).reshape(query.shape)
+    return torch.einsum("bhqk,bks->bqhs", weights, value).reshape(query.shape)
 
 
 @right("09.3")
-def heads_of_torch(query, key, value, heads, visible):
-    q, k, v = (x.unflatten(-1, (heads, -1)).transpose(1, 2) for x in (query, key, value))
+def heads_with_repeated_keys(query, key, value, heads, visible):
+    repeated = query, key.repeat(1, 1, heads), value.repeat(1, 1, heads)
+    q, k, v = (x.unflatten(-1, (heads, -1)).transpose(1, 2) for x in repeated)
     found = nn.functional.scaled_dot_product_attention(q, k, v, attn_mask=visible[:, None])
     return found.transpose(1, 2).reshape(query.shape)
 
 
 @right("09.4")
-def layer_in_cases(x, attention, feed_forward, norms, norm_first):
+def layer_in_cases(x, memory, attention, cross_attention, feed_forward, norms, norm_first):
     if norm_first:
         x = attention(norms[0](x)) + x
-        return feed_forward(norms[1](x)) + x
+        x = cross_attention(norms[1](x), memory) + x
+        return feed_forward(norms[2](x)) + x
     x = norms[0](attention(x) + x)
-    return norms[1](feed_forward(x) + x)
+    x = norms[1](cross_attention(x, memory) + x)
+    return norms[2](feed_forward(x) + x)
 
 
 @right("09.4")
-def layer_with_empty_norms(x, attention, feed_forward, norms, norm_first):
+def layer_with_empty_norms(x, memory, attention, cross_attention, feed_forward, norms, norm_first):
     def same(x):
         return x
 
-    for f, norm in zip([attention, feed_forward], norms, strict=True):
+    for i, norm in enumerate(norms):
         before, after = (norm, same) if norm_first else (same, norm)
-        x = after(x + f(before(x)))
+        read = before(x)
+        change = [attention, lambda it: cross_attention(it, memory), feed_forward][i](read)
+        x = after(x + change)
     return x
 
 
 @right("09.5")
-def beam_with_a_heap(log_p, k, longest, end):
+def beam_with_a_heap(log_p, beams, alpha, longest, end):
+    def score(it):
+        return it[0] / ((5 + len(it[1])) / 6) ** alpha
+
     beam = [(0.0, ())]
     for _ in range(longest):
         found = [it for it in beam if it[1][-1:] == (end,)]
         for total, y in beam:
             if y[-1:] != (end,):
                 found += [(total + step, (*y, v)) for v, step in enumerate(log_p(y))]
-        beam = heapq.nlargest(k, found)
-    return max(beam)[1]
+        beam = heapq.nlargest(beams, found, key=score)
+    return max(beam, key=score)[1]
 
 
 @right("09.5")
-def beam_with_open_and_closed(log_p, k, longest, end):
-    """Ends early once nothing can overtake, and gives a list."""
+def beam_with_open_and_closed(log_p, beams, alpha, longest, end):
+    """Ends early once nothing goes on, and gives a list; its penalty lacks a constant factor."""
+
+    def score(it):
+        return it[1] / (5 + len(it[0])) ** alpha
+
     going, done = [([], 0.0)], []
     for _ in range(longest):
         grown = [([*y, v], s + step) for y, s in going for v, step in enumerate(log_p(y))]
-        kept = sorted(grown + done, key=lambda it: -it[1])[:k]
+        kept = sorted(grown + done, key=score)[-beams:]
         done = [it for it in kept if it[0][-1] == end]
         going = [it for it in kept if it[0][-1] != end]
         if not going:
             break
-    return max(going + done, key=lambda it: it[1])[0]
+    return max(going + done, key=score)[0]
 
 
 @right("09.5")
-def beam_that_stops_once_the_best_has_ended(log_p, k, longest, end):
-    """Nothing can overtake it: a log-probability only falls."""
-    beam = [((), 0.0)]
-    while len(beam[0][0]) < longest and beam[0][0][-1:] != (end,):
-        ended = [it for it in beam if it[0][-1:] == (end,)]
-        going = [it for it in beam if it[0][-1:] != (end,)]
-        grown = [((*y, v), s + step) for y, s in going for v, step in enumerate(log_p(y))]
-        beam = sorted(ended + grown, key=lambda it: it[1])[-k:][::-1]
-    return beam[0][0]
-
-
-@right("09.5")
-def beam_in_numpy(log_p, k, longest, end):
-    beam, scores = [()], np.zeros(1)
+def beam_in_numpy(log_p, beams, alpha, longest, end):
+    beam, totals = [()], np.zeros(1)
     for _ in range(longest):
-        found, totals = [], []
-        for y, score in zip(beam, scores, strict=True):
+        found, sums = [], []
+        for y, total in zip(beam, totals, strict=True):
             ended = len(y) > 0 and y[-1] == end
             found += [y] if ended else [(*y, v) for v in range(len(log_p(y)))]
-            totals += [score] if ended else list(score + np.array(log_p(y)))
-        best = np.argsort(totals)[::-1][:k]
-        beam, scores = [found[i] for i in best], np.array(totals)[best]
+            sums += [total] if ended else list(total + np.array(log_p(y)))
+        lengths = np.array([len(y) for y in found])
+        best = np.argsort(np.array(sums) / ((5 + lengths) / 6) ** alpha)[::-1][:beams]
+        beam, totals = [found[i] for i in best], np.array(sums)[best]
     return torch.tensor(beam[0])
 
 

@@ -26,137 +26,179 @@ def wrong(exercise: str, right: str, *answers: tuple[str, ...]) -> None:
         WRONG.append(WrongAnswer(exercise, name, names["answer"], phrase))
 
 
-# ------------------------------------------------------------------ 09.1 the schedule
+# ------------------------------------------------------------------ 09.1 the schedule, backward
 
 wrong(
     "09.1",
     """
-def answer(step, width, warmup):
-    rise = step * warmup ** -1.5
-    fall = step ** -0.5
-    return width ** -0.5 * min(rise, fall)
+def answer(rate, width, warmup):
+    up = rate * width ** 0.5 * warmup ** 1.5
+    down = 1 / (rate ** 2 * width)
+    return up, down
 """,
-    ("schedule_max", "with `max` the rate starts high", "min(", "max("),
-    ("schedule_without_width", "the width is missing", "width ** -0.5 * ", ""),
-    ("schedule_width_upside_down", "the factor is d^(1/2)", "width ** -0.5", "width ** 0.5"),
-    ("schedule_width_without_root", "the factor is 1/d", "width ** -0.5", "1 / width"),
-    ("schedule_warmup_half", "exponent of the warm-up is −1/2", "warmup ** -1.5", "warmup ** -0.5"),
-    ("schedule_rises_to_one", "the rise is s / w", "step * warmup ** -1.5", "step / warmup"),
-    ("schedule_no_warmup", "there is no warm-up", "min(rise, fall)", "fall"),
-    ("schedule_never_falls", "the rate never falls", "min(rise, fall)", "rise"),
-    ("schedule_counts_from_zero", "one too many", "    rise", "    step = step + 1\n    rise"),
-    ("schedule_exchanged", "have changed places", "(step, width, warmup)", "(step, warmup, width)"),
+    ("schedule_exchanged", "the two have changed places", "return up, down", "return down, up"),
     (
-        "schedule_one_too_few",
-        "the paper counts steps from 1",
-        "    rise",
-        "    step = step - 1\n    rise",
+        "schedule_without_width",
+        "the width is missing",
+        " * width ** 0.5",
+        "",
+        "(rate ** 2 * width)",
+        "rate ** 2",
     ),
-    ("schedule_as_a_percentage", "every rate is 100 times", "return ", "return 100 * "),
     (
-        "schedule_exponent_two",
-        "compute both arguments of the minimum",
-        "warmup ** -1.5",
-        "warmup ** -2",
+        "schedule_width_upside_down",
+        "the width acts the wrong way",
+        "width ** 0.5",
+        "width ** -0.5",
+        "1 / (rate ** 2 * width)",
+        "width / rate ** 2",
+    ),
+    (
+        "schedule_not_squared",
+        "the rate is not squared",
+        "(rate ** 2 * width)",
+        "(rate * width ** 0.5)",
+    ),
+    (
+        "schedule_root",
+        "the root is taken",
+        "1 / (rate ** 2 * width)",
+        "(rate * width ** 0.5) ** -0.5",
+    ),
+    ("schedule_power_kept", "w^(−3/2) stays as it is", "warmup ** 1.5", "warmup ** -1.5"),
+    ("schedule_power_half", "the power of w is 1/2", "warmup ** 1.5", "warmup ** 0.5"),
+    ("schedule_up_twice", "both are the step on the way up", "up, down\n", "up, up\n"),
+    ("schedule_down_twice", "both are the step on the way down", "up, down\n", "down, down\n"),
+    (
+        "schedule_from_the_peak",
+        "counted from the end of the warm-up",
+        "up, down\n",
+        "up, warmup + down\n",
+    ),
+    (
+        "schedule_share_of_the_peak",
+        "a share of the peak",
+        "return up, down",
+        "return rate * warmup, warmup / rate ** 2",
+    ),
+    (
+        "schedule_rounded",
+        "the steps are rounded",
+        "return up, down",
+        "return round(up), round(down)",
+    ),
+    ("schedule_one_step", "passes this value twice", "return up, down", "return up"),
+    ("schedule_times_ten", "each step of the rise is 10 times", "return up", "return 10 * up"),
+    (
+        "schedule_up_right",
+        "the step on the way up is right",
+        "rate ** 2 * width",
+        "rate ** 3 * width",
+    ),
+    ("schedule_down_right", "that on the way up is not", "warmup ** 1.5", "warmup ** 2"),
+    (
+        "schedule_neither",
+        "neither step is right",
+        "warmup ** 1.5",
+        "warmup ** 2",
+        "rate ** 2 * width",
+        "rate ** 3 * width",
     ),
 )
 
-# ------------------------------------------------------------------ 09.2 positions
+# ------------------------------------------------------------------ 09.2 how far apart
 
 wrong(
     "09.2",
     """
-def answer(places, width):
-    p = torch.arange(places, dtype=torch.float64)[:, None]
-    i = torch.arange(width // 2, dtype=torch.float64)
-    angles = p / 10000 ** (2 * i / width)
-    table = torch.zeros(places, width, dtype=torch.float64)
-    table[:, 0::2] = torch.sin(angles)
-    table[:, 1::2] = torch.cos(angles)
+def answer(first, second):
+    s1, c1 = first[:, 0::2], first[:, 1::2]
+    s2, c2 = second[:, 0::2], second[:, 1::2]
+    table = torch.zeros_like(first)
+    table[:, 0::2] = s2 * c1 - c2 * s1
+    table[:, 1::2] = c1 * c2 + s1 * s2
     return table
 """,
     (
-        "positions_halves",
+        "distance_turned_around",
+        "the sign of the sines is turned around",
+        "s2 * c1 - c2 * s1",
+        "c2 * s1 - s2 * c1",
+    ),
+    (
+        "distance_sum",
+        "the encoding of the sum",
+        "s2 * c1 - c2 * s1",
+        "s2 * c1 + c2 * s1",
+        "c1 * c2 + s1 * s2",
+        "c1 * c2 - s1 * s2",
+    ),
+    (
+        "distance_subtracts",
+        "the encodings are subtracted",
+        "return table",
+        "return second - first",
+    ),
+    ("distance_product", "multiplied entry by entry", "return table", "return first * second"),
+    (
+        "distance_halves",
         "all sines stand first",
         "return table",
-        "return torch.cat([angles.sin(), angles.cos()], 1)",
+        "return torch.cat([table[:, 0::2], table[:, 1::2]], 1)",
     ),
     (
-        "positions_entry_by_entry",
-        "each entry has a frequency of its own",
-        "width // 2, dtype",
-        "width, dtype",
-        "2 * i / width",
-        "i / width",
-        "torch.sin(angles)",
-        "torch.sin(angles)[:, 0::2]",
-        "torch.cos(angles)",
-        "torch.cos(angles)[:, 1::2]",
-    ),
-    (
-        "positions_twice_too_fast",
-        "the frequencies fall twice too fast",
-        "width // 2, dtype",
-        "width, dtype",
-        "torch.sin(angles)",
-        "torch.sin(angles)[:, 0::2]",
-        "torch.cos(angles)",
-        "torch.cos(angles)[:, 1::2]",
-    ),
-    ("positions_half_as_fast", "fall half as fast", "2 * i / width", "i / width"),
-    ("positions_grow", "the frequencies grow", "p / 10000", "p * 10000"),
-    (
-        "positions_cosine_first",
+        "distance_cosine_first",
         "the cosine stands first",
-        "torch.sin(angles)",
-        "torch.tan(angles)",
-        "torch.cos(angles)",
-        "torch.sin(angles)",
-        "torch.tan(angles)",
-        "torch.cos(angles)",
-    ),
-    ("positions_sines_only", "every entry is a sine", "torch.cos", "torch.sin"),
-    (
-        "positions_from_one",
-        "places are counted from 0",
-        "torch.arange(places, dtype",
-        "torch.arange(1, places + 1, dtype",
-    ),
-    ("positions_base", "the base is 1,000", "10000", "1000"),
-    (
-        "positions_transposed",
-        "the table is transposed",
         "return table",
-        "return table.T",
+        "return table.unflatten(1, (-1, 2)).flip(-1).flatten(1)",
     ),
     (
-        "positions_angles",
+        "distance_sine_of_the_sum",
+        "two products of the sine are added",
+        "s2 * c1 - c2 * s1",
+        "s2 * c1 + c2 * s1",
+    ),
+    (
+        "distance_cosine_of_the_sum",
+        "two products of the cosine are subtracted",
+        "c1 * c2 + s1 * s2",
+        "c1 * c2 - s1 * s2",
+    ),
+    (
+        "distance_without_sign",
+        "the sine is without its sign",
+        "s2 * c1 - c2 * s1",
+        "(1 - (c1 * c2 + s1 * s2) ** 2).clamp(min=0).sqrt()",
+    ),
+    (
+        "distance_angles",
         "these are the angles",
-        "torch.sin(angles)",
-        "angles",
-        "torch.cos(angles)",
-        "angles",
+        "s2 * c1 - c2 * s1",
+        "torch.atan2(s2, c2) - torch.atan2(s1, c1)",
+        "c1 * c2 + s1 * s2",
+        "torch.atan2(s2, c2) - torch.atan2(s1, c1)",
     ),
+    ("distance_cosines", "the cosines alone", "s2 * c1 - c2 * s1", "c1 * c2 + s1 * s2"),
     (
-        "positions_half_a_table",
+        "distance_half_a_table",
         "half of the entries are missing",
         "return table",
-        "return angles.sin()",
+        "return table[:, 0::2]",
     ),
     (
-        "positions_twice_as_wide",
-        "twice as wide as it should be",
+        "distance_one_number",
+        "one number for each pair",
         "return table",
-        "return torch.cat([table, table], 1)",
+        "return (first * second).sum(1)",
     ),
     (
-        "positions_odd_entries_empty",
-        "is each entry written?",
-        "    table[:, 1::2] = torch.cos(angles)\n",
-        "",
+        "distance_sines_right",
+        "are right; the cosines are not",
+        "c1 * c2 + s1 * s2",
+        "(1 - (s2 * c1 - c2 * s1) ** 2).clamp(min=0).sqrt()",
     ),
-    ("positions_floor", "is the first that is not", "p / 10000", "p // 10000"),
-    ("positions_in_degrees", "already entry 0 is wrong", "p / 10000", "p / 57.29578 / 10000"),
+    ("distance_cosines_right", "are right; the sines are not", "s2 * c1 - c2 * s1", "s2 - s1"),
+    ("distance_first", "take one hand", "return table", "return first"),
 )
 
 # ------------------------------------------------------------------ 09.3 heads
@@ -166,7 +208,7 @@ def answer(query, key, value, heads, visible):
     size = query.shape[-1] // heads
     def split(x):
         return x.view(x.shape[0], x.shape[1], heads, size).transpose(1, 2)
-    q, k, v = split(query), split(key), split(value)
+    q, k, v = split(query), key[:, None], value[:, None]
     scores = q @ k.transpose(2, 3) / size ** 0.5
     scores = scores.masked_fill(~visible[:, None], -math.inf)
     weights = scores.softmax(-1)
@@ -203,7 +245,13 @@ wrong(
         "    scores = scores.masked_fill(~visible[:, None], -math.inf)\n",
         "",
     ),
-    ("heads_one", "there is one head", "    size =", "    heads = 1\n    size ="),
+    (
+        "heads_one_softmax",
+        "one softmax serves all heads",
+        "    size =",
+        "    key, value = key.repeat(1, 1, heads), value.repeat(1, 1, heads)\n"
+        "    heads = 1\n    size =",
+    ),
     (
         "heads_like_cards",
         "like cards",
@@ -256,10 +304,10 @@ wrong(
         "-1e4",
     ),
     (
-        "heads_first_value",
+        "heads_of_one_mind",
         "right for one head, wrong for two",
         "weights @ v)",
-        "weights @ v[:, :1])",
+        "weights[:, :1].expand_as(weights) @ v)",
     ),
     (
         "heads_not_three",
@@ -269,18 +317,20 @@ wrong(
     ),
 )
 
-# ------------------------------------------------------------------ 09.4 a layer
+# ------------------------------------------------------------------ 09.4 a decoder's layer
 
 wrong(
     "09.4",
     """
-def answer(x, attention, feed_forward, norms, norm_first):
-    norm1, norm2 = norms
+def answer(x, memory, attention, cross_attention, feed_forward, norms, norm_first):
+    norm1, norm2, norm3 = norms
     if norm_first:
         y = x + attention(norm1(x))
-        return y + feed_forward(norm2(y))
+        z = y + cross_attention(norm2(y), memory)
+        return z + feed_forward(norm3(z))
     y = norm1(x + attention(x))
-    return norm2(y + feed_forward(y))
+    z = norm2(y + cross_attention(y, memory))
+    return norm3(z + feed_forward(z))
 """,
     ("layer_exchanged", "pre- and post-norm have changed", "if norm_first", "if not norm_first"),
     ("layer_always_post", "both forms are post-norm", "if norm_first", "if False"),
@@ -288,80 +338,113 @@ def answer(x, attention, feed_forward, norms, norm_first):
     (
         "layer_without_residual",
         "the residual connection is missing",
-        "x + attention",
-        "attention",
-        "y + feed_forward",
-        "feed_forward",
+        *("x + attention", "attention", "y + cross", "cross", "z + feed_forward", "feed_forward"),
     ),
     (
         "layer_norm_of_the_change",
         "the norm is taken of the change alone",
-        "norm1(x + attention(x))",
-        "x + norm1(attention(x))",
-        "norm2(y + feed_forward(y))",
-        "y + norm2(feed_forward(y))",
+        *("norm1(x + attention(x))", "x + norm1(attention(x))"),
+        *("norm2(y + cross_attention(y, memory))", "y + norm2(cross_attention(y, memory))"),
+        *("norm3(z + feed_forward(z))", "z + norm3(feed_forward(z))"),
     ),
     (
         "layer_adds_the_normed",
         "the normed x is added",
-        "x + attention(norm1(x))",
-        "norm1(x) + attention(norm1(x))",
-        "y + feed_forward(norm2(y))",
-        "norm2(y) + feed_forward(norm2(y))",
+        *("x + attention(norm1(x))", "norm1(x) + attention(norm1(x))"),
+        *("y + cross_attention(norm2(y)", "norm2(y) + cross_attention(norm2(y)"),
+        *("z + feed_forward(norm3(z))", "norm3(z) + feed_forward(norm3(z))"),
     ),
     (
         "layer_norm_twice",
         "a second norm stands behind",
-        "x + attention(norm1(x))",
-        "norm1(x + attention(norm1(x)))",
-        "y + feed_forward(norm2(y))",
-        "norm2(y + feed_forward(norm2(y)))",
+        *("x + attention(norm1(x))", "norm1(x + attention(norm1(x)))"),
+        *("y + cross_attention(norm2(y), memory)", "norm2(y + cross_attention(norm2(y), memory))"),
+        *("z + feed_forward(norm3(z))", "norm3(z + feed_forward(norm3(z)))"),
     ),
     (
         "layer_no_norm",
         "there is no norm at all",
-        "norm1, norm2 = norms",
-        "norm1 = norm2 = lambda x: x",
+        "norm1, norm2, norm3 = norms",
+        "norm1 = norm2 = norm3 = lambda x: x",
     ),
     (
-        "layer_norms_exchanged",
-        "the two norms have changed places",
-        "norm1, norm2 = norms",
-        "norm2, norm1 = norms",
+        "layer_norms_backward",
+        "the norms belong to other sublayers",
+        "norm1, norm2, norm3 = norms",
+        "norm3, norm2, norm1 = norms",
     ),
     (
         "layer_one_norm",
-        "one norm serves both",
-        "norm1, norm2 = norms",
-        "norm1 = norm2 = norms[0]",
+        "one norm serves all",
+        "norm1, norm2, norm3 = norms",
+        "norm1 = norm2 = norm3 = norms[0]",
     ),
     (
-        "layer_network_first",
-        "the feed-forward network comes first",
-        "    norm1",
-        "    attention, feed_forward = feed_forward, attention\n    norm1",
+        "layer_cross_first",
+        "cross-attention comes first",
+        *("x + attention(norm1(x))", "x + cross_attention(norm2(x), memory)"),
+        *("y + cross_attention(norm2(y), memory)", "y + attention(norm1(y))"),
+        *("norm1(x + attention(x))", "norm2(x + cross_attention(x, memory))"),
+        *("norm2(y + cross_attention(y, memory))", "norm1(y + attention(y))"),
+    ),
+    (
+        "layer_network_second",
+        "comes before cross-attention",
+        *("y + cross_attention(norm2(y), memory)", "y + feed_forward(norm3(y))"),
+        *("z + feed_forward(norm3(z))", "z + cross_attention(norm2(z), memory)"),
+        *("norm2(y + cross_attention(y, memory))", "norm3(y + feed_forward(y))"),
+        *("norm3(z + feed_forward(z))", "norm2(z + cross_attention(z, memory))"),
+    ),
+    (
+        "layer_of_the_encoder",
+        "cross-attention is missing",
+        *("z = y + cross_attention(norm2(y), memory)", "z = y"),
+        *("z = norm2(y + cross_attention(y, memory))", "z = y"),
+    ),
+    (
+        "layer_without_network",
+        "the feed-forward network is missing",
+        *("return z + feed_forward(norm3(z))", "return z"),
+        *("return norm3(z + feed_forward(z))", "return z"),
+    ),
+    (
+        "layer_source_asks",
+        "the source asks",
+        *("(norm2(y), memory)", "(memory, norm2(y))", "(y, memory)", "(memory, y)"),
+    ),
+    (
+        "layer_no_memory",
+        "not at `memory`",
+        *("(norm2(y), memory)", "(norm2(y), norm2(y))", "(y, memory)", "(y, y)"),
+    ),
+    (
+        "layer_norms_the_memory",
+        "the memory is normed",
+        "(norm2(y), memory)",
+        "(norm2(y), norm2(memory))",
+    ),
+    (
+        "layer_cross_asks_with_the_first",
+        "cross-attention asks with the x",
+        *("cross_attention(norm2(y)", "cross_attention(norm2(x)"),
+        *("cross_attention(y", "cross_attention(x"),
     ),
     (
         "layer_parallel",
-        "both sublayers read the x that came in",
-        "feed_forward(norm2(y))",
-        "feed_forward(norm2(x))",
-        "feed_forward(y)",
-        "feed_forward(x)",
+        "all three sublayers read the x",
+        *("cross_attention(norm2(y)", "cross_attention(norm2(x)"),
+        *("feed_forward(norm3(z))", "feed_forward(norm3(x))"),
+        *("cross_attention(y", "cross_attention(x", "feed_forward(z)", "feed_forward(x)"),
     ),
     (
         "layer_adds_the_first_x",
         "adds the x that came into the layer",
-        "y + feed_forward",
-        "x + feed_forward",
+        *("y + cross", "x + cross", "z + feed", "x + feed"),
     ),
     (
-        "layer_attention_only",
-        "only attention is there",
-        "return y + feed_forward(norm2(y))",
-        "return y",
-        "return norm2(y + feed_forward(y))",
-        "return y",
+        "layer_cross_of_one",
+        "takes two tensors",
+        *("(norm2(y), memory)", "(norm2(y))", "(y, memory)", "(y)"),
     ),
     (
         "layer_pre_wrong",
@@ -381,7 +464,9 @@ def answer(x, attention, feed_forward, norms, norm_first):
 # ------------------------------------------------------------------ 09.5 beam search
 
 BEAM = """
-def answer(log_p, k, longest, end):
+def answer(log_p, beams, alpha, longest, end):
+    def score(it):
+        return it[1] / ((5 + len(it[0])) / 6) ** alpha
     beam = [((), 0.0)]
     for _ in range(longest):
         candidates = []
@@ -391,20 +476,52 @@ def answer(log_p, k, longest, end):
                 continue
             for token, step in enumerate(log_p(target)):
                 candidates.append((target + (token,), total + step))
-        candidates.sort(key=lambda it: it[1], reverse=True)
-        beam = candidates[:k]
-    return beam[0][0]
+        candidates.sort(key=score, reverse=True)
+        beam = candidates[:beams]
+    return max(beam, key=score)[0]
 """
 ENDED = """            if target and target[-1] == end:
                 candidates.append((target, total))
                 continue
 """
+LP = "((5 + len(it[0])) / 6) ** alpha"
+BEST = "max(beam, key=score)[0]"
+PICK = "        beam = candidates[:beams]\n"
 wrong(
     "09.5",
     BEAM,
-    ("beam_greedy", "this is greedy decoding", "candidates[:k]", "candidates[:1]"),
-    ("beam_not_pruned", "nothing is pruned", "candidates[:k]", "candidates"),
-    ("beam_sorted_upward", "the worst are kept", ", reverse=True", ""),
+    ("beam_greedy", "this is greedy decoding", "candidates[:beams]", "candidates[:1]"),
+    ("beam_not_pruned", "nothing is pruned", "candidates[:beams]", "candidates"),
+    ("beam_sorted_upward", "the worst are kept", ", reverse=True", "", "max(", "min("),
+    ("beam_no_penalty", "there is no penalty", f" / {LP}", ""),
+    (
+        "beam_penalty_at_the_end",
+        "at the very end alone",
+        "sort(key=score",
+        "sort(key=lambda it: it[1]",
+    ),
+    (
+        "beam_penalty_forgotten",
+        "is forgotten at the end",
+        BEST,
+        "max(beam, key=lambda it: it[1])[0]",
+    ),
+    ("beam_multiplies", "multiplied by the penalty", "/ ((5", "* ((5"),
+    ("beam_penalty_of_n", "the penalty is n^α", LP, "max(1, len(it[0])) ** alpha"),
+    ("beam_without_alpha", "does not use `alpha`", " ** alpha", ""),
+    ("beam_per_token", "divided by the number of tokens", LP, "max(1, len(it[0]))"),
+    (
+        "beam_length_without_end",
+        "n leaves the end out",
+        LP,
+        "((5 + sum(token != end for token in it[0])) / 6) ** alpha",
+    ),
+    (
+        "beam_hands_scores_on",
+        "scores are handed on",
+        "beam = candidates[:beams]",
+        "beam = [(it[0], score(it)) for it in candidates[:beams]]",
+    ),
     ("beam_last_token", "ranked by their last token", "total + step", "step"),
     (
         "beam_adds_probabilities",
@@ -413,20 +530,12 @@ wrong(
         "total + math.exp(step)",
     ),
     (
-        "beam_multiplies_logs",
-        "log-probabilities are multiplied",
-        "((), 0.0)",
-        "((), 1.0)",
-        "total + step",
-        "total * step",
-    ),
-    (
         "beam_one_child_each",
         "each beginning keeps its own best",
         "            for token, step in enumerate(log_p(target)):\n"
         "                candidates.append((target + (token,), total + step))\n",
         "            steps = sorted(enumerate(log_p(target)), key=lambda it: it[1], reverse=True)\n"
-        "            for token, step in steps[: 1 if target else k]:\n"
+        "            for token, step in steps[: 1 if len(beam) > 1 else None]:\n"
         "                candidates.append((target + (token,), total + step))\n",
     ),
     ("beam_goes_on", "what has ended is continued: a beginning", ENDED, ""),
@@ -435,74 +544,79 @@ wrong(
         "and cut off at its end afterward",
         ENDED,
         "",
-        "return beam[0][0]",
-        "best = beam[0][0]\n    return best[: best.index(end) + 1] if end in best else best",
-    ),
-    (
-        "beam_continues_the_ended_behind",
-        "a beginning that has ended behind it",
-        ENDED,
-        "",
-        "        beam = candidates[:k]\n",
-        "        beam = candidates[:k]\n        if beam[0][0][-1] == end:\n            break\n",
+        f"return {BEST}",
+        f"best = {BEST}\n    return best[: best.index(end) + 1] if end in best else best",
     ),
     (
         "beam_loses_the_ended",
         "what has ended gets lost",
         "                candidates.append((target, total))\n                continue\n",
         "                continue\n",
-        "        beam = candidates[:k]",
-        "        beam = candidates[:k] or beam",
+        "candidates[:beams]",
+        "candidates[:beams] or beam",
     ),
     (
         "beam_stops_at_the_first_end",
         "stops as soon as one beginning has ended",
-        "        beam = candidates[:k]\n",
-        "        beam = candidates[:k]\n"
-        "        if any(y[-1] == end for y, _ in beam):\n            break\n",
+        PICK,
+        PICK + "        if any(y[-1] == end for y, _ in beam):\n            break\n",
     ),
     (
-        "beam_per_token",
-        "divided by the number of tokens",
-        "return beam[0][0]",
-        "return max(beam, key=lambda it: it[1] / len(it[0]))[0]",
+        "beam_stops_when_the_best_has_ended",
+        "its score may rise",
+        PICK,
+        PICK + "        if beam[0][0][-1] == end:\n            break\n",
     ),
-    ("beam_returns_the_last", "the last of the beam is returned", "beam[0][0]", "beam[-1][0]"),
+    ("beam_returns_the_last", "the last of the beam is returned", BEST, "min(beam, key=score)[0]"),
     (
         "beam_without_end",
         "the end is missing",
-        "return beam[0][0]",
-        "return tuple(token for token in beam[0][0] if token != end)",
+        BEST,
+        f"tuple(token for token in {BEST} if token != end)",
     ),
     ("beam_one_round_less", "one round too few", "range(longest)", "range(longest - 1)"),
-    ("beam_returns_all", "returns more than one target", "beam[0][0]", "beam"),
-    (
-        "beam_returns_score",
-        "the target with its score",
-        "beam[0][0]",
-        "beam[0]",
-    ),
-    ("beam_returns_only_the_score", "one number: return the target", "beam[0][0]", "beam[0][1]"),
-    (
-        "beam_with_a_start",
-        "is there a start token in it",
-        "return beam[0][0]",
-        "return (9,) * longest + beam[0][0]",
-    ),
-    (
-        "beam_returns_log_p",
-        "numbers that are no tokens",
-        "return beam[0][0]",
-        "return log_p(beam[0][0])",
-    ),
-    ("beam_last_token_only", "wrong already for k = 1", "beam[0][0]", "beam[0][0][-1:]"),
+    ("beam_returns_all", "returns more than one target", BEST, "beam"),
+    ("beam_returns_score", "the target with its score", BEST, "max(beam, key=score)"),
+    ("beam_returns_only_the_score", "one number: return the target", BEST, "beam[0][1]"),
+    ("beam_with_a_start", "is there a start token in it", BEST, f"(9,) * longest + {BEST}"),
+    ("beam_returns_log_p", "numbers that are no tokens", BEST, f"log_p({BEST})[:longest]"),
+    ("beam_last_token_only", "wrong already for one beam", BEST, f"{BEST}[-1:]"),
     (
         "beam_of_two_at_most",
-        "right for k = 1, and for",
-        "candidates[:k]",
-        "candidates[: min(k, 2)]",
+        "already without a penalty",
+        "candidates[:beams]",
+        "candidates[: min(beams, 2)]",
+    ),
+    (
+        "beam_penalty_upside_down",
+        "right without a penalty, wrong with one",
+        LP,
+        "(6 / (5 + len(it[0]))) ** (alpha / 2)",
     ),
     ("beam_asks_with_a_token", "`log_p` takes a beginning", "log_p(target)", "log_p(len(target))"),
+)
+
+COLLECTS = """
+def answer(log_p, beams, alpha, longest, end):
+    score = lambda it: it[1] / ((5 + len(it[0])) / 6) ** alpha
+    beam, ended = [((), 0.0)], []
+    for _ in range(longest):
+        grown = [((*y, v), s + step) for y, s in beam for v, step in enumerate(log_p(y))]
+        grown.sort(key=score, reverse=True)
+        ended += [it for it in grown if it[0][-1] == end]
+        beam = [it for it in grown if it[0][-1] != end][:beams]
+    return max(ended + beam, key=score)[0]
+"""
+wrong(
+    "09.5",
+    COLLECTS,
+    ("beam_collects_all_ends", "from all candidates", "lambda it:", "lambda it:"),
+    (
+        "beam_collects_the_best_ends",
+        "as soon as it is among the best",
+        "in grown if it[0][-1] == end",
+        "in grown[:beams] if it[0][-1] == end",
+    ),
 )
 
 # ------------------------------------------------------------------ 09.6 beyond the trained length

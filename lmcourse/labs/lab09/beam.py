@@ -1,4 +1,4 @@
-"""09.5 Beam search, on small trees whose probabilities are known."""
+"""09.5 Beam search with a length penalty, on small trees whose probabilities are known."""
 
 import math
 from collections.abc import Callable, Sequence
@@ -8,51 +8,44 @@ import torch
 from torch import Tensor
 
 from lmcourse.labs.answer import Answer
+from lmcourse.labs.lab09.trees import CASES, END, LONGEST, TOKENS, LogP, Target, tree
 from lmcourse.labs.values import Mistake, explain, same
 from lmcourse.labs.verdict import Wrong
 
-_TOKENS, _END, _LONGEST = 4, 0, 4
 _NOTHING = -1  # behind a target, in a row of numbers that stands for it
-# seed, k: so many that each mistake shows in some, and k = 1 among them.
-_CASES = tuple((seed, k) for k in (1, 2, 3) for seed in range(8))
-Target = tuple[int, ...]
-LogP = Callable[[Target], list[float]]
 
 
 def judge(answer: Answer) -> str:
-    values = torch.stack([_call(answer, seed, k) for seed, k in _CASES])
-    wanted = torch.stack([_row(_right(tree(seed), k)) for seed, k in _CASES])
+    values = torch.stack([_call(answer, *case) for case in CASES])
+    wanted = torch.stack([_row(_right(tree(s), k, alpha)) for s, k, alpha in CASES])
     if not same(values, wanted):
         explain(values, MISTAKES)
         right = [bool((value == want).all()) for value, want in zip(values, wanted, strict=True)]
-        ones = [fits for fits, (_, k) in zip(right, _CASES, strict=True) if k == 1]
-        if not all(ones):
-            raise Wrong(
-                "Wrong already for k = 1, which is greedy decoding: the likeliest token each time, "
-                f"until token {_END} (`end`) or {_LONGEST} tokens (`longest`)."
-            )
-        raise Wrong(
-            f"Right for k = 1, and for {sum(right)} of {len(right)} targets in all. In each "
-            "round: all continuations of all k beginnings, and of those that have ended "
-            "themselves; then the k best of all these together."
-        )
+        raise Wrong(_where(right))
     return (
-        "A wider beam finds a target at least as likely in nearly every case, not in every one: "
-        "the best beginning may be pushed out by others that end badly."
+        "Which target wins depends on α as well as on the model. No α is right by itself: people "
+        "choose it by the score of what comes out, on texts held out."
     )
 
 
-def tree(seed: int) -> LogP:
-    """Log-probabilities of the next token after each beginning: peaked, and different for each."""
-
-    def log_p(beginning: Target) -> list[float]:
-        place = sum((token + 1) * 7**i for i, token in enumerate(beginning))
-        generator = torch.Generator().manual_seed(1000 * seed + place)
-        logits = 1.5 * torch.randn(_TOKENS, generator=generator, dtype=torch.float64)
-        logits[_END] -= 0.5
-        return list(logits.log_softmax(-1).tolist())
-
-    return log_p
+def _where(right: list[bool]) -> str:
+    """Which cases are wrong, the simplest first."""
+    cases = list(zip(right, CASES, strict=True))
+    if not all(fits for fits, (_, beams, _) in cases if beams == 1):
+        return (
+            "Wrong already for one beam, which is greedy decoding: the likeliest token each time, "
+            f"until token {END} (`end`) or {LONGEST} tokens (`longest`)."
+        )
+    if not all(fits for fits, (_, _, alpha) in cases if alpha == 0):
+        return (
+            "Right for one beam, and wrong for more, already without a penalty (`alpha` is 0). In "
+            "each round: all continuations of all beginnings, and of those that have ended "
+            "themselves; then the best of all these together."
+        )
+    return (
+        "Right without a penalty, wrong with one. Compute the score of a target of two tokens by "
+        "hand, and compare: n counts its tokens, the end among them."
+    )
 
 
 def _given(seed: int) -> LogP:
@@ -71,8 +64,8 @@ def _given(seed: int) -> LogP:
     return log_p
 
 
-def _call(answer: Answer, seed: int, k: int) -> Tensor:
-    value = answer(_given(seed), k, _LONGEST, _END)
+def _call(answer: Answer, seed: int, beams: int, alpha: float) -> Tensor:
+    value = answer(_given(seed), beams, alpha, LONGEST, END)
     if isinstance(value, Tensor):
         value = value.tolist()
     if not isinstance(value, (list, tuple)):
@@ -81,9 +74,9 @@ def _call(answer: Answer, seed: int, k: int) -> Tensor:
         if len(value) == 2 and not isinstance(value[1], (list, tuple)):
             raise Wrong("Your function returns the target with its score: return its tokens alone.")
         raise Wrong("Your function returns more than one target: return the tokens of the best.")
-    if len(value) > _LONGEST:
+    if len(value) > LONGEST:
         raise Wrong(
-            f"Your target has {len(value)} tokens, and `longest` is {_LONGEST}: is there a start "
+            f"Your target has {len(value)} tokens, and `longest` is {LONGEST}: is there a start "
             "token in it, or a round too many?"
         )
     return _row(tuple(_token(each) for each in value))
@@ -94,31 +87,47 @@ def _token(value: Any) -> int:
         number = float(value)
     except (TypeError, ValueError, OverflowError):
         number = math.nan
-    if not number.is_integer() or not 0 <= number < _TOKENS:
+    if not number.is_integer() or not 0 <= number < TOKENS:
         raise Wrong("What you return holds numbers that are no tokens: is it the scores?")
     return int(number)
 
 
 def _row(target: Target) -> Tensor:
-    return torch.tensor([*target, *[_NOTHING] * (_LONGEST - len(target))], dtype=torch.float64)
+    return torch.tensor([*target, *[_NOTHING] * (LONGEST - len(target))], dtype=torch.float64)
 
 
 Beam = list[tuple[Target, float]]
+Penalty = Callable[[int, float], float]
+
+
+def _lp(n: int, alpha: float) -> float:
+    return ((5 + n) / 6) ** alpha
+
+
+def _score(it: tuple[Target, float], alpha: float, penalty: Penalty = _lp) -> float:
+    return it[1] / penalty(len(it[0]), alpha)
+
+
+def _has_ended(y: Target) -> bool:
+    return bool(y) and y[-1] == END
 
 
 def _search(
     log_p: LogP,
-    k: int,
-    rounds: int = _LONGEST,
+    beams: int,
+    alpha: float,
+    rounds: int = LONGEST,
     add: Callable[[float, float], float] = lambda total, step: total + step,
-    rank: Callable[[tuple[Target, float]], float] = lambda it: it[1],
-    has_ended: Callable[[Target], bool] = lambda y: bool(y) and y[-1] == _END,
+    rank: Callable[[tuple[Target, float], float], float] = _score,
+    last: Callable[[tuple[Target, float], float], float] | None = None,
+    has_ended: Callable[[Target], bool] = _has_ended,
     keep_ended: bool = True,
-    choose: Callable[[list[Beam], int, Callable[..., float]], Beam] | None = None,
+    each_its_own: bool = False,
     until: Callable[[Beam], bool] = lambda beam: False,
+    hand_on: Callable[[tuple[Target, float], float], float] = lambda it, alpha: it[1],
     first: float = 0.0,
 ) -> Beam:
-    """Beam search, with one piece changed: so does each mistake."""
+    """Beam search, with one piece changed: so does each mistake. The best by ``last`` is first."""
     beam: Beam = [((), first)]
     for _ in range(rounds):
         families: list[Beam] = []
@@ -128,76 +137,118 @@ def _search(
             else:
                 steps = enumerate(log_p(y))
                 families.append([((*y, token), add(total, step)) for token, step in steps])
+        if each_its_own and len(families) > 1:
+            families = [[max(it, key=lambda each: rank(each, alpha))] for it in families]
         together = [it for family in families for it in family]
         if not together:
             break
-        beam = choose(families, k, rank) if choose else sorted(together, key=rank, reverse=True)[:k]
+        together.sort(key=lambda it: rank(it, alpha), reverse=True)
+        beam = [(y, hand_on((y, total), alpha)) for y, total in together[:beams]]
         if until(beam):
             break
-    return beam
+    return sorted(beam, key=lambda it: (last or rank)(it, alpha), reverse=True)
 
 
-def _right(log_p: LogP, k: int) -> Target:
-    return _search(log_p, k)[0][0]
+def _right(log_p: LogP, beams: int, alpha: float) -> Target:
+    return _search(log_p, beams, alpha)[0][0]
 
 
-def _known(target: Callable[[LogP, int], Target]) -> Callable[[], Tensor]:
-    return lambda: torch.stack([_row(target(tree(seed), k)) for seed, k in _CASES])
+def _known(target: Callable[[LogP, int, float], Target]) -> Callable[[], Tensor]:
+    return lambda: torch.stack([_row(target(tree(s), k, alpha)) for s, k, alpha in CASES])
 
 
 def _with(**pieces: Any) -> Callable[[], Tensor]:
-    return _known(lambda log_p, k: _search(log_p, k, **pieces)[0][0])
+    return _known(lambda *how: _search(*how, **pieces)[0][0])
 
 
-def _each_its_own(families: list[Beam], k: int, rank: Callable[..., float]) -> Beam:
-    """The best continuation of each beginning; in the first round the k best."""
-    if len(families) == 1 and k > 1:
-        return sorted(families[0], key=rank, reverse=True)[:k]
-    best = [max(family, key=rank) for family in families if family]
-    return sorted(best, key=rank, reverse=True)
+def _by(penalty: Penalty) -> Callable[[], Tensor]:
+    """Another penalty."""
+    return _with(rank=lambda it, alpha: _score(it, alpha, penalty))
 
 
-def _last_of(beam: Beam) -> Target:
-    return beam[-1][0]
-
-
-def _never_end(y: Target) -> bool:
-    return False
+def _plain(it: tuple[Target, float], alpha: float) -> float:
+    return it[1]
 
 
 def _cut(target: Target) -> Target:
-    return target[: target.index(_END) + 1] if _END in target else target
+    return target[: target.index(END) + 1] if END in target else target
 
 
-def _per_token(it: tuple[Target, float]) -> float:
-    return it[1] / max(1, len(it[0]))
+def _collected(log_p: LogP, beams: int, alpha: float) -> Target:
+    """What has ended is collected outside of the beam, whose places all go on."""
+    beam: Beam = [((), 0.0)]
+    ended: Beam = []
+    for _ in range(LONGEST):
+        grown = [((*y, v), total + step) for y, total in beam for v, step in enumerate(log_p(y))]
+        ended += [it for it in grown if _has_ended(it[0])]
+        going = [it for it in grown if not _has_ended(it[0])]
+        beam = sorted(going, key=lambda it: _score(it, alpha), reverse=True)[:beams]
+    return max(ended + beam, key=lambda it: _score(it, alpha))[0]
 
 
-def _best_per_token(log_p: LogP, k: int) -> Target:
-    return max(_search(log_p, k), key=_per_token)[0]
-
-
-def _without_end(log_p: LogP, k: int) -> Target:
-    return tuple(token for token in _right(log_p, k) if token != _END)
-
-
-def _ended_apart(log_p: LogP, k: int) -> Target:
-    """What has ended leaves the beam for good; the best of what is left."""
-    return _search(log_p, k, keep_ended=False)[0][0]
+def _collected_from_the_best(log_p: LogP, beams: int, alpha: float) -> Target:
+    """The same, of the best of each round alone; the beam is filled up again."""
+    beam: Beam = [((), 0.0)]
+    ended: Beam = []
+    for _ in range(LONGEST):
+        grown = [((*y, v), total + step) for y, total in beam for v, step in enumerate(log_p(y))]
+        grown.sort(key=lambda it: _score(it, alpha), reverse=True)
+        ended += [it for it in grown[:beams] if _has_ended(it[0])]
+        beam = [it for it in grown if not _has_ended(it[0])][:beams]
+    return max(ended + beam, key=lambda it: _score(it, alpha))[0]
 
 
 _every: Sequence[tuple[str, Callable[[], Tensor]]] = (
     (
-        "This is greedy decoding, whatever k is: keep the k best beginnings in each round.",
-        _known(lambda log_p, k: _right(log_p, 1)),
+        "This is greedy decoding, whatever `beams` is: keep that many beginnings in each round.",
+        _known(lambda log_p, beams, alpha: _right(log_p, 1, alpha)),
     ),
     (
-        "Nothing is pruned: all beginnings are kept, not the k best.",
-        _known(lambda log_p, k: _right(log_p, 10**6)),
+        "Nothing is pruned: all beginnings are kept, not the best of them.",
+        _known(lambda log_p, beams, alpha: _right(log_p, 10**6, alpha)),
     ),
     (
-        "The worst are kept: a larger log-probability is better, so sort downward.",
-        _with(rank=lambda it: -it[1]),
+        "The worst are kept: a larger score is better, so sort downward.",
+        _with(rank=lambda it, alpha: -_score(it, alpha)),
+    ),
+    (
+        "There is no penalty: `alpha` changes nothing.",
+        _with(rank=_plain),
+    ),
+    (
+        "The penalty comes at the very end alone: it ranks the candidates of each round, too.",
+        _with(rank=_plain, last=_score),
+    ),
+    (
+        "The penalty ranks the candidates of each round, and is forgotten at the end: the best is "
+        "the one with the largest score.",
+        _with(last=_plain),
+    ),
+    (
+        "Log-probabilities are multiplied by the penalty, which makes long targets still worse: "
+        "divide.",
+        _by(lambda n, alpha: 1 / _lp(n, alpha)),
+    ),
+    (
+        "The penalty is n^α: the equation has (5 + n) / 6 in place of n, which grows more slowly.",
+        _by(lambda n, alpha: n**alpha),
+    ),
+    (
+        "The penalty does not use `alpha`: it is the exponent of (5 + n) / 6.",
+        _by(lambda n, alpha: _lp(n, 1.0)),
+    ),
+    (
+        "Scores are divided by the number of tokens: the penalty is ((5 + n) / 6)^α.",
+        _by(lambda n, alpha: float(n)),
+    ),
+    (
+        "n leaves the end out: it counts all tokens of a target, the end among them.",
+        _with(rank=lambda it, alpha: it[1] / _lp(len(it[0]) - _has_ended(it[0]), alpha)),
+    ),
+    (
+        "Scores are handed on in place of log-probabilities, and divided again in the next round: "
+        "keep the sum, and divide it to compare.",
+        _with(hand_on=_score),
     ),
     (
         "Beginnings are ranked by their last token alone: add up the log-probabilities of all "
@@ -209,51 +260,58 @@ _every: Sequence[tuple[str, Callable[[], Tensor]]] = (
         _with(add=lambda total, step: total + math.exp(step)),
     ),
     (
-        "Log-probabilities are multiplied: add them.",
-        _with(add=lambda total, step: total * step, first=1.0),
-    ),
-    (
-        "Each beginning keeps its own best continuation: the k best of all continuations together "
+        "Each beginning keeps its own best continuation: the best of all continuations together "
         "are kept, and several may come from one beginning.",
-        _with(choose=_each_its_own),
+        _with(each_its_own=True),
     ),
     (
         "What has ended is continued: a beginning whose last token is `end` stays as it is.",
-        _with(has_ended=_never_end),
+        _with(has_ended=lambda y: False),
     ),
     (
         "What has ended is continued, and cut off at its end afterward: it must stay in the beam "
         "as it is, with the score that it had there.",
-        _known(lambda log_p, k: _cut(_search(log_p, k, has_ended=_never_end)[0][0])),
-    ),
-    (
-        "The search ends rightly when the best has ended, but a beginning that has ended behind it "
-        "is continued: it stays as it is, and may become the best later.",
-        _with(has_ended=_never_end, until=lambda beam: beam[0][0][-1] == _END),
+        _known(
+            lambda log_p, beams, alpha: _cut(
+                _search(log_p, beams, alpha, has_ended=lambda y: False)[0][0]
+            )
+        ),
     ),
     (
         "What has ended gets lost: it stays in the beam, and competes with what goes on.",
-        _known(_ended_apart),
+        _with(keep_ended=False),
+    ),
+    (
+        "What has ended is collected outside of the beam, from all candidates, and its place goes "
+        "to another. (Some libraries do that.) Here it stays in the beam, and takes up one of its "
+        "places.",
+        _known(_collected),
+    ),
+    (
+        "What has ended leaves the beam as soon as it is among the best, and its place goes to "
+        "another. (Some libraries do that.) Here it stays, and takes up one of the places.",
+        _known(_collected_from_the_best),
     ),
     (
         "The search stops as soon as one beginning has ended: others may still overtake it.",
-        _with(until=lambda beam: any(y[-1] == _END for y, _ in beam)),
+        _with(until=lambda beam: any(_has_ended(y) for y, _ in beam)),
     ),
     (
-        "Scores are divided by the number of tokens in the end: no penalty is asked for here.",
-        _known(_best_per_token),
+        "The search stops when the best has ended. Without a penalty nothing could overtake it; "
+        "with one a longer target still can, for its score may rise.",
+        _with(until=lambda beam: _has_ended(beam[0][0])),
     ),
     (
         "The last of the beam is returned: the best one is asked for.",
-        _known(lambda log_p, k: _last_of(_search(log_p, k))),
+        _known(lambda *how: _search(*how)[-1][0]),
     ),
     (
         "The end is missing: `end` is a token of the target, too.",
-        _known(_without_end),
+        _known(lambda *how: tuple(token for token in _right(*how) if token != END)),
     ),
     (
         "There is one round too few: a target may have `longest` tokens.",
-        _with(rounds=_LONGEST - 1),
+        _with(rounds=LONGEST - 1),
     ),
 )
 

@@ -1,4 +1,4 @@
-"""09.3 Multi-head attention, from queries, keys and values that are projected already."""
+"""09.3 Heads that share one key and one value (Shazeer 2019, multi-query attention)."""
 
 import math
 from collections.abc import Callable
@@ -23,8 +23,8 @@ def judge(answer: Answer) -> str:
             explain(value, MISTAKES, *probe, tolerance=_TOLERANCE)
             raise Wrong(_where(answer))
     return (
-        "One product for all heads: as fast as one head, and what a model's `output_attentions` "
-        "shows is the softmax inside it."
+        "A model that writes keeps the keys and values of all that it has read: of yours it keeps "
+        "`heads` times fewer numbers than with keys of each head's own."
     )
 
 
@@ -65,8 +65,8 @@ def _where(answer: Answer) -> str:
         ),
         ("Right for one head without a mask, wrong with one.", (query, key, value, 1, visible)),
         (
-            "Right for one head, wrong for two: how is the width split, and joined again?",
-            (query, key, value, 2, everywhere),
+            "Right for one head, wrong for two: how is the query's width split, and joined again?",
+            (query, key[..., :4], value[..., :4], 2, everywhere),
         ),
     ):
         try:
@@ -82,8 +82,8 @@ def _probe(
     seed: int, batch: int, queries: int, keys: int, width: int, heads: int
 ) -> tuple[Tensor, Tensor, Tensor, int, Tensor]:
     generator = torch.Generator().manual_seed(seed)
-    sizes = (queries, keys, keys)
-    drawn = [1.5 * torch.randn(batch, size, width, generator=generator) for size in sizes]
+    sizes = ((queries, width), (keys, width // heads), (keys, width // heads))
+    drawn = [1.5 * torch.randn(batch, *size, generator=generator) for size in sizes]
     visible = torch.stack([_mask(queries, keys, generator) for _ in range(batch)])
     return drawn[0], drawn[1], drawn[2], heads, visible
 
@@ -120,8 +120,8 @@ def _attention(
     weigh: Callable[[Tensor, Tensor], Tensor] = lambda scores, visible: scores.softmax(-1),
     join: Callable[[Tensor], Tensor] = _join,
 ) -> Tensor:
-    """Multi-head attention, with one piece changed: so does each mistake."""
-    q, k, v = (split(it, heads) for it in (query, key, value))
+    """Multi-query attention, with one piece changed: so does each mistake."""
+    q, k, v = split(query, heads), key[:, None], value[:, None]
     scores = mask(q @ k.mT * scale(query.shape[-1], heads), visible)
     return join(weigh(scores, visible) @ v)
 
@@ -133,11 +133,17 @@ def _with(**piece: Callable[..., object]) -> Callable[..., Tensor]:
     return lambda *probe: _attention(*probe, **piece)  # type: ignore[arg-type]
 
 
+def _one_softmax(query: Tensor, key: Tensor, value: Tensor, heads: int, visible: Tensor) -> Tensor:
+    """One head of the whole width, the shared key and value repeated to it."""
+    repeated = key.repeat(1, 1, heads), value.repeat(1, 1, heads)
+    return _attention(query, *repeated, 1, visible)
+
+
 # Each takes (query, key, value, heads, visible).
 MISTAKES = (
     Mistake(
-        "The scores are divided by the root of the whole width: each head's queries and keys have "
-        "width / heads numbers.",
+        "The scores are divided by the root of the whole width: a head's queries, and the keys, "
+        "have width / heads numbers.",
         _with(scale=lambda width, heads: width**-0.5),
     ),
     Mistake(
@@ -184,8 +190,9 @@ MISTAKES = (
         _with(mask=lambda scores, visible: scores),
     ),
     Mistake(
-        "There is one head of the whole width: `heads` changes nothing.",
-        lambda query, key, value, heads, visible: _attention(query, key, value, 1, visible),
+        "One softmax serves all heads: their scores are added up (by a key that is repeated to the "
+        "whole width, say). Each head has scores of its own.",
+        _one_softmax,
     ),
     Mistake(
         "The heads share out the width like cards, one number each in turn: head 0 has the first "

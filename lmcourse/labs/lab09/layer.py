@@ -1,6 +1,8 @@
-"""09.4 A layer: two sublayers, each in a residual connection, the norm behind or in front."""
+"""09.4 A decoder's layer: three sublayers, each in a residual connection with its norm."""
 
+import functools
 from collections.abc import Callable, Sequence
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -10,24 +12,36 @@ from lmcourse.labs.values import Mistake, explain, same, tensor
 from lmcourse.labs.verdict import Wrong
 
 Map = Callable[[Tensor], Tensor]
-_SHAPES = ((4, 6), (3, 5))  # time, width
+Cross = Callable[[Tensor, Tensor], Tensor]
+_SHAPES = ((4, 4, 6), (3, 5, 6))  # target, source, width; equal first: what is mixed up then runs
 
 
 def judge(answer: Answer) -> str:
-    for seed, (time, width) in enumerate(_SHAPES):
-        x, attention, feed_forward, norms = _parts(seed, time, width)
+    for seed, shape in enumerate(_SHAPES):
+        parts = _parts(seed, *shape)
         values, wanted = [], []
         for norm_first in (False, True):
-            found = answer(x, attention, feed_forward, norms, norm_first)
-            values.append(tensor(found, (time, width)))
-            wanted.append(_right(x, attention, feed_forward, norms, norm_first))
+            values.append(tensor(_call(answer, *parts, norm_first), (shape[0], shape[2])))
+            wanted.append(_right(*parts, norm_first))
         if not same(torch.stack(values), torch.stack(wanted)):
-            explain(torch.stack(values), MISTAKES, x, attention, feed_forward, norms)
+            explain(torch.stack(values), MISTAKES, *parts)
             raise Wrong(_where([same(*each) for each in zip(values, wanted, strict=True)]))
     return (
-        "In pre-norm the sum of all changes runs through the whole stack untouched; therefore one "
-        "more LayerNorm stands behind the last layer."
+        "Without the second sublayer this is a layer of the encoder, or of a language model that "
+        "has no source."
     )
+
+
+def _call(answer: Answer, *arguments: object) -> object:
+    try:
+        return answer(*arguments)
+    except Wrong as wrong:
+        if "positional argument" in str(wrong):
+            raise Wrong(
+                f"{wrong}\n`cross_attention` takes two tensors, who asks and who is asked; "
+                "`attention` and `feed_forward` take one."
+            ) from None
+        raise
 
 
 def _where(right: list[bool]) -> str:
@@ -37,15 +51,17 @@ def _where(right: list[bool]) -> str:
         return "Pre-norm is right, post-norm (`norm_first=False`) is not."
     return (
         "Neither form is right yet. Take post-norm first: x + attention(x), then the first norm of "
-        "that; of the result call it x again, and do the same with the other two."
+        "that; call the result x again, and go on with the other two sublayers and norms."
     )
 
 
-def _parts(seed: int, time: int, width: int) -> tuple[Tensor, Map, Map, tuple[Map, Map]]:
+Parts = tuple[Tensor, Tensor, Map, Cross, Map, tuple[Map, Map, Map]]
+
+
+def _parts(seed: int, time: int, source: int, width: int) -> Parts:
     generator = torch.Generator().manual_seed(seed)
-    mix = torch.randn(time, time, generator=generator).softmax(-1)
-    matrices = torch.randn(2, width, width, generator=generator) / width**0.5
-    scales = 1 + 0.5 * torch.randn(2, width, generator=generator)
+    matrices = torch.randn(4, width, width, generator=generator) / width**0.5
+    scales = 1 + 0.5 * torch.randn(3, width, generator=generator)
 
     def norm(number: int) -> Map:
         def normed(x: Tensor) -> Tensor:
@@ -53,20 +69,19 @@ def _parts(seed: int, time: int, width: int) -> tuple[Tensor, Map, Map, tuple[Ma
 
         return normed
 
+    def look(x: Tensor, memory: Tensor, matrix: Tensor, causal: bool = False) -> Tensor:
+        scores = x @ matrix @ memory.mT
+        hidden = torch.ones_like(scores, dtype=torch.bool).triu(1) & torch.tensor(causal)
+        return scores.masked_fill(hidden, -torch.inf).softmax(-1) @ memory @ matrices[3]
+
     return (
         torch.randn(time, width, generator=generator),
-        lambda x: mix @ x @ matrices[0],
-        lambda x: torch.tanh(x @ matrices[1]),
-        (norm(0), norm(1)),
+        2 * torch.randn(source, width, generator=generator),
+        lambda x: look(x, x, matrices[0], causal=True),
+        lambda x, memory: look(x, memory, matrices[1]),
+        lambda x: torch.tanh(x @ matrices[2]),
+        (norm(0), norm(1), norm(2)),
     )
-
-
-def _right(
-    x: Tensor, attention: Map, feed_forward: Map, norms: Sequence[Map], norm_first: bool
-) -> Tensor:
-    for f, norm in zip((attention, feed_forward), norms, strict=True):
-        x = x + f(norm(x)) if norm_first else norm(x + f(x))
-    return x
 
 
 Rule = Callable[[Tensor, Map, Map], Tensor]  # x, sublayer, norm
@@ -80,97 +95,169 @@ def _pre(x: Tensor, f: Map, norm: Map) -> Tensor:
     return x + f(norm(x))
 
 
-def _by(post: Rule = _post, pre: Rule = _pre) -> Callable[..., Tensor]:
-    """Both forms, one after the other, with the sublayers' rules given."""
+def _layer(
+    x: Tensor,
+    memory: Tensor,
+    attention: Map,
+    cross: Cross,
+    feed_forward: Map,
+    norms: Sequence[Map],
+    norm_first: bool,
+    post: Rule = _post,
+    pre: Rule = _pre,
+    order: Sequence[int] = (0, 1, 2),
+    ask: Callable[[Cross, Tensor, Tensor], Tensor] = lambda cross, x, memory: cross(x, memory),
+) -> Tensor:
+    """A decoder's layer, with one piece changed: so does each mistake."""
+    sublayers = (attention, lambda x: ask(cross, x, memory), feed_forward)
+    for place in order:
+        x = (pre if norm_first else post)(x, sublayers[place], norms[place])
+    return x
 
-    def both(x: Tensor, attention: Map, feed_forward: Map, norms: Sequence[Map]) -> Tensor:
-        found = []
-        for rule in (post, pre):
-            y = rule(x, attention, norms[0])
-            found.append(rule(y, feed_forward, norms[1]))
-        return torch.stack(found)
 
-    return both
+_right = _layer
 
 
 def _both(form: Callable[..., Tensor]) -> Callable[..., Tensor]:
-    """Both forms of a whole layer: form(x, attention, feed_forward, norms, norm_first)."""
+    """Both forms: form(x, memory, attention, cross, feed_forward, norms, norm_first)."""
     return lambda *parts: torch.stack([form(*parts, norm_first) for norm_first in (False, True)])
 
 
-def _parallel(
-    x: Tensor, attention: Map, feed_forward: Map, norms: Sequence[Map], norm_first: bool
+def _with(**pieces: Any) -> Callable[..., Tensor]:
+    return _both(functools.partial(_layer, **pieces))
+
+
+def _norms(of: Callable[[Sequence[Map]], Sequence[Map]]) -> Callable[..., Tensor]:
+    return _both(
+        lambda x, memory, attention, cross, network, norms, norm_first: _layer(
+            x, memory, attention, cross, network, of(norms), norm_first
+        )
+    )
+
+
+def _from_the_first(adds_first: bool = False, reads_first: bool = False) -> Callable[..., Tensor]:
+    """Later sublayers add, or read, the x that came into the layer."""
+
+    def form(
+        x: Tensor,
+        memory: Tensor,
+        attention: Map,
+        cross: Cross,
+        network: Map,
+        norms: Sequence[Map],
+        norm_first: bool,
+    ) -> Tensor:
+        now = x
+        sublayers: tuple[Map, ...] = (attention, lambda it: cross(it, memory), network)
+        for f, norm in zip(sublayers, norms, strict=True):
+            read, kept = x if reads_first else now, x if adds_first else now
+            now = kept + f(norm(read)) if norm_first else norm(kept + f(read))
+        return now
+
+    return _both(form)
+
+
+def _cross_reads_the_first(
+    x: Tensor,
+    memory: Tensor,
+    attention: Map,
+    cross: Cross,
+    network: Map,
+    norms: Sequence[Map],
+    norm_first: bool,
 ) -> Tensor:
-    """Both sublayers read the same x."""
-    if norm_first:
-        return x + attention(norms[0](x)) + feed_forward(norms[1](x))
-    return norms[1](norms[0](x + attention(x)) + feed_forward(x))
+    """The queries of cross-attention are made of the x that came into the layer."""
+    first = norms[1](x) if norm_first else x
+    rest = (lambda _, memory: cross(first, memory), network, norms, norm_first)
+    return _layer(x, memory, attention, *rest)
 
 
-def _first_x(
-    x: Tensor, attention: Map, feed_forward: Map, norms: Sequence[Map], norm_first: bool
+def _normed_memory(
+    x: Tensor,
+    memory: Tensor,
+    attention: Map,
+    cross: Cross,
+    network: Map,
+    norms: Sequence[Map],
+    norm_first: bool,
 ) -> Tensor:
-    """The second residual connection adds what came into the layer."""
-    if norm_first:
-        return x + feed_forward(norms[1](x + attention(norms[0](x))))
-    return norms[1](x + feed_forward(norms[0](x + attention(x))))
+    seen = norms[1](memory) if norm_first else memory
+    return _layer(x, seen, attention, cross, network, norms, norm_first)
 
 
-# Each takes (x, attention, feed_forward, norms), and gives post-norm and pre-norm.
+# Each takes (x, memory, attention, cross_attention, feed_forward, norms), and gives both forms.
 MISTAKES = (
     Mistake(
         "Pre- and post-norm have changed places: with `norm_first` the norm stands in front of the "
         "sublayer.",
-        _by(post=_pre, pre=_post),
+        _with(post=_pre, pre=_post),
     ),
-    Mistake("`norm_first` is not looked at: both forms are post-norm.", _by(pre=_post)),
-    Mistake("`norm_first` is not looked at: both forms are pre-norm.", _by(post=_pre)),
+    Mistake("`norm_first` is not looked at: both forms are post-norm.", _with(pre=_post)),
+    Mistake("`norm_first` is not looked at: both forms are pre-norm.", _with(post=_pre)),
     Mistake(
         "The residual connection is missing: what a sublayer computes is added to what came in.",
-        _by(
-            post=lambda x, f, norm: norm(f(x)),
-            pre=lambda x, f, norm: f(norm(x)),
-        ),
+        _with(post=lambda x, f, norm: norm(f(x)), pre=lambda x, f, norm: f(norm(x))),
     ),
     Mistake(
         "In post-norm the norm is taken of the change alone: it belongs around the sum.",
-        _by(post=lambda x, f, norm: x + norm(f(x))),
+        _with(post=lambda x, f, norm: x + norm(f(x))),
     ),
     Mistake(
         "In pre-norm the normed x is added, too: the way around the sublayer keeps x as it came.",
-        _by(pre=lambda x, f, norm: norm(x) + f(norm(x))),
+        _with(pre=lambda x, f, norm: norm(x) + f(norm(x))),
     ),
     Mistake(
         "In pre-norm a second norm stands behind the sum: x + f(norm(x)) goes on as it is.",
-        _by(pre=lambda x, f, norm: norm(x + f(norm(x)))),
+        _with(pre=lambda x, f, norm: norm(x + f(norm(x)))),
+    ),
+    Mistake("There is no norm at all.", _norms(lambda norms: [lambda x: x] * 3)),
+    Mistake(
+        "The norms belong to other sublayers: the first to attention, the second to "
+        "cross-attention, the third to the feed-forward network.",
+        _norms(lambda norms: norms[::-1]),
     ),
     Mistake(
-        "There is no norm at all.",
-        _by(post=lambda x, f, norm: x + f(x), pre=lambda x, f, norm: x + f(x)),
+        "One norm serves all sublayers: each has its own, `norms[0]` to `norms[2]`.",
+        _norms(lambda norms: [norms[0]] * 3),
     ),
     Mistake(
-        "The two norms have changed places: the first belongs to attention.",
-        _both(lambda x, a, f, norms, first: _right(x, a, f, norms[::-1], first)),
+        "Cross-attention comes first: before it looks at the source, a place looks at the target.",
+        _with(order=(1, 0, 2)),
     ),
     Mistake(
-        "One norm serves both sublayers: each has its own, `norms[0]` and `norms[1]`.",
-        _both(lambda x, a, f, norms, first: _right(x, a, f, (norms[0], norms[0]), first)),
+        "The feed-forward network comes before cross-attention: it is the last of the three.",
+        _with(order=(0, 2, 1)),
     ),
     Mistake(
-        "The feed-forward network comes first: attention does.",
-        _both(lambda x, a, f, norms, first: _right(x, f, a, norms, first)),
+        "Cross-attention is missing: nothing of the source comes in.",
+        _with(order=(0, 2)),
+    ),
+    Mistake("The feed-forward network is missing: it is the third sublayer.", _with(order=(0, 1))),
+    Mistake(
+        "In cross-attention the source asks: the queries are the target's, the memory answers.",
+        _with(ask=lambda cross, x, memory: cross(memory, x)),
     ),
     Mistake(
-        "Both sublayers read the x that came in: the second reads what the first one made of it.",
-        _both(_parallel),
+        "Cross-attention looks at the target, not at `memory`.",
+        _with(ask=lambda cross, x, memory: cross(x, x)),
     ),
     Mistake(
-        "The second residual connection adds the x that came into the layer: it adds what went "
-        "into the second sublayer.",
-        _both(_first_x),
+        "In pre-norm the memory is normed by this layer, too: it comes from the encoder's end, "
+        "which has a norm of its own.",
+        _both(_normed_memory),
     ),
     Mistake(
-        "Only attention is there: the feed-forward network is the second sublayer.",
-        _both(lambda x, a, f, norms, first: x + a(norms[0](x)) if first else norms[0](x + a(x))),
+        "Cross-attention asks with the x that came into the layer: it asks with what attention "
+        "made of it.",
+        _both(_cross_reads_the_first),
+    ),
+    Mistake(
+        "All three sublayers read the x that came in: each reads what the one before it made.",
+        _from_the_first(reads_first=True),
+    ),
+    Mistake(
+        "Each residual connection adds the x that came into the layer: it adds what went into its "
+        "own sublayer.",
+        _from_the_first(adds_first=True),
     ),
 )

@@ -1,6 +1,5 @@
-"""09.2 The sinusoids of the places (Vaswani et al. 2017, section 3.5)."""
+"""09.2 The distance of two places, from their sinusoids (Vaswani et al. 2017, section 3.5)."""
 
-import math
 from collections.abc import Callable
 
 import torch
@@ -9,138 +8,152 @@ from torch import Tensor
 from lmcourse.labs.answer import Answer
 from lmcourse.labs.values import Mistake, explain, same, tensor
 from lmcourse.labs.verdict import Wrong
+from lmcourse.models.encoder_decoder import sinusoids
 
-_SHAPES = ((8, 8), (7, 12), (13, 2))  # places, width; equal first: a transposed table then fits
-_TOLERANCE = 1e-4  # float32 angles will do
+_SHAPES = ((8, 8), (5, 12), (1, 2))  # pairs of places, width; equal first: a transposed one fits
+_TOLERANCE = 1e-4  # float32 will do
+_PLACES = 200
 
 
 def judge(answer: Answer) -> str:
-    for places, width in _SHAPES:
-        value = _read(answer, places, width)
-        wanted = _right(places, width)
+    for seed, (pairs, width) in enumerate(_SHAPES):
+        first, second, p, q = _probe(seed, pairs, width)
+        value = _read(answer(first, second), pairs, width)
+        wanted = _right(first, second, p, q)
         if not same(value, wanted, _TOLERANCE):
-            explain(value, MISTAKES, places, width, tolerance=_TOLERANCE)
-            raise Wrong(_where(value, wanted))
-    return "No number was learned, and no table ends: place one million has a row, too."
+            explain(value, MISTAKES, first, second, p, q, tolerance=_TOLERANCE)
+            raise Wrong(_where(value, wanted, first))
+    return (
+        "Neither place was asked for, and a distance to the left differs from one to the right: "
+        "what stands how far away is there in the encodings, for a network that looks for it."
+    )
 
 
-def _read(answer: Answer, places: int, width: int) -> Tensor:
+def _probe(seed: int, pairs: int, width: int) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+    """Encodings of random places p and q, and the places; q lies to either side of p."""
+    generator = torch.Generator().manual_seed(seed)
+    p, q = torch.randint(1, _PLACES, (2, pairs), generator=generator)
+    q = torch.where(p == q, q + 5, q)
+    table = sinusoids(_PLACES + 5, width)
+    return table[p], table[q], p, q
+
+
+def _read(given: object, pairs: int, width: int) -> Tensor:
     try:
-        return tensor(answer(places, width), (places, width))
+        return tensor(given, (pairs, width))
     except Wrong as wrong:
-        if f"[{places}, {2 * width}]" in str(wrong):
+        if f"[{pairs}, {width // 2}]" in str(wrong):
             raise Wrong(
-                "The table is twice as wide as it should be: there are width / 2 pairs, of a sine "
-                "and a cosine each."
+                "Half of the entries are missing: each hand gives two, a sine and a cosine."
             ) from None
-        if f"[{places}, {width // 2}]" in str(wrong):
+        if f"shape [{pairs}]" in str(wrong):
             raise Wrong(
-                "Half of the entries are missing: each frequency gives two, a sine and a cosine."
+                "You return one number for each pair: the encoding of the distance is asked for, "
+                "as wide as the two that came in."
             ) from None
         raise
 
 
-def _where(value: Tensor, wanted: Tensor) -> str:
-    wrong = (value - wanted).abs() > _TOLERANCE
-    if bool(wrong[0].any()):
-        return (
-            "The row of place 0 is not 0, 1, 0, 1, …: there every sine is 0 and every cosine 1. "
-            "Is each entry written?"
-        )
-    entry = int(wrong.any(0).nonzero()[0])
+def _where(value: Tensor, wanted: Tensor, first: Tensor) -> str:
+    wrong = ((value - wanted).abs() > _TOLERANCE).any(0)
+    if not bool(wrong[0::2].any()):
+        return "The sines, at entries 0, 2, 4, …, are right; the cosines are not."
+    if not bool(wrong[1::2].any()):
+        return "The cosines, at entries 1, 3, 5, …, are right; the sines are not."
     return (
-        f"Entries 0 to {entry - 1} are right, entry {entry} is the first that is not."
-        if entry
-        else "Already entry 0 is wrong from place 1 on: its frequency is 1, so it is sin(p)."
+        "Not yet. Take one hand: two clocks show s₁, c₁ and s₂, c₂. By which angle must the first "
+        "be turned clockwise to stand like the second? Return that angle's sine and cosine."
     )
 
 
-def _table(
-    places: int,
-    width: int,
-    exponent: Callable[[int, int], float] = lambda i, d: -2 * i / d,
-    first: Callable[[float], float] = math.sin,
-    second: Callable[[float], float] = math.cos,
-    base: float = 10_000.0,
-    start: int = 0,
-) -> Tensor:
-    """The table, with one piece changed: so does each mistake. ``i`` counts pairs."""
-    rows = []
-    for p in range(start, start + places):
-        angles = [p * base ** exponent(i, width) for i in range(width // 2)]
-        rows.append([wave(angle) for angle in angles for wave in (first, second)])
-    return torch.tensor(rows, dtype=torch.float64)
+def _encoded(distance: Tensor, width: int) -> Tensor:
+    """The encoding of any number of places, negative ones too."""
+    return _angles_to_table(_angles(distance, width))
 
 
-def _right(places: int, width: int) -> Tensor:
-    return _table(places, width)
+def _angles(distance: Tensor, width: int) -> Tensor:
+    even = torch.arange(0, width, 2, dtype=torch.float64)
+    return distance.double()[:, None] * 10_000.0 ** (-even / width)
 
 
-def _halves(places: int, width: int) -> Tensor:
-    table = _right(places, width)
-    return torch.cat([table[:, 0::2], table[:, 1::2]], -1)
+def _angles_to_table(angles: Tensor) -> Tensor:
+    return torch.stack([angles.sin(), angles.cos()], -1).flatten(1)
 
 
-def _each_its_own(places: int, width: int) -> Tensor:
-    j = torch.arange(width, dtype=torch.float64)
-    angles = torch.arange(places, dtype=torch.float64)[:, None] * 10_000.0 ** (-j / width)
-    return torch.where(j % 2 == 0, angles.sin(), angles.cos())
+def _right(first: Tensor, second: Tensor, p: Tensor, q: Tensor) -> Tensor:
+    return _encoded(q - p, first.shape[1])
 
 
-def _shifted_pairs(places: int, width: int) -> Tensor:
-    j = torch.arange(width, dtype=torch.float64)
-    angles = torch.arange(places, dtype=torch.float64)[:, None] * 10_000.0 ** (-2 * j / width)
-    return torch.where(j % 2 == 0, angles.sin(), angles.cos())
+def _hands(
+    rule: Callable[[Tensor, Tensor, Tensor, Tensor], tuple[Tensor, Tensor]],
+) -> Callable[[Tensor, Tensor, Tensor, Tensor], Tensor]:
+    """A table from (s₁, c₁, s₂, c₂), the sines and cosines of both."""
+
+    def table(first: Tensor, second: Tensor, p: Tensor, q: Tensor) -> Tensor:
+        pair = rule(first[:, 0::2], first[:, 1::2], second[:, 0::2], second[:, 1::2])
+        return torch.stack(pair, -1).flatten(1)
+
+    return table
 
 
-# Each takes (places, width).
+def _halves(first: Tensor, second: Tensor, p: Tensor, q: Tensor) -> Tensor:
+    table = _right(first, second, p, q)
+    return torch.cat([table[:, 0::2], table[:, 1::2]], 1)
+
+
+def _angles_themselves(s1: Tensor, c1: Tensor, s2: Tensor, c2: Tensor) -> tuple[Tensor, Tensor]:
+    angle = torch.atan2(s2, c2) - torch.atan2(s1, c1)
+    return angle, angle
+
+
+# Each takes (first, second, p, q).
 MISTAKES = (
     Mistake(
-        "All sines stand first, then all cosines: sine and cosine of one frequency stand side by "
-        "side, at entries 2i and 2i + 1.",
+        "The sign of the sines is turned around: that is the way from the second place to the "
+        "first.",
+        lambda first, second, p, q: _right(second, first, q, p),
+    ),
+    Mistake(
+        "That is the encoding of the sum of the two places: turn the first hand *back*.",
+        lambda first, second, p, q: _encoded(p + q, first.shape[1]),
+    ),
+    Mistake(
+        "The encodings are subtracted: the difference of two sines is not the sine of the "
+        "difference.",
+        lambda first, second, p, q: second - first,
+    ),
+    Mistake(
+        "The encodings are multiplied entry by entry: sine and cosine of the difference need "
+        "products of a sine with a cosine, too.",
+        lambda first, second, p, q: first * second,
+    ),
+    Mistake(
+        "All sines stand first, then all cosines: they stand side by side, as in what came in.",
         _halves,
     ),
     Mistake(
-        "Each entry has a frequency of its own: entry 2i + 1 has that of entry 2i, so that the two "
-        "are the hand of one clock.",
-        _each_its_own,
-    ),
-    Mistake(
-        "The frequencies fall twice too fast: i counts the pairs, not the entries.",
-        _shifted_pairs,
-    ),
-    Mistake(
-        "The frequencies fall half as fast as they should: the exponent is −2i/d, where i counts "
-        "the pairs.",
-        lambda places, width: _table(places, width, lambda i, d: -i / d),
-    ),
-    Mistake(
-        "The frequencies grow from pair to pair: the exponent is negative (or the angle is "
-        "divided).",
-        lambda places, width: _table(places, width, lambda i, d: 2 * i / d),
-    ),
-    Mistake(
         "The cosine stands first in each pair: entry 2i is the sine.",
-        lambda places, width: _table(places, width, first=math.cos, second=math.sin),
+        _hands(lambda s1, c1, s2, c2: (c1 * c2 + s1 * s2, s2 * c1 - c2 * s1)),
     ),
     Mistake(
-        "Every entry is a sine: entry 2i + 1 is the cosine.",
-        lambda places, width: _table(places, width, second=math.sin),
+        "The two products of the sine are added: that is the sine of the sum.",
+        _hands(lambda s1, c1, s2, c2: (s2 * c1 + c2 * s1, c1 * c2 + s1 * s2)),
     ),
     Mistake(
-        "The first row is that of place 1: places are counted from 0.",
-        lambda places, width: _table(places, width, start=1),
+        "The two products of the cosine are subtracted: that is the cosine of the sum.",
+        _hands(lambda s1, c1, s2, c2: (s2 * c1 - c2 * s1, c1 * c2 - s1 * s2)),
     ),
     Mistake(
-        "The base is 1,000 where it should be 10,000.",
-        lambda places, width: _table(places, width, base=1000.0),
+        "The sine is without its sign, as the root of 1 − cos² gives it: it would be the same to "
+        "the left and to the right.",
+        _hands(lambda s1, c1, s2, c2: ((s2 * c1 - c2 * s1).abs(), c1 * c2 + s1 * s2)),
     ),
     Mistake(
-        "The table is transposed: a row for each place, a column for each entry.",
-        lambda places, width: _right(places, width).T,
+        "These are the angles between the hands: their sine and cosine are still to be taken.",
+        _hands(_angles_themselves),
     ),
     Mistake(
-        "These are the angles: their sine and cosine are still to be taken.",
-        lambda places, width: _table(places, width, first=float, second=float),
+        "The cosines alone are there, twice: the encoding has the sine at entry 2i.",
+        _hands(lambda s1, c1, s2, c2: (c1 * c2 + s1 * s2,) * 2),
     ),
 )

@@ -1,100 +1,126 @@
-"""09.1 The schedule of the learning rate (Vaswani et al. 2017, section 5.3, eq. 3)."""
+"""09.1 The learning rate, read backward (Vaswani et al. 2017, section 5.3, eq. 3)."""
 
 from collections.abc import Callable
 
+from torch import Tensor
+
 from lmcourse.labs.answer import Answer
-from lmcourse.labs.values import Mistake, explain, multiple, number, same, tensor
+from lmcourse.labs.values import Mistake, explain, multiple, same, tensor
 from lmcourse.labs.verdict import Wrong
 
-# step, width, warmup: the first step, the rise, the peak, and the way down.
-_PROBES = ((1, 512, 4000), (700, 64, 1000), (300, 256, 300), (5000, 128, 400), (90_000, 512, 4000))
+# rate, width, warmup: all below the peak, (width · warmup)^(−1/2); no step is a whole number.
+_PROBES = ((3e-4, 512, 4000), (1e-3, 64, 1000), (2.1e-3, 256, 300), (1e-4, 128, 400))
+_SHAPE = (len(_PROBES), 2)
+Pair = tuple[float, float]
 
 
 def judge(answer: Answer) -> str:
-    value = tensor([_read(answer, probe) for probe in _PROBES], (len(_PROBES),))
-    wanted = tensor([_right(*probe) for probe in _PROBES], (len(_PROBES),))
+    value = tensor([_read(answer, probe) for probe in _PROBES], _SHAPE)
+    wanted = _all(_right)
     # One by one: next to the largest of them a small one would count for nothing.
-    if not same(value / wanted, wanted / wanted):
-        explain(value / wanted, MISTAKES, wanted)
-        factor = multiple(value, wanted)
-        if factor is not None:
-            raise Wrong(f"Every rate is {factor:.4g} times what the equation gives.")
-        step, width, warmup = next(
-            probe
-            for probe, found, right in zip(_PROBES, value, wanted, strict=True)
-            if not same(found, right)
-        )
-        raise Wrong(
-            f"At step {step:,}, with width {width} and {warmup:,} steps of warm-up, the rate "
-            "differs from the equation's. Compute both arguments of the minimum by hand there."
-        )
-    return "The two curves meet at s = W: that is the peak, (d W)^(−1/2)."
+    ratio = value / wanted
+    if not same(ratio, wanted / wanted):
+        explain(ratio, MISTAKES, wanted)
+        for place, name in enumerate(("rise", "fall")):
+            factor = multiple(value[:, place], wanted[:, place])
+            if factor is not None:
+                raise Wrong(f"Each step of the {name} is {factor:.4g} times what it should be.")
+        raise Wrong(_where(ratio))
+    return "For the peak itself the two are one step, W. For every lower rate they lie apart."
 
 
-def _read(answer: Answer, probe: tuple[int, int, int]) -> float:
+def _read(answer: Answer, probe: tuple[float, int, int]) -> Tensor:
     try:
-        return number(answer(*probe))
+        return tensor(answer(*probe), (2,))
     except Wrong as wrong:
-        if "ZeroDivisionError" in str(wrong):
+        if "shape []" in str(wrong):
             raise Wrong(
-                "At the first step your function divides by zero: the paper counts steps from 1, "
-                "and so does `step`."
+                "Your function returns one number: the rate passes this value twice, so return "
+                "two steps."
             ) from None
         raise
 
 
-def _right(step: int, width: int, warmup: int) -> float:
-    return float(width**-0.5 * min(step**-0.5, step * warmup**-1.5))
-
-
-def _mistake(hint: str, rate: Callable[[int, int, int], float]) -> Mistake:
-    return Mistake(
-        hint, lambda wanted: tensor([rate(*it) for it in _PROBES], (len(_PROBES),)) / wanted
+def _where(ratio: Tensor) -> str:
+    right = [same(ratio[:, place], ratio[:, place] * 0 + 1) for place in (0, 1)]
+    if right[0]:
+        return (
+            "The step on the way up is right, that on the way down is not: solve r = (d s)^(−1/2)."
+        )
+    if right[1]:
+        return (
+            "The step on the way down is right, that on the way up is not: there r is a straight "
+            "line in s."
+        )
+    return (
+        "Neither step is right yet. Put your two steps into the equation, on paper or in a cell of "
+        "your own: both must give the rate that you were asked for."
     )
+
+
+def _right(rate: float, d: int, w: int) -> Pair:
+    return rate * d**0.5 * w**1.5, 1 / (rate**2 * d)
+
+
+def _all(steps: Callable[[float, int, int], Pair]) -> Tensor:
+    return tensor([steps(*probe) for probe in _PROBES], _SHAPE)
+
+
+def _mistake(hint: str, steps: Callable[[float, int, int], Pair]) -> Mistake:
+    return Mistake(hint, lambda wanted: _all(steps) / wanted)
 
 
 MISTAKES = (
     _mistake(
-        "The larger of the two is taken where it should be the smaller: with `max` the rate starts "
-        "high, and grows without end.",
-        lambda s, d, w: d**-0.5 * max(s**-0.5, s * w**-1.5),
+        "The two have changed places: the step on the way up comes first.",
+        lambda r, d, w: _right(r, d, w)[::-1],
     ),
     _mistake(
-        "The width is missing: the factor d^(−1/2) makes wide models learn in smaller steps.",
-        lambda s, d, w: min(s**-0.5, s * w**-1.5),
+        "The width is missing: it lowers the rate at every step, so it moves both.",
+        lambda r, d, w: _right(r, 1, w),
     ),
     _mistake(
-        "The factor is d^(1/2) where it should be d^(−1/2): wide models learn in smaller steps.",
-        lambda s, d, w: d**0.5 * min(s**-0.5, s * w**-1.5),
+        "The width acts the wrong way round: the factor in the equation is d^(−1/2), and to the "
+        "other side it goes as d^(1/2).",
+        lambda r, d, w: (r * d**-0.5 * w**1.5, d / r**2),
     ),
     _mistake(
-        "The factor is 1/d where it should be 1/√d.",
-        lambda s, d, w: 1 / d * min(s**-0.5, s * w**-1.5),
+        "On the way down the rate is not squared: from r = (d s)^(−1/2) follows r² = 1 / (d s).",
+        lambda r, d, w: (_right(r, d, w)[0], 1 / (r * d**0.5)),
     ),
     _mistake(
-        "The exponent of the warm-up is −1/2 where it should be −3/2, so that the two curves meet "
-        "at s = W.",
-        lambda s, d, w: d**-0.5 * min(s**-0.5, s * w**-0.5),
+        "On the way down the root is taken where the square is needed: s^(−1/2) = y gives "
+        "s = y^(−2).",
+        lambda r, d, w: (_right(r, d, w)[0], (r * d**0.5) ** -0.5),
     ),
     _mistake(
-        "The rise is s / W: that ends at 1, and the way down begins at W^(−1/2). The exponent "
-        "of W is −3/2.",
-        lambda s, d, w: d**-0.5 * min(s**-0.5, s / w),
+        "On the way up W^(−3/2) stays as it is: on the other side of the equation it becomes "
+        "W^(3/2).",
+        lambda r, d, w: (r * d**0.5 * w**-1.5, _right(r, d, w)[1]),
     ),
     _mistake(
-        "There is no warm-up: the rate falls from the first step on. Take the smaller of the two.",
-        lambda s, d, w: d**-0.5 * s**-0.5,
+        "On the way up the power of W is 1/2; the equation has W^(−3/2).",
+        lambda r, d, w: (r * d**0.5 * w**0.5, _right(r, d, w)[1]),
     ),
     _mistake(
-        "The rate never falls: only the warm-up is there. Take the smaller of the two.",
-        lambda s, d, w: d**-0.5 * s * w**-1.5,
+        "Both are the step on the way up.",
+        lambda r, d, w: (_right(r, d, w)[0],) * 2,
     ),
     _mistake(
-        "The steps are counted one too many: `step` begins with 1 already.",
-        lambda s, d, w: _right(s + 1, d, w),
+        "Both are the step on the way down.",
+        lambda r, d, w: (_right(r, d, w)[1],) * 2,
     ),
     _mistake(
-        "Width and warm-up have changed places.",
-        lambda s, d, w: _right(s, w, d),
+        "The step on the way down is counted from the end of the warm-up, or W is added: s in "
+        "s^(−1/2) counts from the first step of all.",
+        lambda r, d, w: (_right(r, d, w)[0], w + _right(r, d, w)[1]),
+    ),
+    _mistake(
+        "The rate is taken as a share of the peak: it is the rate itself.",
+        lambda r, d, w: (r * w, w / r**2),
+    ),
+    _mistake(
+        "The steps are rounded: return them as they come out, as real numbers.",
+        lambda r, d, w: (float(round(_right(r, d, w)[0])), float(round(_right(r, d, w)[1]))),
     ),
 )
