@@ -34,8 +34,8 @@ def judge(answer: Answer) -> str:
                 "then through the softmax."
             )
     return (
-        "Look at the formula where a is one-hot: the weight that is 1 multiplies 0, the others "
-        "are 0. Nothing is learned there, and √d keeps you away from it."
+        "Its entries sum to 0: what some scores gain the others lose, since a number added to all "
+        "of them changes nothing."
     )
 
 

@@ -1,7 +1,7 @@
 """08.6 What a weight is worth, judged with a model whose every behavior is known.
 
 A model of ours is right for a fixed share of the sequences: one share for each mode, and for each
-way in which places may be hidden.
+set of places that is hidden, by their ranks among the weights.
 """
 
 from collections.abc import Callable
@@ -13,17 +13,27 @@ from lmcourse.labs.answer import Answer
 from lmcourse.labs.values import Mistake, explain, same, tensor
 from lmcourse.labs.verdict import Wrong
 
-_BATCH, _PLACES, _SYMBOLS = 120, 6, 5
-# Of the sequences, the share that is right, by what is hidden; training, each is 0.05 lower.
-_SHARES = {
-    "nothing": 0.9,
-    "the most": 0.25,
-    "the least": 0.85,
-    "both": 0.4,
-    "all but the most": 0.6,
-    "all but the least": 0.15,
-    "another": 0.7,
-}
+_BATCH, _PLACES, _SYMBOLS, _COUNT = 120, 7, 5, 3
+# The share that is right, by how many places are hidden; training, each is 0.05 lower.
+_MOST = (0.9, 0.65, 0.4, 0.3, 0.25, 0.2, 0.15, 0.1)  # from the largest weight on
+_LEAST = (0.9, 0.85, 0.8, 0.7, 0.6, 0.5, 0.45, 0.1)  # from the smallest on
+_ONE = (_MOST[1], 0.55, 0.75, 0.7, 0.8, 0.6, _LEAST[1])  # the place of this rank alone
+_BOTH = (_MOST[_COUNT], 0.35, 0.2, 0.15)  # the most looked at, and so many of the least
+_ANOTHER = 0.45
+
+
+def _share(hidden: frozenset[int]) -> float:
+    """Of these ranks (0: the largest weight)."""
+    count = len(hidden)
+    if hidden == frozenset(range(count)):
+        return _MOST[count]
+    if hidden == frozenset(range(_PLACES - count, _PLACES)):
+        return _LEAST[count]
+    if count == 1:
+        return _ONE[min(hidden)]
+    least = count - _COUNT
+    both = frozenset([*range(_COUNT), *range(_PLACES - least, _PLACES)])
+    return _BOTH[least] if 0 <= least <= _COUNT and hidden == both else _ANOTHER
 
 
 class KnownModel(nn.Module):
@@ -33,55 +43,58 @@ class KnownModel(nn.Module):
         super().__init__()
         generator = torch.Generator().manual_seed(0)
         self.weight = nn.Parameter(torch.ones(()))  # so that its logits have a graph
+        drawn = torch.randint(_SYMBOLS, (_BATCH, _PLACES + 1), generator=generator)
+        self.register_buffer("input_ids", drawn)
         self.register_buffer("scores", torch.randn(_BATCH, _PLACES, generator=generator))
-        self.register_buffer("rank", torch.randperm(_BATCH, generator=generator))
+        self.register_buffer("luck", torch.randperm(_BATCH, generator=generator))
 
     def forward(self, input_ids: Tensor, visible: Tensor | None = None) -> tuple[Tensor, Tensor]:
-        if input_ids.shape != (_BATCH, _PLACES + 1):
-            raise ValueError(
-                f"The model takes input_ids of shape [{_BATCH}, {_PLACES + 1}], as the check gives "
-                f"them; these have {list(input_ids.shape)}."
-            )
-        seen = _mask(visible)
-        scores: Tensor = self.scores  # type: ignore[assignment]
-        most, least = scores.argmax(-1), scores.argmin(-1)
-        right = torch.zeros(_BATCH, dtype=torch.bool)
-        for row in range(_BATCH):
-            hidden = set((~seen[row]).nonzero().flatten().tolist())
-            share = _SHARES[_kind(hidden, int(most[row]), int(least[row]))]
-            right[row] = self.rank[row] < _BATCH * (share - 0.05 * self.training)  # type: ignore
+        rows = self._rows(input_ids)
+        seen = _mask(visible, len(rows))
+        scores: Tensor = self.scores[rows]  # type: ignore[index]
+        luck: list[int] = self.luck[rows].tolist()  # type: ignore[index]
+        ranks = scores.argsort(-1, descending=True).argsort(-1)
+        shares = [
+            _share(frozenset(rank[~looks].tolist()))
+            for rank, looks in zip(ranks, seen, strict=True)
+        ]
+        less = 0.05 * self.training
+        right = [
+            place < round(_BATCH * (share - less))
+            for place, share in zip(luck, shares, strict=True)
+        ]
         answers = _answers(input_ids)
-        named = torch.where(right, answers, (answers + 1) % _SYMBOLS)
+        named = torch.where(torch.tensor(right), answers, (answers + 1) % _SYMBOLS)
         weights = scores.masked_fill(~seen, -torch.inf).softmax(-1).nan_to_num()
         logits = 2.5 * nn.functional.one_hot(named, _SYMBOLS)
         return self.weight * logits, self.weight * weights
 
+    def _rows(self, input_ids: Tensor) -> Tensor:
+        """Which of its sequences these are: all of them, or some, or one."""
+        known: Tensor = self.input_ids  # type: ignore[assignment]
+        if input_ids.ndim != 2 or input_ids.shape[1] != _PLACES + 1:
+            raise ValueError(
+                f"The model takes input_ids of shape [batch, {_PLACES + 1}], as the check gives "
+                f"them; these have {list(input_ids.shape)}."
+            )
+        equal = (input_ids[:, None] == known).all(-1)
+        if not bool(equal.any(-1).all()):
+            raise ValueError("The model knows the sequences that the check gives, and no others.")
+        return equal.int().argmax(-1)
 
-def _mask(visible: Tensor | None) -> Tensor:
+
+def _mask(visible: Tensor | None, batch: int) -> Tensor:
     if visible is None:
-        return torch.ones(_BATCH, _PLACES, dtype=torch.bool)
+        return torch.ones(batch, _PLACES, dtype=torch.bool)
     if not isinstance(visible, Tensor) or visible.dtype != torch.bool:
         what = f"a tensor of {visible.dtype}" if isinstance(visible, Tensor) else f"{visible!r}"
         raise ValueError(f"`visible` is {what}: the model takes booleans, True where it may look.")
-    if visible.shape != (_BATCH, _PLACES):
+    if visible.shape != (batch, _PLACES):
         raise ValueError(
             f"`visible` has shape {list(visible.shape)}: one boolean for each sequence and place, "
-            f"[{_BATCH}, {_PLACES}], as the weights."
+            f"[{batch}, {_PLACES}], as the weights."
         )
     return visible
-
-
-def _kind(hidden: set[int], most: int, least: int) -> str:
-    everywhere = set(range(_PLACES))
-    kinds = {
-        "nothing": set(),
-        "the most": {most},
-        "the least": {least},
-        "both": {most, least},
-        "all but the most": everywhere - {most},
-        "all but the least": everywhere - {least},
-    }
-    return next((kind for kind, places in kinds.items() if hidden == places), "another")
 
 
 def _answers(input_ids: Tensor) -> Tensor:
@@ -90,24 +103,24 @@ def _answers(input_ids: Tensor) -> Tensor:
 
 def judge(answer: Answer) -> str:
     model = KnownModel()
-    generator = torch.Generator().manual_seed(1)
-    input_ids = torch.randint(_SYMBOLS, (_BATCH, _PLACES + 1), generator=generator)
-    value = tensor(answer(model, input_ids, _answers(input_ids)), (3,))
-    wanted = _measured(model, "nothing", "the most", "the least")
+    input_ids: Tensor = model.input_ids  # type: ignore[assignment]
+    value = tensor(answer(model, input_ids, _answers(input_ids), _COUNT), (2, _COUNT + 1))
+    wanted = _measured()
     if not same(value, wanted):
         explain(value, MISTAKES, model)
-        _explain_one_place(value, model, input_ids)
         if bool((value > 1).any()) or bool((value < 0).any()):
             raise Wrong("An accuracy is a share, from 0 to 1; your result has numbers outside.")
-        for index, what in enumerate(("everything visible", "the most looked at hidden")):
-            if not same(value[index], wanted[index]):
-                raise Wrong(
-                    f"The first share that differs is that with {what}. Of all sequences, count "
-                    "those whose largest logit is the answer."
-                )
+        row, hidden = ((value - wanted).abs() > 1e-5).nonzero()[0].tolist()
+        if hidden == 0:
+            raise Wrong(
+                "The first accuracy, with everything visible, differs. Of all sequences, count "
+                "those whose largest logit is the answer."
+            )
+        which = ("largest", "smallest")[row]
         raise Wrong(
-            "The first two shares are right, the third differs: hide in each sequence its own "
-            "place with the smallest weight, and nothing else."
+            f"With everything visible it is right. The first that differs is row {row}, with "
+            f"{hidden} hidden: in each sequence, its own {hidden} places with the {which} weights, "
+            "and no others."
         )
     return (
         "Now ask a trained model. What it can do without a place says what it needs; what it looks "
@@ -115,32 +128,27 @@ def judge(answer: Answer) -> str:
     )
 
 
-def _explain_one_place(value: Tensor, model: KnownModel, input_ids: Tensor) -> None:
-    """Raise Wrong if one place was hidden from all sequences alike."""
-    everything = _measured(model, "nothing")[0]
-    shares = []
-    for place in range(_PLACES):
-        seen = torch.ones(_BATCH, _PLACES, dtype=torch.bool)
-        seen[:, place] = False
-        shares.append(_accuracy(model.eval()(input_ids, seen)[0], input_ids))
-    if same(value[0], everything) and all(
-        any(same(value[index], share) for share in shares) for index in (1, 2)
-    ):
-        raise Wrong(
-            "One place is hidden from all sequences alike: each sequence looks elsewhere, so take "
-            "the largest weight of each row (`argmax(-1)`), and hide it in that row."
-        )
+def _measured(
+    most: tuple[float, ...] = _MOST, least: tuple[float, ...] = _LEAST, less: float = 0.0
+) -> Tensor:
+    """The two rows of accuracies; the shares are of 120 sequences exactly."""
+    shares = [[share - less for share in row[: _COUNT + 1]] for row in (most, least)]
+    return torch.tensor(shares, dtype=torch.float64)
 
 
-def _accuracy(logits: Tensor, input_ids: Tensor) -> Tensor:
-    return (logits.argmax(-1) == _answers(input_ids)).double().mean()
-
-
-def _measured(model: KnownModel, *kinds: str, less: float = 0.0) -> Tensor:
-    """The shares for these kinds of hiding; the known ranks make them exact."""
-    ranks: Tensor = model.rank  # type: ignore[assignment]
-    limits = [_BATCH * (_SHARES[kind] - less) for kind in kinds]
-    return torch.stack([(ranks < limit).double().mean() for limit in limits])
+def _same_places(model: KnownModel) -> Tensor:
+    """The places with the largest and smallest mean weight, hidden from all sequences alike."""
+    ids: Tensor = model.input_ids  # type: ignore[assignment]
+    model = model.eval()
+    order = model(ids)[1].mean(0).argsort(descending=True)
+    rows = []
+    for places in (order, order.flip(0)):
+        for hidden in range(_COUNT + 1):
+            seen = torch.ones(_BATCH, _PLACES, dtype=torch.bool)
+            seen[:, places[:hidden]] = False
+            named = model(ids, seen)[0].argmax(-1)
+            rows.append((named == _answers(ids)).double().mean())
+    return torch.stack(rows).view(2, -1)
 
 
 def _probability(share: Tensor) -> Tensor:
@@ -149,41 +157,53 @@ def _probability(share: Tensor) -> Tensor:
     return share * high + (1 - share) * low
 
 
-def _known(
-    change: Callable[[Tensor], Tensor],
-) -> Callable[[KnownModel], Tensor]:
-    return lambda model: change(_measured(model, "nothing", "the most", "the least"))
+def _known(change: Callable[[Tensor], Tensor]) -> Callable[[KnownModel], Tensor]:
+    return lambda model: change(_measured())
 
 
 MISTAKES = (
     Mistake(
         "The model is still in training mode (dropout and the like are on): call `model.eval()` "
         "before you measure.",
-        lambda model: _measured(model, "nothing", "the most", "the least", less=0.05),
+        lambda model: _measured(less=0.05),
     ),
     Mistake(
-        "The second and the third share have changed places: first hide the place with the most "
-        "weight, then the one with the least.",
-        lambda model: _measured(model, "nothing", "the least", "the most"),
+        "The two rows have changed places: first the places with the most weight, then those with "
+        "the least.",
+        lambda model: _measured(_LEAST, _MOST),
     ),
     Mistake(
-        "The mask is turned round: all places but one are hidden. `visible` is True where the "
-        "model may look.",
-        lambda model: _measured(model, "nothing", "all but the most", "all but the least"),
+        "The mask is turned round: only the places that should be hidden are visible. `visible` is "
+        "True where the model may look.",
+        lambda model: _measured(_LEAST[::-1], _MOST[::-1]),
     ),
     Mistake(
-        "The third share has both places hidden: begin with a new mask, in which all is visible.",
-        lambda model: _measured(model, "nothing", "the most", "both"),
+        "One place at a time is hidden: with k hidden, all of the first k are.",
+        lambda model: _measured((_MOST[0], *_ONE), (_LEAST[0], *_ONE[::-1])),
     ),
     Mistake(
-        "The third share is the second again: the smallest weight is looked for after hiding, "
-        "when the hidden place has the weight 0. Take both places from the first call's weights.",
-        lambda model: _measured(model, "nothing", "the most", "the most"),
+        "The second row begins with the first row's places still hidden: begin with a new mask, in "
+        "which all is visible.",
+        lambda model: _measured(_MOST, _BOTH),
     ),
     Mistake(
-        "All three shares are those of the model that sees everything: `visible` has to reach the "
-        "model's second call, and to be False somewhere.",
-        lambda model: _measured(model, "nothing", "nothing", "nothing"),
+        "In the second row the same place is hidden again and again: a hidden place has the weight "
+        "0, the smallest. Take the order from the first call's weights.",
+        lambda model: _measured(_MOST, (_LEAST[0], *[_LEAST[1]] * _COUNT)),
+    ),
+    Mistake(
+        "All accuracies are those of the model that sees everything: `visible` has to reach the "
+        "model, and to be False somewhere.",
+        lambda model: _measured(_MOST[:1] * (_COUNT + 1), _LEAST[:1] * (_COUNT + 1)),
+    ),
+    Mistake(
+        "The counting begins at 1 hidden place: the first accuracy is with none hidden.",
+        lambda model: _measured(_MOST[1:], _LEAST[1:]),
+    ),
+    Mistake(
+        "The same places are hidden from all sequences alike: each sequence looks elsewhere, so "
+        "sort the weights of each row.",
+        _same_places,
     ),
     Mistake(
         "These are percentages: an accuracy is a share, from 0 to 1.",
@@ -195,8 +215,8 @@ MISTAKES = (
     ),
     Mistake("These are the shares of wrong answers.", _known(lambda shares: 1 - shares)),
     Mistake(
-        "These are differences from the first share: return the accuracies themselves.",
-        _known(lambda shares: torch.cat([shares[:1], shares[0] - shares[1:]])),
+        "These are differences from the first accuracy: return the accuracies themselves.",
+        _known(lambda shares: torch.cat([shares[:, :1], shares[:, :1] - shares[:, 1:]], -1)),
     ),
     Mistake(
         "These are mean probabilities of the answer: an accuracy counts how often its logit is "
