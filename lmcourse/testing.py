@@ -30,6 +30,7 @@ CHROMIUM_REMEDY = (
     "Get one with `sudo apt install chromium`, `brew install --cask chromium` or, on any system, "
     "`python -m playwright install chromium`."
 )
+REPORT = ("-rfEs", "--durations=40", "--durations-min=10")  # what failed, what is slow (seconds)
 _PYTEST_FOUND_NOTHING = 5
 _NEEDED = ("pytest", "xdist", "nbval")
 
@@ -64,7 +65,7 @@ def run(only: str | None = None, device: str | None = None, extra: Sequence[str]
     where = _device(device)
     workers = worker_count()
     command = [sys.executable, "-m", "pytest", "-n", str(workers), "--dist", "loadfile"]
-    command += ["-rfEs", *(str(target.relative_to(root)) for target in targets), *extra]
+    command += [*REPORT, *(str(target.relative_to(root)) for target in targets), *extra]
     what = _in_words(root, targets) if only else "all tests and notebooks"
     print(f"Running {what} with {workers} workers; notebooks compute on {where}.", flush=True)
     code = _wait(subprocess.Popen(command, cwd=root, env=environment(where)))

@@ -21,6 +21,7 @@ from tests import browser
 
 ROOT = Path(__file__).parents[2]
 HEAD = "---\nkernelspec:\n  display_name: Python 3\n  language: python\n  name: python3\n---\n"
+AHEAD = 7 + len(testing.REPORT)  # of the targets, in the command
 FILES = (
     "tests/chapters/test_02_recurrent.py",
     "tests/labs/test_lab02_checks.py",
@@ -82,7 +83,7 @@ def test_everything_is_run_in_the_course_with_its_environment(
     started["code"] = 1
     assert testing.run(extra=["-x"]) == 1
     begin = [sys.executable, "-m", "pytest", "-n", "2", "--dist", "loadfile"]
-    assert started["command"] == [*begin, "-rfEs", "-x"]
+    assert started["command"] == [*begin, *testing.REPORT, "-x"]
     assert started["cwd"] == small_course
     wanted = {"LMCOURSE_STRICT": "1", "PYTHONHASHSEED": "0", "LMCOURSE_DEVICE": "cpu"}
     wanted |= dict.fromkeys(testing.THREADS, "1")
@@ -100,7 +101,7 @@ def test_only_runs_a_chapter_its_lab_and_what_carries_the_number(
     capfd: pytest.CaptureFixture[str],
 ) -> None:
     testing.run(only)
-    targets = [Path(part).as_posix() for part in started["command"][8:]]
+    targets = [Path(part).as_posix() for part in started["command"][AHEAD:]]
     assert sorted(targets) == sorted(["chapters/02-small.md", "labs/02-small.md", *FILES[:3]])
     said = capfd.readouterr().out
     assert "Running chapters/02-small.md, labs/02-small.md and their 3 files of tests with" in said
@@ -110,7 +111,7 @@ def test_only_runs_a_widgets_page_and_what_carries_its_name(
     small_course: Path, started: dict[str, Any]
 ) -> None:
     testing.run("gradient-flow")
-    targets = [Path(part).as_posix() for part in started["command"][8:]]
+    targets = [Path(part).as_posix() for part in started["command"][AHEAD:]]
     assert targets == ["gallery/gradient-flow.md", "tests/widgets/test_gradient_flow.py"]
 
 
