@@ -11,8 +11,8 @@ from lmcourse.claims.claim import Plan
 from lmcourse.claims.learners import DrawnRecipe
 from lmcourse.models.bert_heads import BertForMaskedLM
 from lmcourse.models.deberta import DebertaForMaskedLM
+from lmcourse.pretrain.budget import Budget
 from lmcourse.pretrain.encoders import ENCODER, SHAW, SMALL, MaskedRecipe
-from lmcourse.pretrain.recipe import Budget
 
 TOLD = (
     "Claims' scale: encoders of width 64 with 2 layers and 4 heads, 1,300 steps of 16 reviews of "

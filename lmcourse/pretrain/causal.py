@@ -7,10 +7,10 @@ import torch
 from torch import nn
 
 from lmcourse.corpus.bookworld import BookWorld
-from lmcourse.evaluation import gap_table, of_causal
+from lmcourse.evaluation import GapTable, gap_table, of_causal
 from lmcourse.models.gpt import GPTForCausalLM
 from lmcourse.pretrain import held_out, words
-from lmcourse.pretrain.encoders import FAMILY, SMALL
+from lmcourse.pretrain.encoders import LEAD_IN, SMALL
 from lmcourse.pretrain.head_scores import head_scores
 from lmcourse.pretrain.recipe import Recipe, Trained
 from lmcourse.pretrain.records import Scores
@@ -33,21 +33,32 @@ class CausalRecipe(Recipe):
         return held_out.causal(self.held_out_reviews(world), device)
 
     def scores(self, trained: Trained, world: BookWorld) -> Scores:
-        """The gap table, and what heads look at, if there are any."""
+        """The gap table."""
+        return Scores.of(self.table(trained, world))
+
+    def table(self, trained: Trained, world: BookWorld) -> GapTable:
+        """How far the network is above the floor."""
         asked = {self.name: of_causal(trained.model, world, words.ids(world))}
-        reviews = self.test_reviews(world)
-        table = gap_table(asked, world, kind="causal", reviews=reviews)
-        if not isinstance(trained.model, GPTForCausalLM):
-            return Scores.of(table)
-        return Scores.of(table, heads=head_scores(trained.model, world, reviews is not None))
+        return gap_table(asked, world, kind="causal", reviews=self.test_reviews(world))
+
+
+@dataclass(frozen=True)
+class AttentiveRecipe(CausalRecipe):
+    """The same of a network that has heads."""
+
+    def scores(self, trained: Trained, world: BookWorld) -> Scores:
+        """The gap table, and what heads look at."""
+        shortened = self.budget.measured is not None
+        heads = head_scores(trained.model, world, shortened, causal=True)
+        return Scores.of(self.table(trained, world), heads=heads)
 
 
 CAUSAL = (
-    CausalRecipe(
+    AttentiveRecipe(
         "bookworld-clm",
         "GPT: the causal twin of bookworld-mlm, with the same sizes, data and steps",
         GPTForCausalLM,
         SMALL | AS_BERT,
-        FAMILY,
+        LEAD_IN,
     ),
 )

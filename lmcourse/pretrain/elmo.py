@@ -21,10 +21,11 @@ from lmcourse.models.char_cnn import BEGIN, END, CharacterCNNConfig, character_i
 from lmcourse.models.elmo import ElmoForPreTraining, neighbors
 from lmcourse.models.inputs import IGNORED
 from lmcourse.pretrain import words
+from lmcourse.pretrain.budget import Budget
 from lmcourse.pretrain.held_out import HeldOut
 from lmcourse.pretrain.looks import loss_of
 from lmcourse.pretrain.probing import States, Texts, sense_scores, tag_scores
-from lmcourse.pretrain.recipe import Budget, Recipe, Trained
+from lmcourse.pretrain.recipe import Recipe, Trained
 from lmcourse.pretrain.records import Scores
 from lmcourse.training.examples import Batch
 from lmcourse.training.objectives import Objective

@@ -21,8 +21,9 @@ from lmcourse.models.deberta import DebertaForMaskedLM
 from lmcourse.models.enhanced_mask_decoder import DebertaForPreTraining
 from lmcourse.models.spanbert import SpanBertForPreTraining
 from lmcourse.pretrain import held_out, words
+from lmcourse.pretrain.budget import Budget
 from lmcourse.pretrain.head_scores import head_scores
-from lmcourse.pretrain.recipe import Budget, Recipe, Trained
+from lmcourse.pretrain.recipe import Recipe, Trained
 from lmcourse.pretrain.records import Scores
 from lmcourse.training.masking import Masking
 from lmcourse.training.objectives import MaskedLM, Objective
@@ -52,6 +53,9 @@ SHAW = RELATIVE | {"pos_att_type": ("c2p",)}
 """What a key adds for its distance: of DeBERTa's terms the one that Shaw et al. (2018) have."""
 
 FAMILY = Budget(steps=10_000, matrix_rate=0.02)
+LEAD_IN = replace(FAMILY, repeats=0.1)
+"""Also of the family: where places are learned at once, copying is learned next. Absolute positions
+of a masked text are learned after hundreds of steps, and a lead-in only keeps them waiting."""
 TEACHER = replace(FAMILY, steps=15_000)
 
 SELECTIONS: dict[str, Selection] = {"tokens": Tokens(), "words": Words(), "spans": Spans()}
@@ -108,7 +112,7 @@ ENCODERS = (
         "The same with relative positions: each key has a term for its distance (Shaw et al. 2018)",
         DebertaForMaskedLM,
         SMALL | SHAW,
-        FAMILY,
+        LEAD_IN,
     ),
     MaskedRecipe(
         "bookworld-albert",
@@ -130,7 +134,7 @@ ENCODERS = (
         "DeBERTa: content to position and position to content, and the enhanced mask decoder",
         DebertaForPreTraining,
         SMALL | RELATIVE,
-        FAMILY,
+        LEAD_IN,
     ),
     MaskedRecipe(
         "bookworld-teacher",

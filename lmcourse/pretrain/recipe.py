@@ -13,14 +13,16 @@ from typing import Any, Protocol, TypeVar, runtime_checkable
 import torch
 from torch import nn
 
-from lmcourse.corpus.bookworld import SPLITS, BookWorld, Review
+from lmcourse.corpus.bookworld import BookWorld, Review
 from lmcourse.models.checkpoint import Model
 from lmcourse.models.embeddings import Embeddings
 from lmcourse.models.encoder_decoder import sinusoids
 from lmcourse.pretrain import words
+from lmcourse.pretrain.budget import Budget
 from lmcourse.pretrain.clock import Clocked, Seconds
 from lmcourse.pretrain.optimizers import MuonWithAdamW
 from lmcourse.pretrain.records import Scores
+from lmcourse.pretrain.repeats import LeadIn, RepeatsFirst, rare_tokens
 from lmcourse.tokenizers import Tokenizer
 from lmcourse.training import BatchLosses, Checkpoints, EarlyStopping, History, train
 from lmcourse.training.batches import Batches
@@ -94,50 +96,6 @@ class Trainable(Protocol):
     def scores(self, trained: Trained, world: BookWorld) -> Scores:
         """What the model is worth, with standard errors."""
         ...
-
-
-@dataclass(frozen=True)
-class Budget:
-    """On what a model learns, how long, and how fast.
-
-    Attributes:
-        steps: of the optimizer.
-        reviews, reviews_seed: what it learns from: ``world.sample(reviews, reviews_seed)``, of
-            which the first 6,000 are the train split.
-        batch_size: in reviews.
-        learning_rate: AdamW's highest, after ``warmup`` of the steps (a share); it falls to 0.
-        matrix_rate: Muon's for the matrices of layers, likewise; None: AdamW moves them, too.
-        weight_decay: not of biases and LayerNorms.
-        betas: of AdamW.
-        clip: the largest norm of a gradient.
-        looks: how often held-out reviews are looked at on the way.
-        held_out: how many these are, the first of the validation split.
-        measured: how many reviews of the test split a gap table reads; None: as `gap_table` has it.
-    """
-
-    steps: int = 8000
-    reviews: int = 30_000
-    reviews_seed: int = SPLITS["train"][1]
-    batch_size: int = 16
-    learning_rate: float = 2e-3
-    matrix_rate: float | None = None
-    warmup: float = 0.05
-    weight_decay: float = 0.01
-    betas: tuple[float, float] = (0.9, 0.98)
-    clip: float = 1.0
-    looks: int = 20
-    held_out: int = 200
-    measured: int | None = None
-
-    def shortened(self, steps: int) -> "Budget":
-        """So few steps, on no more reviews than they read."""
-        return replace(
-            self,
-            steps=steps,
-            reviews=min(self.reviews, max(1, steps) * self.batch_size),
-            held_out=min(self.held_out, 8),
-            measured=8,
-        )
 
 
 @dataclass
@@ -239,16 +197,25 @@ class Recipe:
         """Model, losses, optimizer and schedule, all of them decided by recipe and seed."""
         torch.manual_seed(seed)  # of the weights at the start, and of dropout
         network = self.network(world).to(device)
-        losses = BatchLosses(
-            self.objective_in(world, network),
-            self.examples(world),
-            steps=self.budget.steps,
-            batch_size=self.budget.batch_size,
-            seed=seed,
-        )
+        losses = self.batch_losses(self.objective_in(world, network), self.examples(world), seed)
         optimizer = self.optimizer(network)
         scheduler = scheduled(optimizer, self.curve())
         return Begun(network, losses, optimizer, scheduler, self.held_out(world, device))
+
+    def batch_losses(self, objective: Objective, examples: list[Example], seed: int) -> BatchLosses:
+        """What is learned, batch by batch; with a lead-in, if the budget has one."""
+        budget = self.budget
+        settings: dict[str, Any] = {
+            "steps": budget.steps,
+            "batch_size": budget.batch_size,
+            "seed": seed,
+        }
+        lead_in = round(budget.repeats * budget.steps)
+        if not lead_in:
+            return BatchLosses(objective, examples, **settings)
+        assert objective.vocab_size is not None
+        first = RepeatsFirst(objective, rare_tokens(examples, objective.vocab_size))
+        return LeadIn(first, lead_in, objective, examples, **settings)
 
     def train(
         self,

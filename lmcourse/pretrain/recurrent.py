@@ -19,10 +19,11 @@ from lmcourse.evaluation.uncertainty import mean_of_ratio
 from lmcourse.models.checkpoint import Model
 from lmcourse.models.rnn_lm import RNNLanguageModel
 from lmcourse.pretrain import words
+from lmcourse.pretrain.budget import Budget
 from lmcourse.pretrain.causal import CausalRecipe
 from lmcourse.pretrain.characters import alphabet, characters
 from lmcourse.pretrain.looks import loss_of
-from lmcourse.pretrain.recipe import Budget, Trained
+from lmcourse.pretrain.recipe import Trained
 from lmcourse.pretrain.records import Scores
 from lmcourse.tokenizers import Tokenizer
 from lmcourse.training import Checkpoints

@@ -20,10 +20,11 @@ from lmcourse.models.decoding import greedy
 from lmcourse.models.encoder_decoder import Transformer, TransformerConfig
 from lmcourse.models.transformer import LayerConfig
 from lmcourse.pretrain import words
+from lmcourse.pretrain.budget import Budget
 from lmcourse.pretrain.characters import characters
 from lmcourse.pretrain.held_out import HeldOut
 from lmcourse.pretrain.looks import loss_of
-from lmcourse.pretrain.recipe import Budget, Recipe, Trained
+from lmcourse.pretrain.recipe import Recipe, Trained
 from lmcourse.pretrain.records import Scores
 from lmcourse.tokenizers import Tokenizer
 from lmcourse.training import Checkpoints

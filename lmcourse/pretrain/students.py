@@ -23,11 +23,12 @@ from lmcourse.models.distilbert import DistilBertForMaskedLM
 from lmcourse.models.tinybert import Stage, TinyBertDistiller
 from lmcourse.models.triple_loss import DistillationConfig, Distiller
 from lmcourse.pretrain import held_out, words
+from lmcourse.pretrain.budget import Budget
 from lmcourse.pretrain.encoders import ENCODER, LONGEST, NO_DROPOUT, Masks
 from lmcourse.pretrain.head_scores import head_scores
 from lmcourse.pretrain.looks import loss_of
 from lmcourse.pretrain.probing import States, Texts, sense_scores, tag_scores
-from lmcourse.pretrain.recipe import Budget, Recipe, Trained
+from lmcourse.pretrain.recipe import Recipe, Trained
 from lmcourse.pretrain.records import Scores
 from lmcourse.training import Distilled
 from lmcourse.training.objectives import Objective

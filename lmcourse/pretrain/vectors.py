@@ -27,11 +27,12 @@ from lmcourse.models.negative_sampling import (
 )
 from lmcourse.models.word2vec import SkipGram
 from lmcourse.pretrain import words
+from lmcourse.pretrain.budget import Budget
 from lmcourse.pretrain.clock import Clocked
 from lmcourse.pretrain.held_out import HeldOut
 from lmcourse.pretrain.looks import loss_of
 from lmcourse.pretrain.probing import States, Texts, analogy_scores, sense_scores
-from lmcourse.pretrain.recipe import Budget, Recipe, Trained
+from lmcourse.pretrain.recipe import Recipe, Trained
 from lmcourse.pretrain.records import Scores
 from lmcourse.tokenizers.well_known import BERT_TOKENS
 from lmcourse.training import Checkpoints, train

@@ -12,6 +12,7 @@ from lmcourse.evaluation.probes import (
     antecedent_links,
     head_probe,
     mention_links,
+    one_before,
     word_attentions,
 )
 from lmcourse.models.bert import Bert, BertConfig
@@ -251,3 +252,8 @@ def test_chance_is_of_the_texts_that_are_scored(measure):
     for seed in range(6):
         probe = head_probe(texts, links, measure=measure, seed=seed)
         assert probe.score.value == pytest.approx(probe.chance)
+
+
+def test_one_before_is_where_a_causal_model_tells_a_word():
+    links = [[Link(5, (1, 4)), Link(3, (2,)), Link(9, (8, 7))], []]
+    assert one_before(links) == [[Link(4, (1,)), Link(8, (7,))], []]

@@ -41,13 +41,20 @@ def neighborly(world: BookWorld) -> DebertaForMaskedLM:
 
 def test_the_head_that_always_looks_one_word_back_is_no_better_than_that_offset(world):
     found = head_scores(neighborly(world), world, small=True)
-    assert list(found) == list(LINKS)
+    assert list(found) == [f"from {word} to {target}" for word, target in LINKS]
     subject = found["from a verb to its subject"]
     assert subject.offset == -1
     assert subject.score.value == subject.baseline.value > 0.4
     assert subject.difference.value == 0
     assert found["from a verb to its subject, past other nouns"].score.value == 0
     assert found["from a pronoun to its antecedent"].score.value < 0.2
+
+
+def test_a_causal_models_links_begin_one_place_earlier(world):
+    found = head_scores(neighborly(world), world, small=True, causal=True)
+    assert list(found) == [f"from where {word} is told to {target}" for word, target in LINKS]
+    subject = found["from where a verb is told to its subject"]
+    assert subject.offset != -1 and subject.score.value == 0  # what stood there cannot be seen
 
 
 PROBE = HeadProbe(

@@ -1,15 +1,14 @@
 """Probes: what a frozen model's vectors and heads know, asked without training the model."""
 
-from lmcourse.evaluation.probes.heads import (
-    HeadProbe,
+from lmcourse.evaluation.probes.heads import HeadProbe, head_probe, word_attentions
+from lmcourse.evaluation.probes.linear import LinearProbe, linear_probe
+from lmcourse.evaluation.probes.links import (
     Link,
     agreement_links,
     antecedent_links,
-    head_probe,
     mention_links,
-    word_attentions,
+    one_before,
 )
-from lmcourse.evaluation.probes.linear import LinearProbe, linear_probe
 from lmcourse.evaluation.probes.neighbors import NeighborProbe, NeighborScore, nearest_neighbor
 from lmcourse.evaluation.probes.occurrences import Occurrences, exact_shares, occurrences
 from lmcourse.evaluation.probes.states import averaged_context, hidden_states, untrained
@@ -31,6 +30,7 @@ __all__ = [
     "mention_links",
     "nearest_neighbor",
     "occurrences",
+    "one_before",
     "untrained",
     "word_attentions",
 ]

@@ -17,18 +17,17 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
 from operator import index
-from typing import Any, Literal, NamedTuple, get_args
+from typing import Any, Literal, get_args
 
 import numpy as np
 import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from lmcourse.corpus.bookworld import Review
-from lmcourse.corpus.bookworld.registers import CHARACTERS
 from lmcourse.errors import CourseError
 from lmcourse.evaluation.attention import attention_arrays
 from lmcourse.evaluation.logits import check_module, device_of
+from lmcourse.evaluation.probes.links import Link
 from lmcourse.evaluation.probes.states import Reader, cut
 from lmcourse.evaluation.uncertainty import Score, mean_score
 
@@ -39,13 +38,6 @@ Attentions = (
 
 Measure = Literal["largest", "weight"]
 EQUAL = 1e-6  # weights whose ratio is nearer to 1 are equal: sums over pieces are rounded
-
-
-class Link(NamedTuple):
-    """From a word to those that are right answers, by their positions in the text."""
-
-    query: int
-    targets: tuple[int, ...]
 
 
 @dataclass(frozen=True)
@@ -78,49 +70,6 @@ class HeadProbe:
             f"layer {self.layer}, head {self.head}: {self.score} "
             f"(offset {self.offset:+d}: {self.baseline.value:.3f}, chance {self.chance:.3f})"
         )
-
-
-def antecedent_links(reviews: Iterable[Review]) -> list[list[Link]]:
-    """Of each review its pronouns, each with all earlier mentions of its antecedent by name.
-
-    Pronouns whose antecedent was not named before are left out.
-    """
-    found = []
-    for review in reviews:
-        tokens = review.tokens
-        earlier = [
-            Link(place, tuple(i for i in range(place) if tokens[i] == name))
-            for place, name in enumerate(review.antecedents)
-            if name is not None
-        ]
-        found.append([link for link in earlier if link.targets])
-    return found
-
-
-def mention_links(reviews: Iterable[Review]) -> list[list[Link]]:
-    """Of each review the characters' names that stand again, each with its earlier mentions."""
-    found = []
-    for review in reviews:
-        names = [tag.register in CHARACTERS for tag in review.tags]
-        tokens = review.tokens
-        again = [
-            Link(at, tuple(i for i in range(at) if names[i] and tokens[i] == tokens[at]))
-            for at in np.flatnonzero(names).tolist()
-        ]
-        found.append([link for link in again if link.targets])
-    return found
-
-
-def agreement_links(reviews: Iterable[Review], attractors: int = 0) -> list[list[Link]]:
-    """Of each review its verbs, each with the subject that it agrees with.
-
-    Args:
-        attractors: how many nouns must stand between the two, at least.
-    """
-    return [
-        [Link(it.verb, (it.subject,)) for it in review.agreements if it.attractors >= attractors]
-        for review in reviews
-    ]
 
 
 def word_attentions(

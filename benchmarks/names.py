@@ -1,0 +1,190 @@
+"""Why names are copied or not: `python -m benchmarks.names [--steps 1500] [--seeds 3]`.
+
+`bookworld-clm`'s recipe, shortened, without its lead-in and with it. Then each network, a fresh
+one, and the first with names' vectors drawn anew are asked of nothing but characters who are named
+again: which of them learns, within `ALONE` steps, to copy a name that the text has? Reported are
+how far names' vectors lie apart, and the gaps. The table goes to `benchmarks/names.md`.
+"""
+
+import argparse
+import copy
+from collections.abc import Sequence
+from dataclasses import replace
+from statistics import fmean
+from typing import Any
+
+from benchmarks import tables
+
+RECIPE, MEASURED = "bookworld-clm", 100  # reviews of the gap table
+ALONE, LAST = 150, 30  # steps that are asked of repeated names alone; of how many the loss is told
+HEADER = (
+    "network",
+    "apart",
+    "gap",
+    "gap, named again",
+    f"nats, named again, after {ALONE} steps of these alone",
+)
+
+
+class Names:
+    """The characters of a world, and where a review names one again."""
+
+    def __init__(self, world: Any) -> None:
+        from lmcourse.corpus.bookworld.registers import CHARACTERS
+        from lmcourse.pretrain import words
+
+        self.registers, known, found = CHARACTERS, words.ids(world), set()
+        for review in world.sample(2000, 1):
+            for token, tag in zip(review.tokens, review.tags, strict=True):
+                if tag.register in CHARACTERS:
+                    found.add(known[token])
+        self.ids = sorted(found)
+
+    def again(self, review: Any) -> list[int]:
+        """The places of such tokens in ``input_ids``."""
+        met: set[str] = set()
+        found = []
+        for place, tag in enumerate(review.tags):
+            if tag.register in self.registers:
+                if tag.register in met:
+                    found.append(place + 1)  # behind [CLS]
+                met.add(tag.register)
+        return found
+
+    def apart(self, model: Any) -> float:
+        """The mean squared distance of a name's vector from the mean of all names' vectors."""
+        vectors = table(model)[self.ids]
+        return float((vectors - vectors.mean(0)).pow(2).sum(1).mean())
+
+    def draw(self, model: Any, seed: int) -> None:
+        """Give each name another vector: the mean of all, and what is its own, as long as it was
+        at the start."""
+        import torch
+
+        vectors = table(model)
+        chance = torch.randn(
+            len(self.ids), vectors.shape[1], generator=torch.Generator().manual_seed(seed)
+        )
+        vectors[self.ids] = vectors[self.ids].mean(0) + chance * model.config.initializer_range
+
+
+def table(model: Any) -> Any:
+    """The words' vectors; what is written into them changes the model."""
+    from lmcourse.models.embeddings import Embeddings
+
+    return next(it.word.weight for it in model.modules() if isinstance(it, Embeddings)).detach()
+
+
+def alone(recipe: Any, model: Any, names: Names, reviews: Sequence[Any], seed: int) -> float:
+    """The loss in nats at the end of a training on characters who are named again, on nothing else.
+
+    Each review is read once, so that it is a loss on texts that were not learned from.
+    """
+    import torch
+    from torch import nn
+
+    from lmcourse.models.inputs import IGNORED
+    from lmcourse.pretrain import words
+    from lmcourse.training.examples import padded
+
+    model = copy.deepcopy(model).train()
+    optimizer = recipe.optimizer(model)
+    size, told = recipe.budget.batch_size, []
+    for step in range(ALONE):
+        part = reviews[step * size : (step + 1) * size]
+        batch = padded(words.examples(part), words.PAD)
+        labels = torch.full_like(batch["input_ids"], IGNORED)
+        for row, review in enumerate(part):
+            for place in names.again(review):
+                labels[row, place] = batch["input_ids"][row, place]
+        given = {name: batch[name] for name in ("input_ids", "attention_mask")}
+        loss = model(**given, labels=labels).loss
+        optimizer.zero_grad()
+        loss.backward()
+        nn.utils.clip_grad_norm_(model.parameters(), recipe.budget.clip)
+        optimizer.step()
+        told.append(loss.item())
+    return fmean(told[-LAST:])
+
+
+def measured(steps: int, seed: int) -> dict[str, list[float | None]]:
+    """The table's numbers, by network, of one seed."""
+    import torch
+
+    from lmcourse.corpus.bookworld import BookWorld
+    from lmcourse.evaluation import gap_table, of_causal
+    from lmcourse.evaluation.phenomena import AGAIN
+    from lmcourse.pretrain import words
+    from lmcourse.pretrain.recipes import recipe
+
+    world = BookWorld()
+    names, known = Names(world), recipe(RECIPE)
+    held_out = world.split("test", MEASURED)
+    fresh = world.sample(ALONE * known.budget.batch_size, 9000 + seed)
+
+    def gaps(model: Any) -> list[float | None]:
+        asked = {"it": of_causal(model, world, words.ids(world))}
+        found = gap_table(asked, world, reviews=held_out)
+        return [found.gap(phenomenon).value for phenomenon in ("all", AGAIN)]
+
+    def trained(repeats: float) -> Any:
+        budget = replace(known.budget, steps=steps, repeats=repeats, looks=1, held_out=8)
+        return (
+            replace(known, budget=budget)
+            .train(world, seed, torch.device("cpu"), None, "nothing")
+            .model
+        )
+
+    torch.manual_seed(seed)
+    start, plain, led = known.built(world), trained(0.0), trained(0.2)
+    drawn = copy.deepcopy(plain)
+    names.draw(drawn, seed)
+    rows = {}
+    for name, model, whole in (
+        ("at its start", start, False),
+        ("trained without a lead-in", plain, True),
+        ("the same, names' vectors drawn anew", drawn, False),
+        ("trained with a lead-in", led, True),
+    ):
+        both = gaps(model) if whole else [None, None]
+        rows[name] = [names.apart(model), *both, alone(known, model, names, fresh, seed)]
+    return rows
+
+
+def main() -> int:
+    """Measure, and write the table."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawTextHelpFormatter
+    )
+    parser.add_argument("--steps", type=int, default=1500)
+    parser.add_argument("--seeds", type=int, default=3)
+    given = parser.parse_args()
+    import torch
+
+    torch.set_num_threads(1)
+    found = [measured(given.steps, seed) for seed in range(given.seeds)]
+    rows = []
+    for name in found[0]:
+        cells = [name]
+        for values in zip(*(one[name] for one in found), strict=True):
+            if values[0] is None:
+                cells.append("")
+            else:
+                cells.append(f"{fmean(values):.2f} ({min(values):.2f}–{max(values):.2f})")
+        rows.append("| " + " | ".join(cells) + " |")
+    tables.write(
+        __file__,
+        "Why names are copied or not",
+        f"{RECIPE}'s recipe with {given.steps:,} steps, {given.seeds} seeds: their mean, smallest "
+        "and largest. *Apart*: the mean squared distance of a name's vector from the mean of all "
+        f"names' vectors. Gaps in nats a token, of {MEASURED} reviews. Names stand in the same "
+        "places, so that a plain training moves their vectors together; where these have become "
+        "alike, copying is not learned any more, though it is where they are drawn anew.",
+        HEADER,
+        rows,
+    )
+    return 0
+
+
+if __name__ == "__main__":
+    tables.run(main)
