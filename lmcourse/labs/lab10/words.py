@@ -1,0 +1,118 @@
+"""10.1 Whole words: where a piece is selected, all pieces of its word are."""
+
+import torch
+from torch import Tensor
+
+from lmcourse.labs.answer import Answer
+from lmcourse.labs.values import Mistake, explain, same, tensor
+from lmcourse.labs.verdict import Wrong
+
+# Pieces of each word, −1 for a special token; and which places are selected.
+_PROBES = (
+    ((-1, 1, 3, 2, 1, 2, -1), (3, 8)),
+    ((-1, 2, 2, 1, 4, 3, -1, 1, 3, -1), (2, 7, 14)),
+    ((-1, 1, 1, 3, 3, -1), (1, 5, 6)),
+    ((-1, 3, 2, -1), ()),
+)
+
+
+def judge(answer: Answer) -> str:
+    for pieces, places in _PROBES:
+        probe = _probe(pieces, places)
+        value = tensor(answer(*probe), probe[0].shape)
+        if not same(value, _right(*probe)):
+            explain(value, MISTAKES, *probe)
+            raise Wrong(
+                f"With words {probe[1].tolist()} and place(s) {list(places)} selected, other "
+                "places come out. Which numbers stand in `words` where `selected` is True? Every "
+                "place with one of these numbers belongs to the result."
+            )
+    return (
+        "Pieces that are left would give a word away: behind “light” the hole is easily “##house”. "
+        "In 2019 BERT's authors added models that were trained with whole words masked."
+    )
+
+
+def _probe(pieces: tuple[int, ...], places: tuple[int, ...]) -> tuple[Tensor, Tensor]:
+    words, number = [], 0
+    for count in pieces:
+        words += [-1] if count < 0 else [number] * count
+        number += count > 0
+    selected = torch.zeros(len(words), dtype=torch.bool)
+    selected[list(places)] = True
+    return selected, torch.tensor(words)
+
+
+def _right(selected: Tensor, words: Tensor) -> Tensor:
+    return torch.isin(words, words[selected])
+
+
+def _count(selected: Tensor, words: Tensor, of: Tensor) -> Tensor:
+    """Of each place how many of its word's pieces are in ``of``."""
+    return ((words[:, None] == words) & of).sum(1)
+
+
+def _first(words: Tensor) -> Tensor:
+    """Where a word begins."""
+    return words != words.roll(1)
+
+
+def _behind(selected: Tensor, words: Tensor) -> Tensor:
+    earlier = torch.ones(len(words), len(words), dtype=torch.bool).tril()
+    return ((words[:, None] == words) & selected & earlier).any(1)
+
+
+def _spread(selected: Tensor, words: Tensor) -> Tensor:
+    near = (torch.arange(len(words))[:, None] - torch.arange(len(words))).abs() <= 1
+    return (near & selected).any(1)
+
+
+def _as_places(selected: Tensor, words: Tensor) -> Tensor:
+    result = torch.zeros_like(selected)
+    result[words[selected]] = True
+    return result
+
+
+# Each takes (selected, words).
+MISTAKES = (
+    Mistake(
+        "Nothing was added: pieces of a word of which another piece is selected are still visible.",
+        lambda selected, words: selected,
+    ),
+    Mistake(
+        "A word is taken only if *all* of its pieces are selected; one is enough.",
+        lambda selected, words: (
+            (words >= 0)
+            & (_count(selected, words, selected) == _count(selected, words, words >= 0))
+        ),
+    ),
+    Mistake(
+        "The pieces *behind* a selected one are added, those before it are not.",
+        _behind,
+    ),
+    Mistake(
+        "Neighbors are added whether they belong to the word or not: compare numbers in `words`, "
+        "not places.",
+        _spread,
+    ),
+    Mistake(
+        "Only the first piece of each word is taken: all of them belong to it.",
+        lambda selected, words: _right(selected, words) & _first(words),
+    ),
+    Mistake(
+        "The numbers of words are taken for places: word 2 need not stand at place 2.",
+        _as_places,
+    ),
+    Mistake(
+        "Only the last selected word is complete: there may be several.",
+        lambda selected, words: words == words[selected][-1],
+    ),
+    Mistake(
+        "This is the opposite: the words that are *not* selected.",
+        lambda selected, words: ~_right(selected, words),
+    ),
+    Mistake(
+        "Special tokens come out, too; `words` is −1 there, and they are never selected.",
+        lambda selected, words: _right(selected, words) | (words < 0),
+    ),
+)

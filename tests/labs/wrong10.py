@@ -1,0 +1,378 @@
+"""Wrong answers to lab 10, as students write them, each with words that only its hint has."""
+
+import math
+
+import torch
+import torch.nn.functional as F
+
+from tests.labs.kit import WrongAnswer, wrongs
+
+WRONG: list[WrongAnswer] = []
+wrong = wrongs(WRONG)
+
+
+# ------------------------------------------------------------------ 10.1 whole words
+
+
+@wrong("10.1", "nothing was added")
+def words_as_they_were(selected, words):
+    return selected.clone()
+
+
+@wrong("10.1", "only if *all*")
+def words_whole_already(selected, words):
+    return [
+        word >= 0
+        and all(s for s, w in zip(selected.tolist(), words.tolist(), strict=True) if w == word)
+        for word in words.tolist()
+    ]
+
+
+@wrong("10.1", "*behind* a selected one")
+def words_go_on(selected, words):
+    result = selected.clone()
+    for i in range(1, len(words)):
+        if words[i] == words[i - 1] and result[i - 1]:
+            result[i] = True
+    return result
+
+
+@wrong("10.1", "neighbors are added")
+def words_and_neighbors(selected, words):
+    result = selected.clone()
+    result[1:] |= selected[:-1]
+    result[:-1] |= selected[1:]
+    return result
+
+
+@wrong("10.1", "only the first piece")
+def words_first_pieces(selected, words):
+    chosen, seen, result = set(words[selected].tolist()), set(), []
+    for word in words.tolist():
+        result.append(word in chosen and word not in seen)
+        seen.add(word)
+    return result
+
+
+@wrong("10.1", "taken for places")
+def words_as_indices(selected, words):
+    result = torch.zeros_like(selected)
+    for word in words[selected]:
+        result[word] = True
+    return result
+
+
+@wrong("10.1", "only the last selected word")
+def words_overwrites(selected, words):
+    result = torch.zeros_like(selected)
+    for word in words[selected]:
+        result = words == word
+    return result
+
+
+@wrong("10.1", "the opposite")
+def words_turned_round(selected, words):
+    return ~torch.isin(words, words[selected])
+
+
+@wrong("10.1", "special tokens come out")
+def words_and_special(selected, words):
+    chosen = [-1, *words[selected].tolist()]
+    return [word in chosen for word in words.tolist()]
+
+
+@wrong("10.1", "other places come out")
+def words_all(selected, words):
+    return words >= 0
+
+
+# ------------------------------------------------------------------ 10.2 exactly so many
+
+
+def smallest(chance, count):
+    result = torch.zeros_like(chance, dtype=torch.bool)
+    for row in range(len(chance)):
+        result[row, chance[row].argsort()[: int(count[row])]] = True
+    return result
+
+
+def raced(chance, maskable, count):
+    return smallest(chance.masked_fill(~maskable, 2.0), count)
+
+
+@wrong("10.2", "on average only")
+def exactly_place_by_place(chance, maskable, rate):
+    return torch.logical_and(chance < rate, maskable)
+
+
+@wrong("10.2", "among the selected")
+def exactly_with_special(chance, maskable, rate):
+    return smallest(chance, (maskable.sum(1) * rate).round().clamp(min=1))
+
+
+@wrong("10.2", "too few are left")
+def exactly_hides_afterwards(chance, maskable, rate):
+    return smallest(chance, (maskable.sum(1) * rate).round().clamp(min=1)) & maskable
+
+
+@wrong("10.2", "length of the row")
+def exactly_of_the_row(chance, maskable, rate):
+    count = max(1, round(rate * chance.shape[1]))
+    return raced(chance, maskable, [count] * len(chance)) & maskable
+
+
+@wrong("10.2", "largest numbers")
+def exactly_largest(chance, maskable, rate):
+    return raced(1 - chance, maskable, (maskable.sum(1) * rate).round().clamp(min=1))
+
+
+@wrong("10.2", "cut off below the point")
+def exactly_floor(chance, maskable, rate):
+    return raced(chance, maskable, [max(1, int(n * rate)) for n in maskable.sum(1).tolist()])
+
+
+@wrong("10.2", "rounded up")
+def exactly_ceil(chance, maskable, rate):
+    return raced(chance, maskable, [math.ceil(n * rate) for n in maskable.sum(1).tolist()])
+
+
+@wrong("10.2", "one place at least")
+def exactly_perhaps_none(chance, maskable, rate):
+    return raced(chance, maskable, [round(n * rate) for n in maskable.sum(1).tolist()])
+
+
+@wrong("10.2", "of the whole batch")
+def exactly_in_all(chance, maskable, rate):
+    count = sum(max(1, round(n * rate)) for n in maskable.sum(1).tolist())
+    flat = chance.masked_fill(~maskable, 2.0).flatten()
+    return smallest(flat[None], [count]).view(chance.shape)
+
+
+@wrong("10.2", "without a maskable place")
+def exactly_one_of_nothing(chance, maskable, rate):
+    return raced(chance, maskable, (maskable.sum(1) * rate).round().clamp(min=1))
+
+
+@wrong("10.2", "at other places")
+def exactly_the_first(chance, maskable, rate):
+    order = torch.arange(chance.shape[1]).expand(chance.shape).double()
+    return raced(order / 100, maskable, (maskable.sum(1) * rate).round().clamp(min=1))
+
+
+@wrong("10.2", "and you select")
+def exactly_one_more(chance, maskable, rate):
+    return raced(chance, maskable, (maskable.sum(1) * rate).round() + 1)
+
+
+# ------------------------------------------------------------------ 10.3 the gradient
+
+
+def differences(logits, labels):
+    truth = F.one_hot(labels.clamp(min=0), logits.shape[-1])
+    return (logits.softmax(-1) - truth) * (labels != -100).unsqueeze(-1)
+
+
+@wrong("10.3", "gradient of the *sum*")
+def gradient_of_the_sum(logits, labels):
+    return differences(logits, labels)
+
+
+@wrong("10.3", "number of all places")
+def gradient_over_all(logits, labels):
+    return differences(logits, labels) / labels.numel()
+
+
+@wrong("10.3", "each text is averaged")
+def gradient_text_by_text(logits, labels):
+    return differences(logits, labels) / (labels != -100).sum(1, keepdim=True).unsqueeze(-1)
+
+
+@wrong("10.3", "sign is turned round")
+def gradient_uphill(logits, labels):
+    return -differences(logits, labels) / (labels != -100).sum()
+
+
+@wrong("10.3", "the label is missing")
+def gradient_without_label(logits, labels):
+    chosen = labels != -100
+    return torch.where(chosen[..., None], logits.softmax(-1), 0.0) / chosen.sum()
+
+
+@wrong("10.3", "for places with the label 0")
+def gradient_of_label_zero(logits, labels):
+    truth = F.one_hot(labels.clamp(min=0), logits.shape[-1])
+    return (logits.softmax(-1) - truth) / (labels != -100).sum()
+
+
+@wrong("10.3", "size of the vocabulary")
+def gradient_by_vocabulary(logits, labels):
+    return differences(logits, labels) / (labels != -100).sum() / logits.shape[-1]
+
+
+@wrong("10.3", "logits stand where")
+def gradient_of_logits(logits, labels):
+    chosen = (labels != -100)[..., None]
+    return (logits - F.one_hot(labels.clamp(min=0), logits.shape[-1])) * chosen / chosen.sum()
+
+
+@wrong("10.3", "wrong size")
+def gradient_halved(logits, labels):
+    return 0.3 * differences(logits, labels) / (labels != -100).sum()
+
+
+@wrong("10.3", "pull, too")
+def gradient_everywhere(logits, labels):
+    return logits.softmax(-1) / (labels != -100).sum()
+
+
+@wrong("10.3", "a batch that asks nothing")
+def gradient_of_nothing(logits, labels):
+    return differences(logits, labels) / (labels != -100).sum()
+
+
+@wrong("10.3", "derivative of")
+def gradient_of_squares(logits, labels):
+    return differences(logits, labels) ** 2 / (labels != -100).sum()
+
+
+# ------------------------------------------------------------------ 10.4 several holes
+
+
+def filled(answer, ids, mask_id, choose):
+    ids = ids.clone()
+    while (ids == mask_id).any():
+        p = answer(ids)
+        place = choose(p, (ids == mask_id).nonzero().flatten().tolist())
+        ids[place] = p[place].argmax()
+    return ids
+
+
+@wrong("10.4", "still there")
+def fill_nothing(answer, ids, mask_id):
+    answer(ids)
+    return ids
+
+
+@wrong("10.4", "all holes are filled at once")
+def fill_at_once(answer, ids, mask_id):
+    return torch.where(ids == mask_id, answer(ids).argmax(-1), ids)
+
+
+@wrong("10.4", "from the left")
+def fill_from_the_left(answer, ids, mask_id):
+    return filled(answer, ids, mask_id, lambda p, holes: holes[0])
+
+
+@wrong("10.4", "from the right")
+def fill_from_the_right(answer, ids, mask_id):
+    return filled(answer, ids, mask_id, lambda p, holes: holes[-1])
+
+
+@wrong("10.4", "*least* likely")
+def fill_least_sure(answer, ids, mask_id):
+    return filled(answer, ids, mask_id, lambda p, holes: min(holes, key=lambda i: p[i].max()))
+
+
+@wrong("10.4", "after the first word")
+def fill_asks_twice(answer, ids, mask_id):
+    ids, p = ids.clone(), answer(ids)
+    place = max((ids == mask_id).nonzero().flatten().tolist(), key=lambda i: p[i].max())
+    ids[place] = p[place].argmax()
+    return torch.where(ids == mask_id, answer(ids).argmax(-1), ids)
+
+
+@wrong("10.4", "settled by the first answers")
+def fill_in_the_first_order(answer, ids, mask_id):
+    ids, sure = ids.clone(), answer(ids).amax(-1)
+    holes = (ids == mask_id).nonzero().flatten().tolist()
+    for place in sorted(holes, key=lambda i: -sure[i]):
+        ids[place] = answer(ids)[place].argmax()
+    return ids
+
+
+@wrong("10.4", "come out changed")
+def fill_everything(answer, ids, mask_id):
+    return (answer(ids).argmax(-1) + 1) % 5
+
+
+@wrong("10.4", "another text comes out")
+def fill_with_the_worst(answer, ids, mask_id):
+    return torch.where(ids == mask_id, answer(ids).argmin(-1), ids)
+
+
+# ------------------------------------------------------------------ 10.5 how much context
+
+
+def losses(answer, tokens, place, target, widths, hides):
+    found = []
+    for width in widths:
+        hidden = [i for i in range(len(tokens)) if hides(i - place, width)]
+        found.append(-answer(tokens, hidden)[hidden.index(place)][target].log())
+    return torch.stack(found)
+
+
+def far(d, width):
+    return d == 0 or abs(d) > width
+
+
+@wrong("10.5", "the row is the first one")
+def windows_first_row(answer, tokens, place, target, widths):
+    return [
+        -answer(tokens, [i for i in range(len(tokens)) if far(i - place, w)])[0, target].log()
+        for w in widths
+    ]
+
+
+@wrong("10.5", "exactly `width` away")
+def windows_too_narrow(answer, tokens, place, target, widths):
+    return losses(answer, tokens, place, target, widths, lambda d, w: d == 0 or abs(d) >= w)
+
+
+@wrong("10.5", "to the right stays visible")
+def windows_left_only(answer, tokens, place, target, widths):
+    return losses(answer, tokens, place, target, widths, lambda d, w: d == 0 or d < -w)
+
+
+@wrong("10.5", "to the left stays visible")
+def windows_right_only(answer, tokens, place, target, widths):
+    return losses(answer, tokens, place, target, widths, lambda d, w: d == 0 or d > w)
+
+
+@wrong("10.5", "everything to the right is hidden")
+def windows_causal(answer, tokens, place, target, widths):
+    return losses(answer, tokens, place, target, widths, lambda d, w: d >= 0 or d < -w)
+
+
+@wrong("10.5", "the window is hidden")
+def windows_turned_round(answer, tokens, place, target, widths):
+    return losses(answer, tokens, place, target, widths, lambda d, w: abs(d) <= w)
+
+
+@wrong("10.5", "only the hole is hidden")
+def windows_without(answer, tokens, place, target, widths):
+    return losses(answer, tokens, place, target, widths, lambda d, w: d == 0)
+
+
+@wrong("10.5", "these are probabilities")
+def windows_probabilities(answer, tokens, place, target, widths):
+    return losses(answer, tokens, place, target, widths, far).neg().exp()
+
+
+@wrong("10.5", "opposite sign")
+def windows_sign(answer, tokens, place, target, widths):
+    return -losses(answer, tokens, place, target, widths, far)
+
+
+@wrong("10.5", "these are bits")
+def windows_bits(answer, tokens, place, target, widths):
+    return losses(answer, tokens, place, target, widths, far) / math.log(2)
+
+
+@wrong("10.5", "for the whole window")
+def windows_halved(answer, tokens, place, target, widths):
+    return losses(answer, tokens, place, target, [w // 2 for w in widths], far)
+
+
+@wrong("10.5", "it differs")
+def windows_one_more(answer, tokens, place, target, widths):
+    return losses(answer, tokens, place, target, [w + 1 for w in widths], far)
