@@ -75,6 +75,18 @@ def test_equations_that_are_referred_to_exist(source):
     assert set(re.findall(r"\{eq\}`([\w-]+)`", text)) <= set(labels)
 
 
+def test_a_label_stands_once_in_the_book():
+    """In a book, labels of equations and other targets are of all pages together."""
+    labels = [
+        label
+        for source in SOURCES
+        for pair in re.findall(r"^\$\$ \(([\w-]+)\)$|^\(([\w-]+)\)=$", prose(source), re.M)
+        for label in pair
+        if label
+    ]
+    assert len(labels) > 30 and sorted(labels) == sorted(set(labels))
+
+
 @pytest.mark.parametrize("source", CHAPTERS, ids=name)
 def test_a_chapter_asks_answers_shows_and_promises(source):
     text, cells = prose(source), code_cells(source)
