@@ -71,6 +71,19 @@ def entry_squares(answer, total, similarity, value):
     return (total * answer + phi * value) / (total + phi)
 
 
+@wrong("08.1", "a share of the *old* total")
+def entry_share_of_the_old_total(answer, total, similarity, value):
+    w = similarity / total
+    return (1 - w) * answer + w * value
+
+
+@wrong("08.1", "changes its argument `answer` in place")
+def entry_in_place(answer, total, similarity, value):
+    answer *= total
+    answer += similarity * value
+    return answer / (total + similarity)
+
+
 @wrong("08.1", "the shape asked for is [3]")
 def entry_returns_both(answer, total, similarity, value):
     return torch.stack([total * answer, similarity * value]) / (total + similarity)
@@ -132,7 +145,7 @@ def join_weighs_by_old_sums(first, second):
     return m, z, (z1 * o1 + z2 * o2) / (z1 + z2)
 
 
-@wrong("08.2", "z is σ e^s here")
+@wrong("08.2", "in yours z is σ e^s")
 def join_absolute(first, second):
     (m1, z1, o1), (m2, z2, o2) = first, second
     a, b = z1 * m1.exp(), z2 * m2.exp()
@@ -219,86 +232,96 @@ def sums(Q, K, W, U):
 
 
 @wrong("08.3", "tanh is missing")
-def additive_linear(Q, K, V, W, U, v):
-    return (sums(Q, K, W, U) @ v).softmax(-1) @ V
+def additive_linear(Q, K, V, W, U, r):
+    return (sums(Q, K, W, U) @ r).softmax(-1) @ V
 
 
 @wrong("08.3", "relu")
-def additive_relu(Q, K, V, W, U, v):
-    return (sums(Q, K, W, U).relu() @ v).softmax(-1) @ V
+def additive_relu(Q, K, V, W, U, r):
+    return (sums(Q, K, W, U).relu() @ r).softmax(-1) @ V
 
 
 @wrong("08.3", "the query has no effect")
-def additive_two_tanhs(Q, K, V, W, U, v):
+def additive_two_tanhs(Q, K, V, W, U, r):
     hidden = torch.tanh(Q @ W.T)[:, None] + torch.tanh(K @ U.T)
-    return (hidden @ v).softmax(-1) @ V
+    return (hidden @ r).softmax(-1) @ V
 
 
 @wrong("08.3", "tanh comes last")
-def additive_tanh_last(Q, K, V, W, U, v):
-    return torch.tanh(sums(Q, K, W, U) @ v).softmax(-1) @ V
+def additive_tanh_last(Q, K, V, W, U, r):
+    return torch.tanh(sums(Q, K, W, U) @ r).softmax(-1) @ V
 
 
 @wrong("08.3", "are multiplied with each other")
-def additive_multiplies(Q, K, V, W, U, v):
+def additive_multiplies(Q, K, V, W, U, r):
     hidden = torch.tanh((Q @ W.T)[:, None] * (K @ U.T))
-    return (hidden @ v).softmax(-1) @ V
+    return (hidden @ r).softmax(-1) @ V
 
 
-@wrong("08.3", "`v` is missing")
-def additive_without_v(Q, K, V, W, U, v):
+@wrong("08.3", "`r` is missing")
+def additive_without_v(Q, K, V, W, U, r):
     return sums(Q, K, W, U).tanh().sum(-1).softmax(-1) @ V
 
 
 @wrong("08.3", "no such scale")
-def additive_scaled(Q, K, V, W, U, v):
-    return (sums(Q, K, W, U).tanh() @ v / len(v) ** 0.5).softmax(-1) @ V
+def additive_scaled(Q, K, V, W, U, r):
+    return (sums(Q, K, W, U).tanh() @ r / len(r) ** 0.5).softmax(-1) @ V
 
 
 @wrong("08.3", "`w` and `u` have changed")
-def additive_swaps_matrices(Q, K, V, W, U, v):
-    return (sums(Q, K, U, W).tanh() @ v).softmax(-1) @ V
+def additive_swaps_matrices(Q, K, V, W, U, r):
+    return (sums(Q, K, U, W).tanh() @ r).softmax(-1) @ V
 
 
 @wrong("08.3", "matrices are not transposed")
-def additive_forgets_transposes(Q, K, V, W, U, v):
+def additive_forgets_transposes(Q, K, V, W, U, r):
     hidden = torch.tanh((Q @ W)[:, None] + K @ U)
-    return (hidden @ v).softmax(-1) @ V
+    return (hidden @ r).softmax(-1) @ V
 
 
 @wrong("08.3", "runs over the queries")
-def additive_first_axis(Q, K, V, W, U, v):
-    return (sums(Q, K, W, U).tanh() @ v).softmax(0) @ V
+def additive_first_axis(Q, K, V, W, U, r):
+    return (sums(Q, K, W, U).tanh() @ r).softmax(0) @ V
+
+
+@wrong("08.3", "over the hidden entries")
+def additive_softmax_over_hidden(Q, K, V, W, U, r):
+    return (sums(Q, K, W, U).tanh().softmax(-1) @ r) @ V
+
+
+@wrong("08.3", "is the sum of all values")
+def additive_softmax_over_hidden_then_sum(Q, K, V, W, U, r):
+    return (sums(Q, K, W, U).tanh() * r).softmax(-1).sum(-1) @ V
 
 
 @wrong("08.3", "the softmax is missing")
-def additive_without_softmax(Q, K, V, W, U, v):
-    return sums(Q, K, W, U).tanh() @ v @ V
+def additive_without_softmax(Q, K, V, W, U, r):
+    return sums(Q, K, W, U).tanh() @ r @ V
 
 
 @wrong("08.3", "these are the weights")
-def additive_returns_weights(Q, K, V, W, U, v):
-    return (sums(Q, K, W, U).tanh() @ v).softmax(-1)
+def additive_returns_weights(Q, K, V, W, U, r):
+    return (sums(Q, K, W, U).tanh() @ r).softmax(-1)
 
 
 @wrong("08.3", "keys are compared")
-def additive_mixes_keys(Q, K, V, W, U, v):
-    return (sums(Q, K, W, U).tanh() @ v).softmax(-1) @ K
+def additive_mixes_keys(Q, K, V, W, U, r):
+    return (sums(Q, K, W, U).tanh() @ r).softmax(-1) @ K
 
 
 @wrong("08.3", "queries and keys have changed places")
-def additive_swaps(Q, K, V, W, U, v):
-    return (sums(Q, K, W, U).tanh() @ v).T.softmax(-1) @ V
+def additive_swaps(Q, K, V, W, U, r):
+    return (sums(Q, K, W, U).tanh() @ r).T.softmax(-1) @ V
 
 
 @wrong("08.3", "look at the parts")
-def additive_sigmoid(Q, K, V, W, U, v):
-    return (sums(Q, K, W, U).sigmoid() @ v).softmax(-1) @ V
+def additive_sigmoid(Q, K, V, W, U, r):
+    return (sums(Q, K, W, U).sigmoid() @ r).softmax(-1) @ V
 
 
 @wrong("08.3", "the shape asked for is [3, 3]")
-def additive_pairs_up_rows(Q, K, V, W, U, v):
-    scores = torch.tanh(Q @ W.T + K @ U.T) @ v
+def additive_pairs_up_rows(Q, K, V, W, U, r):
+    scores = torch.tanh(Q @ W.T + K @ U.T) @ r
     return scores.softmax(0) @ V
 
 
@@ -329,6 +352,11 @@ def mask_without_scale(Q, K, real):
 @wrong("08.4", "divided by the width")
 def mask_divides_by_the_width(Q, K, real):
     return hide(Q @ K.mT / Q.shape[-1], seen(real))
+
+
+@wrong("08.4", "square root of the time")
+def mask_divides_by_the_root_of_time(Q, K, real):
+    return hide(Q @ K.mT / math.sqrt(Q.shape[1]), seen(real))
 
 
 @wrong("08.4", "queries and keys have changed")
@@ -365,6 +393,12 @@ def mask_upper_triangle(Q, K, real):
 @wrong("08.4", "along the queries")
 def mask_hides_rows(Q, K, real):
     return hide(scored(Q, K), real[:, :, None] & causal(real))
+
+
+@wrong("08.4", "only a query that sees no key gets zeros")
+def mask_zeros_for_padding_queries(Q, K, real):
+    visible = causal(real) & real[:, None, :] & real[:, :, None]
+    return hide(scored(Q, K), visible)
 
 
 @wrong("08.4", "the mask is turned round")
@@ -438,6 +472,12 @@ def mask_renormalizes(Q, K, real):
     return weights / weights.sum(-1, keepdim=True).clamp_min(1e-30)
 
 
+@wrong("08.4", "`exp` comes before the mask")
+def mask_of_exponentials_divided(Q, K, real):
+    powers = scored(Q, K).exp() * seen(real)
+    return powers / powers.sum(-1, keepdim=True).clamp_min(1e-30)
+
+
 @wrong("08.4", "tiny, and not 0")
 def mask_leaks(Q, K, real):
     nowhere = ~seen(real).any(-1, keepdim=True)
@@ -463,7 +503,12 @@ def mask_gives_up(Q, K, real):
     return hide(scored(Q, K), visible)
 
 
-@wrong("08.4", "of a softmax over them alone")
+@wrong("08.4", "print your mask for one sequence")
+def mask_sees_one_ahead(Q, K, real):
+    return hide(scored(Q, K), real[:, None] & torch.ones(Q.shape[1], Q.shape[1]).tril(1).bool())
+
+
+@wrong("08.4", "the right keys are hidden")
 def mask_triples(Q, K, real):
     return hide(3 * scored(Q, K), seen(real))
 
@@ -522,6 +567,24 @@ def gradient_squares(a, V, g):
     return a * da - a**2 * da.sum()
 
 
+@wrong("08.5", "`a` stands before the first part alone")
+def gradient_factor_of_one_part(a, V, g):
+    da = V @ g
+    return a * da - a @ da
+
+
+@wrong("08.5", "added, and has to be taken off")
+def gradient_adds_the_mean(a, V, g):
+    da = V @ g
+    return a * (da + a @ da)
+
+
+@wrong("08.5", "now write it by hand")
+def gradient_by_autograd(a, V, g):
+    s = a.log().requires_grad_()
+    return torch.autograd.grad(s.softmax(-1) @ V, s, g)[0]
+
+
 @wrong("08.5", "times what it should be")
 def gradient_scaled(a, V, g):
     da = V @ g
@@ -576,6 +639,41 @@ def knocked_out(model, input_ids, answers, count):
 def knockout_in_training_mode(model, input_ids, answers, count):
     weights = model(input_ids)[1]
     rows = [first(weights, weights.argsort(-1, descending=turn), count) for turn in (True, False)]
+    return measured(model, input_ids, answers, *rows)
+
+
+@wrong("08.6", "before `model.eval()`")
+def knockout_orders_in_training_mode(model, input_ids, answers, count):
+    weights = model(input_ids)[1]
+    model.eval()
+    rows = [first(weights, weights.argsort(-1, descending=turn), count) for turn in (True, False)]
+    return measured(model, input_ids, answers, *rows)
+
+
+@wrong("08.6", "both rows hide the places with the least")
+def knockout_ascending_twice(model, input_ids, answers, count):
+    weights, _most, least = orders(model, input_ids)
+    rows = first(weights, least, count), first(weights, least, count)
+    return measured(model, input_ids, answers, *rows)
+
+
+@wrong("08.6", "both rows hide the places with the most")
+def knockout_descending_twice(model, input_ids, answers, count):
+    weights, most, _least = orders(model, input_ids)
+    rows = first(weights, most, count), first(weights, most, count)
+    return measured(model, input_ids, answers, *rows)
+
+
+@wrong("08.6", "taken anew, from a run")
+def knockout_sorts_again(model, input_ids, answers, count):
+    weights, _most, _least = orders(model, input_ids)
+    rows = [[], []]
+    for row, descending in enumerate((True, False)):
+        visible = torch.ones_like(weights, dtype=torch.bool)
+        for hidden in range(count + 1):
+            order = model(input_ids, visible)[1].argsort(-1, descending=descending)
+            visible = hole(weights, order[:, :hidden])
+            rows[row].append(visible)
     return measured(model, input_ids, answers, *rows)
 
 
@@ -711,7 +809,7 @@ def knockout_least_of_the_rest(model, input_ids, answers, count):
     return measured(model, input_ids, answers, *rows)
 
 
-@wrong("08.6", "with 1 hidden: in each sequence, its own 1 places with the largest")
+@wrong("08.6", "row 0, with 1 hidden: in each sequence, its own place with the largest")
 def knockout_skips_the_first(model, input_ids, answers, count):
     weights, most, least = orders(model, input_ids)
     rows = first(weights, most[:, 1:], count), first(weights, least, count)

@@ -1,4 +1,4 @@
-"""08.3 Scores by a small network: softmax over the keys of vᵀ tanh(W q + U k), for all queries."""
+"""08.3 Scores by a small network: softmax over the keys of rᵀ tanh(W q + U k), for all queries."""
 
 import math
 from typing import NamedTuple
@@ -20,7 +20,7 @@ class _Given(NamedTuple):
     values: Tensor
     w: Tensor
     u: Tensor
-    v: Tensor
+    r: Tensor
 
 
 def judge(answer: Answer) -> str:
@@ -31,7 +31,7 @@ def judge(answer: Answer) -> str:
             explain(value, MISTAKES, given)
             raise Wrong(
                 "The numbers differ from the equation's. Look at the parts: W q + U k for each "
-                "pair of query and key, [query, key, hidden]; tanh; times v; a softmax over the "
+                "pair of query and key, [query, key, hidden]; tanh; times r; a softmax over the "
                 "keys; weights times values."
             )
     return (
@@ -52,7 +52,7 @@ def _sums(g: _Given) -> Tensor:
 
 
 def _scores(g: _Given) -> Tensor:
-    return _sums(g).tanh() @ g.v
+    return _sums(g).tanh() @ g.r
 
 
 def _answers(scores: Tensor, g: _Given) -> Tensor:
@@ -62,37 +62,37 @@ def _answers(scores: Tensor, g: _Given) -> Tensor:
 # Each takes what the student's function is given.
 MISTAKES = (
     Mistake(
-        "tanh is missing. Without it the query's part, v · W q, is the same for every key, and a "
-        "softmax ignores it: all your rows are equal.",
-        lambda g: _answers(_sums(g) @ g.v, g),
+        "In yours tanh is missing. Without it the query's part, r · W q, is the same for every "
+        "key, and a softmax ignores it: all your rows are equal.",
+        lambda g: _answers(_sums(g) @ g.r, g),
     ),
     Mistake(
         "The activation is a ReLU here; this score has tanh.",
-        lambda g: _answers(_sums(g).relu() @ g.v, g),
+        lambda g: _answers(_sums(g).relu() @ g.r, g),
     ),
     Mistake(
         "The query has no effect: all your rows are equal. Is tanh applied to W q and to U k each "
         "by itself, or W q left out? First their sum, then tanh.",
         lambda g: _answers(
-            ((g.q @ g.w.T).tanh()[:, None] + (g.k @ g.u.T).tanh()[None]) @ g.v,
+            ((g.q @ g.w.T).tanh()[:, None] + (g.k @ g.u.T).tanh()[None]) @ g.r,
             g,
         ),
     ),
     Mistake(
-        "tanh comes last here: it belongs between the sum and v.",
-        lambda g: _answers((_sums(g) @ g.v).tanh(), g),
+        "In yours tanh comes last: it belongs between the sum and r.",
+        lambda g: _answers((_sums(g) @ g.r).tanh(), g),
     ),
     Mistake(
-        "W q and U k are multiplied with each other: this score adds them.",
-        lambda g: _answers(((g.q @ g.w.T)[:, None] * (g.k @ g.u.T)[None]).tanh() @ g.v, g),
+        "In yours W q and U k are multiplied with each other: this score adds them.",
+        lambda g: _answers(((g.q @ g.w.T)[:, None] * (g.k @ g.u.T)[None]).tanh() @ g.r, g),
     ),
     Mistake(
-        "`v` is missing: the hidden entries are added up, each weighted by 1.",
+        "In yours `r` is missing: the hidden entries are added up, each weighted by 1.",
         lambda g: _answers(_sums(g).tanh().sum(-1), g),
     ),
     Mistake(
-        "The scores are divided by √hidden: this score has no such scale.",
-        lambda g: _answers(_scores(g) / math.sqrt(len(g.v)), g),
+        "In yours the scores are divided by √hidden: this score has no such scale.",
+        lambda g: _answers(_scores(g) / math.sqrt(len(g.r)), g),
     ),
     Mistake(
         "`W` and `U` have changed places: W is the queries', U the keys'.",
@@ -104,8 +104,18 @@ MISTAKES = (
         lambda g: _answers(_scores(g._replace(w=g.w.T, u=g.u.T)), g),
     ),
     Mistake(
-        "The softmax runs over the queries: each query's weights, a row, should sum to 1.",
+        "In yours the softmax runs over the queries: each query's weights, a row, should sum to 1.",
         lambda g: _scores(g).softmax(0) @ g.values,
+    ),
+    Mistake(
+        "In yours the softmax runs over the hidden entries: the product with `r` comes first, then "
+        "a softmax over the keys.",
+        lambda g: _sums(g).tanh().softmax(-1) @ g.r @ g.values,
+    ),
+    Mistake(
+        "In yours every answer is the sum of all values: the softmax runs over the hidden entries, "
+        "so it sums to 1 for each pair. It belongs behind that sum, over the keys.",
+        lambda g: (_sums(g).tanh() * g.r).softmax(-1).sum(-1) @ g.values,
     ),
     Mistake(
         "The softmax is missing: the scores themselves weight the values.",

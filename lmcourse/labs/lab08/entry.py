@@ -44,7 +44,7 @@ def _right(o: Tensor, total: float, phi: float, v: Tensor) -> Tensor:
 # Each takes (answer, total, similarity, value).
 MISTAKES = (
     Mistake(
-        "The new entry is added on top of the old answer, which leaves its share of 1 whole: the "
+        "In yours the new entry is added on top of the old answer, which keeps its share of 1: the "
         "shares of old and new must sum to 1.",
         lambda o, total, phi, v: o + phi * v,
     ),
@@ -54,12 +54,12 @@ MISTAKES = (
         lambda o, total, phi, v: o + phi / (total + phi) * v,
     ),
     Mistake(
-        "The old answer counts like one entry of similarity 1. It stands for all old entries: its "
-        "weight is their total.",
+        "In yours the old answer counts like one entry of similarity 1. It stands for all old "
+        "entries: its weight is their total.",
         lambda o, total, phi, v: (o + phi * v) / (1 + phi),
     ),
     Mistake(
-        "Old and new count half each: weigh them by their similarities.",
+        "In yours old and new count half each: weigh them by their similarities.",
         lambda o, total, phi, v: (o + v) / 2,
     ),
     Mistake(
@@ -71,12 +71,17 @@ MISTAKES = (
         lambda o, total, phi, v: (total * o + phi * v) / total,
     ),
     Mistake(
+        "In yours the new entry gets φ / total, a share of the *old* total: its own φ belongs to "
+        "the new one.",
+        lambda o, total, phi, v: (1 - phi / total) * o + phi / total * v,
+    ),
+    Mistake(
         "The two weights have changed places: the old answer has the weight `total`, the new value "
         "`similarity`.",
         lambda o, total, phi, v: (phi * o + total * v) / (total + phi),
     ),
     Mistake(
-        "The new entry counts 1, whatever its similarity.",
+        "In yours the new entry counts 1, whatever its similarity.",
         lambda o, total, phi, v: (total * o + v) / (total + 1),
     ),
     Mistake(

@@ -4,6 +4,7 @@ import torch
 from torch import Tensor
 
 from lmcourse.labs.answer import Answer
+from lmcourse.labs.guards import watched_autograd
 from lmcourse.labs.values import Mistake, explain, multiple, same, tensor
 from lmcourse.labs.verdict import Wrong
 
@@ -33,6 +34,13 @@ def judge(answer: Answer) -> str:
                 "It sums to 0, as it must, and yet differs. In two steps: dL/da_j from g and v_j, "
                 "then through the softmax."
             )
+    with watched_autograd() as seen:
+        answer(*probe)
+    if seen:
+        raise Wrong(
+            "The numbers are right, and autograd computed them. You know now what has to come out: "
+            "now write it by hand, without `grad` or `backward()`."
+        )
     return (
         "Its entries sum to 0: what some scores gain the others lose, since a number added to all "
         "of them changes nothing."
@@ -68,23 +76,33 @@ MISTAKES = (
         lambda a, v, g: a * (1 - a) * (v @ g),
     ),
     Mistake(
-        "The mean that is taken off is the plain one: weight it by a.",
+        "In yours the mean that is taken off is the plain one: weight it by a.",
         lambda a, v, g: a * (v @ g - (v @ g).mean()),
     ),
     Mistake(
-        "The factor a_j in front is missing: a key without weight learns nothing.",
+        "In yours the factor a_j in front is missing: a key without weight learns nothing.",
         lambda a, v, g: v @ g - a @ (v @ g),
     ),
     Mistake(
-        "The sign is turned.",
+        "In yours the sign is turned.",
         lambda a, v, g: -_right(a, v, g),
+    ),
+    Mistake(
+        "In yours `a` stands before the first part alone: the second part, the mean, is multiplied "
+        "by a_p as well.",
+        lambda a, v, g: a * (v @ g) - a @ (v @ g),
+    ),
+    Mistake(
+        "In yours the mean is added, and has to be taken off: see the sign of a_p in the softmax's "
+        "derivative.",
+        lambda a, v, g: a * (v @ g + a @ (v @ g)),
     ),
     Mistake(
         "The values are transposed: dL/da_j is the product of g with *row* j of V.",
         lambda a, v, g: a * (v.T @ g - a @ (v.T @ g)),
     ),
     Mistake(
-        "The sum of all dL/da is taken off: weight each by its a first.",
+        "In yours the sum of all dL/da is taken off: weight each by its a first.",
         lambda a, v, g: a * (v @ g - (v @ g).sum()),
     ),
     Mistake(

@@ -175,8 +175,8 @@ def _swapped(first: Block, second: Block) -> Tensor:
 # Each takes the two blocks.
 MISTAKES = (
     Mistake(
-        "The two sums are added as they are. Each is relative to the largest score of its *own* "
-        "block: bring both to the new m first.",
+        "In yours the two sums are added as they are. Each is relative to the largest score of its "
+        "*own* block: bring both to the new m first.",
         _unscaled,
     ),
     Mistake(
@@ -203,11 +203,11 @@ MISTAKES = (
         _old_sums,
     ),
     Mistake(
-        "z is Σ e^s here. It should stay relative to m, Σ e^(s − m): that keeps it small.",
+        "In yours z is Σ e^s. It should stay relative to m, Σ e^(s − m): that keeps it small.",
         _absolute,
     ),
     Mistake(
-        "The first block's m stays m. The second block may hold the larger score.",
+        "In yours the first block's m stays m. The second block may hold the larger score.",
         _first_leads,
     ),
     Mistake(

@@ -37,10 +37,15 @@ def _share(hidden: frozenset[int]) -> float:
 
 
 class KnownModel(nn.Module):
-    """model(input_ids, visible) → logits [batch, symbol] and weights [batch, place]."""
+    """model(input_ids, visible) → logits [batch, symbol] and weights [batch, place].
 
-    def __init__(self) -> None:
+    In training mode it looks elsewhere. With ``shows_all`` the weights that it returns are those
+    with everything visible, whatever is hidden.
+    """
+
+    def __init__(self, shows_all: bool = False) -> None:
         super().__init__()
+        self.shows_all = shows_all
         generator = torch.Generator().manual_seed(0)
         self.weight = nn.Parameter(torch.ones(()))  # so that its logits have a graph
         drawn = torch.randint(_SYMBOLS, (_BATCH, _PLACES + 1), generator=generator)
@@ -65,7 +70,10 @@ class KnownModel(nn.Module):
         ]
         answers = _answers(input_ids)
         named = torch.where(torch.tensor(right), answers, (answers + 1) % _SYMBOLS)
-        weights = scores.masked_fill(~seen, -torch.inf).softmax(-1).nan_to_num()
+        shown = scores.roll(1, dims=-1) if self.training else scores
+        if not self.shows_all:
+            shown = shown.masked_fill(~seen, -torch.inf)
+        weights = shown.softmax(-1).nan_to_num()
         logits = 2.5 * nn.functional.one_hot(named, _SYMBOLS)
         return self.weight * logits, self.weight * weights
 
@@ -102,12 +110,14 @@ def _answers(input_ids: Tensor) -> Tensor:
 
 
 def judge(answer: Answer) -> str:
-    model = KnownModel()
-    input_ids: Tensor = model.input_ids  # type: ignore[assignment]
-    value = tensor(answer(model, input_ids, _answers(input_ids), _COUNT), (2, _COUNT + 1))
-    wanted = _measured()
+    value, wanted = _asked(answer, KnownModel()), _measured()
     if not same(value, wanted):
-        explain(value, MISTAKES, model)
+        explain(value, MISTAKES, KnownModel())
+        if _is_right_if_weights_stay(answer):
+            raise Wrong(
+                "In yours the order of the places is taken anew, from a run in which some are "
+                "hidden: there these have the weight 0. Take it once, with everything visible."
+            )
         if bool((value > 1).any()) or bool((value < 0).any()):
             raise Wrong("An accuracy is a share, from 0 to 1; your result has numbers outside.")
         row, hidden = ((value - wanted).abs() > 1e-5).nonzero()[0].tolist()
@@ -117,10 +127,12 @@ def judge(answer: Answer) -> str:
                 "those whose largest logit is the answer."
             )
         which = ("largest", "smallest")[row]
+        places = f"place with the {which} weight"
+        if hidden > 1:
+            places = f"{hidden} places with the {which} weights"
         raise Wrong(
             f"With everything visible it is right. The first that differs is row {row}, with "
-            f"{hidden} hidden: in each sequence, its own {hidden} places with the {which} weights, "
-            "and no others."
+            f"{hidden} hidden: in each sequence, its own {places}, and nothing else."
         )
     return (
         "Now ask a trained model. What it can do without a place says what it needs; what it looks "
@@ -128,25 +140,39 @@ def judge(answer: Answer) -> str:
     )
 
 
-def _measured(
-    most: tuple[float, ...] = _MOST, least: tuple[float, ...] = _LEAST, less: float = 0.0
-) -> Tensor:
+def _asked(answer: Answer, model: KnownModel) -> Tensor:
+    ids: Tensor = model.input_ids  # type: ignore[assignment]
+    return tensor(answer(model, ids, _answers(ids), _COUNT), (2, _COUNT + 1))
+
+
+def _is_right_if_weights_stay(answer: Answer) -> bool:
+    try:
+        return same(_asked(answer, KnownModel(shows_all=True)), _measured())
+    except Wrong:
+        return False
+
+
+def _measured(most: tuple[float, ...] = _MOST, least: tuple[float, ...] = _LEAST) -> Tensor:
     """The two rows of accuracies; the shares are of 120 sequences exactly."""
-    shares = [[share - less for share in row[: _COUNT + 1]] for row in (most, least)]
+    shares = [row[: _COUNT + 1] for row in (most, least)]
     return torch.tensor(shares, dtype=torch.float64)
 
 
-def _same_places(model: KnownModel) -> Tensor:
-    """The places with the largest and smallest mean weight, hidden from all sequences alike."""
+def _looked_at(model: KnownModel, training: bool = False) -> Tensor:
+    """The weights with everything visible."""
+    return model.train(training)(model.input_ids)[1]
+
+
+def _run(model: KnownModel, weights: Tensor, training: bool = False) -> Tensor:
+    """The two rows for places in the order of these weights, [batch or 1, place]."""
     ids: Tensor = model.input_ids  # type: ignore[assignment]
-    model = model.eval()
-    order = model(ids)[1].mean(0).argsort(descending=True)
+    model = model.train(training)
+    order = weights.argsort(-1, descending=True).expand(_BATCH, -1)
     rows = []
-    for places in (order, order.flip(0)):
+    for places in (order, order.flip(-1)):
         for hidden in range(_COUNT + 1):
             seen = torch.ones(_BATCH, _PLACES, dtype=torch.bool)
-            seen[:, places[:hidden]] = False
-            named = model(ids, seen)[0].argmax(-1)
+            named = model(ids, seen.scatter(-1, places[:, :hidden], False))[0].argmax(-1)
             rows.append((named == _answers(ids)).double().mean())
     return torch.stack(rows).view(2, -1)
 
@@ -165,30 +191,45 @@ MISTAKES = (
     Mistake(
         "The model is still in training mode (dropout and the like are on): call `model.eval()` "
         "before you measure.",
-        lambda model: _measured(less=0.05),
+        lambda model: _run(model, _looked_at(model, training=True), training=True),
     ),
     Mistake(
-        "The two rows have changed places: first the places with the most weight, then those with "
-        "the least.",
+        "In yours the order of the places is taken before `model.eval()`: in training mode dropout "
+        "is on, and changes the weights, too.",
+        lambda model: _run(model, _looked_at(model, training=True)),
+    ),
+    Mistake(
+        "In yours the two rows have changed places: first the places with the most weight, then "
+        "those with the least.",
         lambda model: _measured(_LEAST, _MOST),
     ),
     Mistake(
-        "The mask is turned round: only the places that should be hidden are visible. `visible` is "
-        "True where the model may look.",
+        "In yours both rows hide the places with the least weight first: the first row begins with "
+        "the most (`descending=True`).",
+        lambda model: _measured(_LEAST, _LEAST),
+    ),
+    Mistake(
+        "In yours both rows hide the places with the most weight first: the second row begins with "
+        "the least.",
+        lambda model: _measured(_MOST, _MOST),
+    ),
+    Mistake(
+        "In yours the mask is turned round: only the places that should be hidden are visible. "
+        "`visible` is True where the model may look.",
         lambda model: _measured(_LEAST[::-1], _MOST[::-1]),
     ),
     Mistake(
-        "One place at a time is hidden: with k hidden, all of the first k are.",
+        "In yours one place at a time is hidden: with k hidden, all of the first k are.",
         lambda model: _measured((_MOST[0], *_ONE), (_LEAST[0], *_ONE[::-1])),
     ),
     Mistake(
-        "The second row begins with the first row's places still hidden: begin with a new mask, in "
-        "which all is visible.",
+        "In yours the second row begins with the first row's places still hidden: begin with a new "
+        "mask, in which all is visible.",
         lambda model: _measured(_MOST, _BOTH),
     ),
     Mistake(
-        "In the second row the same place is hidden again and again: a hidden place has the weight "
-        "0, the smallest. Take the order from the first call's weights.",
+        "In yours the second row hides the same place again and again: a hidden place has the "
+        "weight 0, the smallest. Take the order from the first call's weights.",
         lambda model: _measured(_MOST, (_LEAST[0], *[_LEAST[1]] * _COUNT)),
     ),
     Mistake(
@@ -197,13 +238,13 @@ MISTAKES = (
         lambda model: _measured(_MOST[:1] * (_COUNT + 1), _LEAST[:1] * (_COUNT + 1)),
     ),
     Mistake(
-        "The counting begins at 1 hidden place: the first accuracy is with none hidden.",
+        "In yours the counting begins at 1 hidden place: the first accuracy is with none hidden.",
         lambda model: _measured(_MOST[1:], _LEAST[1:]),
     ),
     Mistake(
-        "The same places are hidden from all sequences alike: each sequence looks elsewhere, so "
-        "sort the weights of each row.",
-        _same_places,
+        "In yours the same places are hidden from all sequences alike: each sequence looks "
+        "elsewhere, so sort the weights of each row.",
+        lambda model: _run(model, _looked_at(model).mean(0, keepdim=True)),
     ),
     Mistake(
         "These are percentages: an accuracy is a share, from 0 to 1.",

@@ -2,6 +2,7 @@
 
 import contextlib
 import math
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -21,19 +22,15 @@ def judge(answer: Answer) -> str:
         probe = _probe(seed, real, width)
         value = _finite(answer, probe)
         if not same(value, _right(*probe)):
-            explain(value, MISTAKES, *probe)
-            raise Wrong(
-                "The visible keys do not have the weights of a softmax over them alone. Print your "
-                "mask for one sequence: row i is True up to column i, and never at padding."
-            )
+            _explain(answer, value, probe)
+            raise Wrong(_what_is_right(value, _visible(real)))
         if bool((value[~_visible(real)] != 0).any()):
             raise Wrong(
                 "Hidden keys get weights that are tiny, and not 0: is a number such as −20 in the "
                 "place of −∞? Whatever stands there leaks a little."
             )
     _check_nowhere(answer)
-    for scores, hint in _HARD:
-        _check_hard(answer, torch.tensor(scores), hint)
+    _check_hard(answer)
     return (
         "Hidden means hidden: change a hidden key as you like, and no weight moves. That is how a "
         "model's mask is tested."
@@ -49,18 +46,54 @@ def _finite(answer: Answer, probe: Probe) -> Tensor:
         if "NaN" not in str(wrong):
             raise
         with contextlib.suppress(TypeError, ValueError, RuntimeError):  # a list of lists, say
-            explain(torch.as_tensor(result).detach().double().nan_to_num(), MISTAKES, *probe)
+            _explain(answer, _without_nan(result), probe)
         raise Wrong(
             "There is NaN in rows that do see a key: is −∞ multiplied by the mask? ∞ · 0 is NaN. "
             "Choose between score and −∞ instead of multiplying."
         ) from None
 
 
-def _check_nowhere(answer: Answer) -> None:
+def _without_nan(result: Any) -> Tensor:
+    return torch.as_tensor(result).detach().double().nan_to_num()
+
+
+def _explain(answer: Answer, value: Tensor, probe: Probe) -> None:
+    """Raise Wrong with the hint of a known mistake, if it is one."""
+    explain(value, MISTAKES, *probe)
+    if not same(value, _along_queries(*probe)):
+        return
+    # Behind a text, padding is in the future of all real queries: only in front of it can `real`
+    # along the queries alone be told from `real` along both.
+    q, k, real = _padded_in_front()
+    try:
+        in_front = _without_nan(answer(q, k, real))
+    except (Wrong, TypeError, ValueError, RuntimeError):
+        raise Wrong(_PADDING_GETS_ZEROS) from None
+    alone = same(in_front, _along_queries(q, k, real))
+    raise Wrong(_REAL_ALONG_QUERIES if alone else _PADDING_GETS_ZEROS)
+
+
+def _what_is_right(value: Tensor, visible: Tensor) -> str:
+    """The hint where no known mistake fits."""
+    if bool((value[~visible].abs() < 1e-6).all()) and bool((value[visible] > 0).all()):
+        return (
+            "The right keys are hidden; the visible ones do not have the weights of "
+            "softmax(q · k / √width). Look at the scores: the products, and their scale."
+        )
+    return (
+        "The visible keys do not have the weights of a softmax over them alone. Print your mask "
+        "for one sequence: row i is True up to column i, and never at padding."
+    )
+
+
+def _padded_in_front() -> Probe:
     """Padding in front: the first places see nothing; and a sequence that is all padding."""
-    real = torch.tensor([[False, False, True, True], [False] * 4, [True] * 4])
-    probe = _probe(5, real, 4)
-    empty = ~_visible(real).any(-1)
+    return _probe(5, torch.tensor([[False, False, True, True], [False] * 4, [True] * 4]), 4)
+
+
+def _check_nowhere(answer: Answer) -> None:
+    probe = _padded_in_front()
+    empty = ~_visible(probe[2]).any(-1)
     try:
         value = tensor(answer(*probe), (3, 4, 4))
     except Wrong as wrong:
@@ -68,7 +101,7 @@ def _check_nowhere(answer: Answer) -> None:
             raise
         raise Wrong(
             "Right where each query sees a key. With the padding in front, the first places see "
-            "none, and get NaN, the softmax of nothing but −∞: give them zeros."
+            "none, and get NaN, the softmax of nothing but −∞ (or 0/0): give them zeros."
         ) from None
     if same(value, _right(*probe)):
         return
@@ -85,12 +118,24 @@ def _check_nowhere(answer: Answer) -> None:
     raise Wrong("A query that sees no key should get zeros, and each other one its softmax.")
 
 
+_REAL_ALONG_QUERIES = (
+    "In yours `real` stands along the queries: it hides rows, and padding in front of a text is "
+    "still seen as a key. Which axis of [batch, query, key] should it follow?"
+)
+_PADDING_GETS_ZEROS = (
+    "In yours no padding query has a weight on any key. Padding behind a text still sees the "
+    "text's keys, and has its weights on them; only a query that sees no key gets zeros."
+)
+_EXP_FIRST = (
+    "In yours `exp` comes before the mask, with no maximum taken away: e³⁰⁰, of a hidden key, is "
+    "infinite, and ∞ · 0 is NaN. Hide before `exp`, and leave large scores to `softmax`."
+)
 # Scores of the last query, whose third key is padding, and what it says if they go wrong.
 _HARD = (
     (
         [1.0, 2.0, 300.0, 1.5],
-        "A hidden key with a score of 300 still spoils the others' weights (beside it, their "
-        "exponentials are 0): hide it before the softmax and before a maximum is taken.",
+        "In yours a hidden key with a score of 300 still spoils the others' weights: beside it, "
+        "the softmax gives them 0. Hide it before the softmax and before a maximum is taken.",
     ),
     (
         [1000.0, 1001.0, 300.0, 1000.5],
@@ -105,19 +150,26 @@ _HARD = (
 )
 
 
-def _check_hard(answer: Answer, scores: Tensor, hint: str) -> None:
+def _check_hard(answer: Answer) -> None:
+    good = [_is_right_for(answer, torch.tensor(scores)) for scores, _ in _HARD]
+    if not good[0] and not good[1]:
+        raise Wrong(_EXP_FIRST)
+    for fine, (_, hint) in zip(good, _HARD, strict=True):
+        if not fine:
+            raise Wrong(hint)
+
+
+def _is_right_for(answer: Answer, scores: Tensor) -> bool:
     """Q and K of width 4 whose scores, scaled, are these for every query, to the last digit."""
     q, k = torch.zeros(1, 4, 4), torch.zeros(1, 4, 4)
     q[..., 0], k[..., 0] = 2.0, scores
     probe = q, k, torch.tensor([[True, True, False, True]])
     try:
-        good = same(tensor(answer(*probe), (1, 4, 4)), _right(*probe))
+        return same(tensor(answer(*probe), (1, 4, 4)), _right(*probe))
     except Wrong as wrong:
         if "NaN" not in str(wrong) and "nfinit" not in str(wrong):
             raise
-        good = False
-    if not good:
-        raise Wrong(hint)
+        return False
 
 
 def _probe(seed: int, real: Tensor, width: int) -> Probe:
@@ -147,6 +199,10 @@ def _right(q: Tensor, k: Tensor, real: Tensor) -> Tensor:
     return _hide(_scaled(q, k), _visible(real))
 
 
+def _along_queries(q: Tensor, k: Tensor, real: Tensor) -> Tensor:
+    return _hide(_scaled(q, k), real[:, :, None] & _causal(real))
+
+
 # Each takes (Q, K, real).
 MISTAKES = (
     Mistake(
@@ -154,37 +210,37 @@ MISTAKES = (
         lambda q, k, real: _hide(q @ k.mT, _visible(real)),
     ),
     Mistake(
-        "The scores are divided by the width; divide by its square root.",
+        "In yours the scores are divided by the width; divide by its square root.",
         lambda q, k, real: _hide(q @ k.mT / q.shape[-1], _visible(real)),
+    ),
+    Mistake(
+        "In yours the scores are divided by the square root of the time: `shape[1]` is the time, "
+        "the width is the last axis.",
+        lambda q, k, real: _hide(q @ k.mT / math.sqrt(q.shape[1]), _visible(real)),
     ),
     Mistake(
         "Queries and keys have changed places: the axes are [batch, query, key].",
         lambda q, k, real: _hide(_scaled(k, q), _visible(real)),
     ),
     Mistake(
-        "The future is hidden, the padding is not: `real` has to hide keys as well.",
+        "In yours the future is hidden, the padding is not: `real` has to hide keys as well.",
         lambda q, k, real: _hide(_scaled(q, k), _causal(real)),
     ),
     Mistake(
-        "The padding is hidden, the future is not: query i may look at keys 0 to i.",
+        "In yours the padding is hidden, the future is not: query i may look at keys 0 to i.",
         lambda q, k, real: _hide(_scaled(q, k), real[:, None].expand(-1, real.shape[1], -1)),
     ),
     Mistake(
-        "A key is visible if it is real *or* not in the future: both must hold.",
+        "In yours a key is visible if it is real *or* not in the future: both must hold.",
         lambda q, k, real: _hide(_scaled(q, k), real[:, None] | _causal(real)),
     ),
     Mistake(
-        "Each query is hidden from itself: its own place is visible, too.",
+        "In yours each query is hidden from itself: it may see its own place, too.",
         lambda q, k, real: _hide(_scaled(q, k), real[:, None] & _causal(real).tril(-1)),
     ),
     Mistake(
-        "The triangle is the other one: here a query sees what comes later.",
+        "In yours the triangle is the other one: a query sees what comes later.",
         lambda q, k, real: _hide(_scaled(q, k), real[:, None] & _causal(real).T),
-    ),
-    Mistake(
-        "`real` stands along the queries: it hides rows, and the padding among the keys is still "
-        "seen. Which axis of [batch, query, key] should it follow?",
-        lambda q, k, real: _hide(_scaled(q, k), real[:, :, None] & _causal(real)),
     ),
     Mistake(
         "The mask is turned round: what may be seen is hidden.",
@@ -195,34 +251,34 @@ MISTAKES = (
         lambda q, k, real: _hide(_scaled(q, k), ~real[:, None] & _causal(real)),
     ),
     Mistake(
-        "A place is hidden from the whole batch if one sequence has padding there: each sequence "
-        "has a mask of its own.",
+        "In yours a place is hidden from the whole batch if one sequence has padding there: each "
+        "sequence needs a mask of its own.",
         lambda q, k, real: _hide(_scaled(q, k), real.all(0) & _causal(real)),
     ),
     Mistake(
-        "The mask comes after the softmax: the weights that are left do not sum to 1, since hidden "
-        "keys have taken their share.",
+        "In yours the mask comes after the softmax: the weights that are left do not sum to 1, "
+        "since hidden keys have taken their share.",
         lambda q, k, real: _scaled(q, k).softmax(-1) * _visible(real),
     ),
     Mistake(
-        "Hidden scores are set to 0. A score of 0 is a score like any other: e⁰ = 1.",
+        "In yours hidden scores are set to 0. A score of 0 is a score like any other: e⁰ = 1.",
         lambda q, k, real: (_scaled(q, k) * _visible(real)).softmax(-1),
     ),
     Mistake(
-        "The mask is added to the scores as 0 and 1: visible keys get a little more, and hidden "
-        "ones are still seen.",
+        "In yours the mask is added to the scores as 0 and 1: visible keys get a little more, and "
+        "hidden ones are still seen.",
         lambda q, k, real: (_scaled(q, k) + _visible(real)).softmax(-1),
     ),
     Mistake(
-        "Nothing is hidden.",
+        "In yours nothing is hidden.",
         lambda q, k, real: _scaled(q, k).softmax(-1),
     ),
     Mistake(
-        "The softmax runs over the queries: hide, then normalize each row, over the keys.",
+        "In yours the softmax runs over the queries: hide, then normalize each row, over the keys.",
         lambda q, k, real: _hide(_scaled(q, k), _visible(real), axis=-2),
     ),
     Mistake(
-        "Hidden keys are hidden, and the rest is not normalized: divide by the sum of the row.",
+        "In yours hidden keys get 0, and the rest is not normalized: divide by the sum of the row.",
         lambda q, k, real: _scaled(q, k).exp() * _visible(real),
     ),
 )
