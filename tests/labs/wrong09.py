@@ -14,7 +14,9 @@ from tests.labs.kit import WrongAnswer
 WRONG: list[WrongAnswer] = []
 
 
-def wrong(exercise: str, right: str, *answers: tuple[str, ...]) -> None:
+def wrong(
+    exercise: str, right: str, *answers: tuple[str, ...], into: list[WrongAnswer] = WRONG
+) -> None:
     """Add the answers that differ from a right one as the pairs (old, new) say."""
     for name, phrase, *pairs in answers:
         source = right
@@ -23,7 +25,7 @@ def wrong(exercise: str, right: str, *answers: tuple[str, ...]) -> None:
             source = source.replace(old, new)
         names = {"math": math, "np": np, "torch": torch, "nn": nn}
         exec(compile(source, f"<{name}>", "exec"), names)
-        WRONG.append(WrongAnswer(exercise, name, names["answer"], phrase))
+        into.append(WrongAnswer(exercise, name, names["answer"], phrase))
 
 
 # ------------------------------------------------------------------ 09.1 the schedule, backward
@@ -172,7 +174,7 @@ def answer(first, second):
     ),
     (
         "distance_angles",
-        "these are the angles",
+        "yours are the angles",
         "s2 * c1 - c2 * s1",
         "torch.atan2(s2, c2) - torch.atan2(s1, c1)",
         "c1 * c2 + s1 * s2",
@@ -195,7 +197,50 @@ def answer(first, second):
         "distance_sines_right",
         "are right; the cosines are not",
         "c1 * c2 + s1 * s2",
+        "c2 - c1",
+    ),
+    (
+        "distance_cosine_without_sign",
+        "the cosine is without its sign",
+        "c1 * c2 + s1 * s2",
         "(1 - (s2 * c1 - c2 * s1) ** 2).clamp(min=0).sqrt()",
+    ),
+    (
+        "distance_pairs_as_halves",
+        "first half of the entries is taken for the sines",
+        *("first[:, 0::2], first[:, 1::2]", "first.chunk(2, 1)"),
+        *("second[:, 0::2], second[:, 1::2]", "second.chunk(2, 1)"),
+        "return table",
+        "return torch.cat([table[:, 0::2], table[:, 1::2]], 1)",
+    ),
+    *(
+        (
+            f"distance_by_{inverse}",
+            f"the angles come from {told}",
+            "s2 * c1 - c2 * s1",
+            f"torch.sin(torch.{inverse}({of}2) - torch.{inverse}({of}1))",
+            "c1 * c2 + s1 * s2",
+            f"torch.cos(torch.{inverse}({of}2) - torch.{inverse}({of}1))",
+        )
+        for inverse, of, told in (("asin", "s", "`asin`"), ("acos", "c", "`acos`"))
+    ),
+    (
+        "distance_by_atan",
+        "from the quotient of sine and cosine",
+        "s2 * c1 - c2 * s1",
+        "torch.sin(torch.atan(s2 / c2) - torch.atan(s1 / c1))",
+        "c1 * c2 + s1 * s2",
+        "torch.cos(torch.atan(s2 / c2) - torch.atan(s1 / c1))",
+    ),
+    (
+        "distance_written_into_the_second",
+        "is written into `second`",
+        *(
+            "s2, c2 = second[:, 0::2], second[:, 1::2]",
+            "s2, c2 = second.clone().T.unflatten(0, (-1, 2)).unbind(1)\n    s2, c2 = s2.T, c2.T",
+        ),
+        "torch.zeros_like(first)",
+        "second",
     ),
     ("distance_cosines_right", "are right; the sines are not", "s2 * c1 - c2 * s1", "s2 - s1"),
     ("distance_first", "take one hand", "return table", "return first"),
@@ -228,6 +273,49 @@ wrong(
         "the softmax runs over the queries",
         "scores.softmax(-1)",
         "scores.softmax(2)",
+    ),
+    (
+        "heads_softmax_over_heads",
+        "the softmax runs over the heads",
+        "scores.softmax(-1)",
+        "scores.softmax(1)",
+    ),
+    ("heads_root_of_keys", "root of the number of keys", "size ** 0.5", "key.shape[1] ** 0.5"),
+    (
+        "heads_root_of_queries",
+        "root of the number of queries",
+        "size ** 0.5",
+        "query.shape[1] ** 0.5",
+    ),
+    ("heads_multiplied", "multiplied by the root of a head's width", "/ size", "* size"),
+    (
+        "heads_key_without_axis",
+        "in yours the key lacks an axis",
+        *("key[:, None]", "key", "k.transpose(2, 3)", "k.mT"),
+    ),
+    ("heads_value_without_axis", "in yours the value lacks an axis", "value[:, None]", "value"),
+    (
+        "heads_key_and_value_without_axis",
+        "key and value lack an axis",
+        *("key[:, None], value[:, None]", "key, value", "k.transpose(2, 3)", "k.mT"),
+    ),
+    (
+        "heads_nothing_with_axis",
+        "key, value and mask lack an axis",
+        *("key[:, None], value[:, None]", "key, value", "k.transpose(2, 3)", "k.mT"),
+        *("visible[:, None]", "visible"),
+    ),
+    (
+        "heads_joined_like_cards",
+        "results stand in turn",
+        "(weights @ v).transpose(1, 2)",
+        "(weights @ v).permute(0, 2, 3, 1)",
+    ),
+    (
+        "heads_batch_for_heads",
+        "is one axis taken for the other",
+        "weights @ v)",
+        "weights.transpose(0, 1) @ v)",
     ),
     ("heads_mask_turned_around", "the mask is turned around", "~visible", "visible"),
     ("heads_mask_zero", "is still a weight", "-math.inf", "0.0"),
@@ -319,9 +407,7 @@ wrong(
 
 # ------------------------------------------------------------------ 09.4 a decoder's layer
 
-wrong(
-    "09.4",
-    """
+LAYER = """
 def answer(x, memory, attention, cross_attention, feed_forward, norms, norm_first):
     norm1, norm2, norm3 = norms
     if norm_first:
@@ -331,7 +417,10 @@ def answer(x, memory, attention, cross_attention, feed_forward, norms, norm_firs
     y = norm1(x + attention(x))
     z = norm2(y + cross_attention(y, memory))
     return norm3(z + feed_forward(z))
-""",
+"""
+wrong(
+    "09.4",
+    LAYER,
     ("layer_exchanged", "pre- and post-norm have changed", "if norm_first", "if not norm_first"),
     ("layer_always_post", "both forms are post-norm", "if norm_first", "if False"),
     ("layer_always_pre", "both forms are pre-norm", "if norm_first", "if True"),
@@ -342,10 +431,33 @@ def answer(x, memory, attention, cross_attention, feed_forward, norms, norm_firs
     ),
     (
         "layer_norm_of_the_change",
-        "the norm is taken of the change alone",
+        "pre-norm is right, post-norm (`norm_first=false`) is not. in yours the norm is taken",
         *("norm1(x + attention(x))", "x + norm1(attention(x))"),
         *("norm2(y + cross_attention(y, memory))", "y + norm2(cross_attention(y, memory))"),
         *("norm3(z + feed_forward(z))", "z + norm3(feed_forward(z))"),
+    ),
+    (
+        "layer_norm_of_the_change_in_pre",
+        "post-norm is right, pre-norm (`norm_first=true`) is not. in yours the norm is taken",
+        *("x + attention(norm1(x))", "x + norm1(attention(x))"),
+        *("y + cross_attention(norm2(y), memory)", "y + norm2(cross_attention(y, memory))"),
+        *("z + feed_forward(norm3(z))", "z + norm3(feed_forward(z))"),
+    ),
+    (
+        "layer_norm_of_the_change_in_both",
+        "in yours the norm is taken of the change alone",
+        *("x + attention(norm1(x))", "x + norm1(attention(x))"),
+        *("y + cross_attention(norm2(y), memory)", "y + norm2(cross_attention(y, memory))"),
+        *("z + feed_forward(norm3(z))", "z + norm3(feed_forward(z))"),
+        *("norm1(x + attention(x))", "x + norm1(attention(x))"),
+        *("norm2(y + cross_attention(y, memory))", "y + norm2(cross_attention(y, memory))"),
+        *("norm3(z + feed_forward(z))", "z + norm3(feed_forward(z))"),
+    ),
+    (
+        "layer_norm_at_the_end",
+        "a norm is taken of what leaves the layer",
+        "return z + feed_forward(norm3(z))",
+        "return norm3(z + feed_forward(norm3(z)))",
     ),
     (
         "layer_adds_the_normed",
@@ -356,7 +468,7 @@ def answer(x, memory, attention, cross_attention, feed_forward, norms, norm_firs
     ),
     (
         "layer_norm_twice",
-        "a second norm stands behind",
+        "a second norm stands around each sum",
         *("x + attention(norm1(x))", "norm1(x + attention(norm1(x)))"),
         *("y + cross_attention(norm2(y), memory)", "norm2(y + cross_attention(norm2(y), memory))"),
         *("z + feed_forward(norm3(z))", "norm3(z + feed_forward(norm3(z)))"),
@@ -418,8 +530,14 @@ def answer(x, memory, attention, cross_attention, feed_forward, norms, norm_firs
         *("(norm2(y), memory)", "(norm2(y), norm2(y))", "(y, memory)", "(y, y)"),
     ),
     (
+        "layer_norms_the_memory_always",
+        "the memory is normed once more",
+        *("(norm2(y), memory)", "(norm2(y), norm2(memory))"),
+        *("(y, memory)", "(y, norm2(memory))"),
+    ),
+    (
         "layer_norms_the_memory",
-        "the memory is normed",
+        "pre-norm norms the memory",
         "(norm2(y), memory)",
         "(norm2(y), norm2(memory))",
     ),
@@ -493,7 +611,7 @@ wrong(
     ("beam_greedy", "this is greedy decoding", "candidates[:beams]", "candidates[:1]"),
     ("beam_not_pruned", "nothing is pruned", "candidates[:beams]", "candidates"),
     ("beam_sorted_upward", "the worst are kept", ", reverse=True", "", "max(", "min("),
-    ("beam_no_penalty", "there is no penalty", f" / {LP}", ""),
+    ("beam_no_penalty", "the penalty changes nothing", f" / {LP}", ""),
     (
         "beam_penalty_at_the_end",
         "at the very end alone",
@@ -508,8 +626,11 @@ wrong(
     ),
     ("beam_multiplies", "multiplied by the penalty", "/ ((5", "* ((5"),
     ("beam_penalty_of_n", "the penalty is n^α", LP, "max(1, len(it[0])) ** alpha"),
-    ("beam_without_alpha", "does not use `alpha`", " ** alpha", ""),
+    ("beam_without_alpha", "`alpha` does not act", " ** alpha", ""),
     ("beam_per_token", "divided by the number of tokens", LP, "max(1, len(it[0]))"),
+    ("beam_precedence", "only n is divided by 6", LP, "(5 + len(it[0]) / 6) ** alpha"),
+    ("beam_n_too_large", "n is larger by one", "5 + len(it[0])", "5 + len(it[0]) + 1"),
+    ("beam_n_too_small", "n is smaller by one", "5 + len(it[0])", "5 + len(it[0]) - 1"),
     (
         "beam_length_without_end",
         "n leaves the end out",
@@ -567,6 +688,33 @@ wrong(
         PICK,
         PICK + "        if beam[0][0][-1] == end:\n            break\n",
     ),
+    (
+        "beam_returns_the_first_end",
+        "the first target that ends is returned",
+        PICK,
+        PICK
+        + "        for y, _ in beam:\n            if y[-1] == end:\n                return y\n",
+    ),
+    (
+        "beam_best_of_the_ended",
+        "only targets that have ended are compared",
+        f"return {BEST}",
+        "return max([it for it in beam if it[0][-1] == end] or beam, key=score)[0]",
+    ),
+    ("beam_multiplies_steps", "log-probabilities are multiplied,", "total + step", "total * step"),
+    (
+        "beam_in_front",
+        "in front of the beginning",
+        "target + (token,)",
+        "(token,) + target",
+    ),
+    ("beam_end_is_0", "the same token ends every target", "[-1] == end", "[-1] == 0"),
+    (
+        "beam_starts_with_the_end",
+        "the search ends before it has begun",
+        "[((), 0.0)]",
+        "[((end,), 0.0)]",
+    ),
     ("beam_returns_the_last", "the last of the beam is returned", BEST, "min(beam, key=score)[0]"),
     (
         "beam_without_end",
@@ -617,6 +765,16 @@ wrong(
         "in grown if it[0][-1] == end",
         "in grown[:beams] if it[0][-1] == end",
     ),
+    (
+        "beam_leaves_places_open",
+        "from the next round on all places",
+        *("        ended +=", "        grown = grown[:beams]\n        ended +="),
+    ),
+    (
+        "beam_keeps_the_ended_for_good",
+        "keeps its place for good",
+        *("        ended +=", "        grown = grown[: beams - len(ended)]\n        ended +="),
+    ),
 )
 
 # ------------------------------------------------------------------ 09.6 beyond the trained length
@@ -653,6 +811,30 @@ wrong(
         "input_ids, targets = last",
     ),
     (
+        "lengths_from_the_fourth",
+        "the first three places are left out",
+        "right[targets != -100]",
+        "right[:, 3:]",
+    ),
+    (
+        "lengths_on_the_training_batch_at_its_length",
+        "in yours one column is measured",
+        "input_ids, targets = draw(length)",
+        "input_ids, targets = last if length == last[0].shape[1] else draw(length)",
+    ),
+    (
+        "lengths_training_again",
+        "in training mode again",
+        ".float().mean()\n",
+        ".float().mean()\n            model.train()\n",
+    ),
+    (
+        "lengths_as_a_dict",
+        "return a list of lists, or a tensor",
+        "    return table",
+        "    return dict(zip(settings, table.tolist(), strict=True))",
+    ),
+    (
         "lengths_last_place",
         "only the last place is looked at",
         "right[targets != -100]",
@@ -669,7 +851,7 @@ wrong(
     ("lengths_errors", "the share of wrong answers", "    return table", "    return 1 - table"),
     (
         "lengths_losses",
-        "the table holds losses",
+        "your table holds losses",
         "right[targets != -100].float().mean()",
         "nn.functional.cross_entropy(model(input_ids).flatten(0, 1), targets.flatten())",
     ),

@@ -21,7 +21,7 @@ check_layer = Exercise(
     "09.4", "A decoder's layer", minutes=15, difficulty=3, judge=f"{_HERE}.layer:judge"
 )
 check_beam = Exercise(
-    "09.5", "A beam with a penalty", minutes=25, difficulty=4, judge=f"{_HERE}.beam:judge"
+    "09.5", "A beam with a penalty", minutes=15, difficulty=3, judge=f"{_HERE}.beam:judge"
 )
 check_lengths = Exercise(
     "09.6",

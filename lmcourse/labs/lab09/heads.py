@@ -1,13 +1,13 @@
 """09.3 Heads that share one key and one value (Shazeer 2019, multi-query attention)."""
 
-import math
-from collections.abc import Callable
+from collections.abc import Sequence
 
 import torch
 from torch import Tensor
 
 from lmcourse.labs.answer import Answer
-from lmcourse.labs.values import Mistake, explain, same, tensor
+from lmcourse.labs.lab09.heads_slips import MISTAKES, Probe, right
+from lmcourse.labs.values import same, tensor
 from lmcourse.labs.verdict import Wrong
 
 # batch, query, key, width, heads. Equal sizes first: axes that are mixed up then run, and are told.
@@ -16,41 +16,79 @@ _TOLERANCE = 1e-4
 
 
 def judge(answer: Answer) -> str:
-    for seed, shape in enumerate(_SHAPES):
-        probe = _probe(seed, *shape)
-        value = _read(_call(answer, probe), (shape[0], shape[1], shape[3]))
-        if not same(value, _right(*probe), _TOLERANCE):
-            explain(value, MISTAKES, *probe, tolerance=_TOLERANCE)
-            raise Wrong(_where(answer))
+    probes = [_probe(seed, *shape) for seed, shape in enumerate(_SHAPES)]
+    values = [_call(answer, probe) for probe in probes]
+    wanted = [right(*probe) for probe in probes]
+    if not all(_agree(value, want) for value, want in zip(values, wanted, strict=True)):
+        _explain(values, probes, wanted)
+        raise next((it for it in values if isinstance(it, Wrong)), None) or Wrong(_where(answer))
     return (
         "A model that writes keeps the keys and values of all that it has read: of yours it keeps "
         "`heads` times fewer numbers than with keys of each head's own."
     )
 
 
-def _call(answer: Answer, probe: tuple[object, ...]) -> object:
+def _agree(value: Tensor | Wrong, want: Tensor) -> bool:
+    return not isinstance(value, Wrong) and same(value, want, _TOLERANCE)
+
+
+def _explain(
+    values: Sequence[Tensor | Wrong], probes: Sequence[Probe], wanted: Sequence[Tensor]
+) -> None:
+    """Raise the hint of the first mistake that gives all of these values, where both run.
+
+    All sizes are compared: in the first one all axes are equal, and so are mistakes that take one
+    for another.
+    """
+    runs = [run for run in zip(values, probes, wanted, strict=True) if isinstance(run[0], Tensor)]
+    for known in MISTAKES:
+        agreed, differs = True, False
+        for value, probe, want in runs:
+            try:
+                mistaken = known.compute(*probe)
+            except (IndexError, RuntimeError, ValueError):
+                continue  # this mistake cannot run on these sizes
+            agreed = agreed and _agree(value, mistaken)
+            differs = differs or not same(mistaken, want, _TOLERANCE)
+        if agreed and differs:
+            raise Wrong(known.hint)
+
+
+def _call(answer: Answer, probe: Probe) -> Tensor | Wrong:
+    """What the answer gives on this probe, or why it gives nothing."""
     try:
-        return answer(*probe)
+        return _read(answer, probe)
     except Wrong as wrong:
         if "view size is not compatible" in str(wrong):
-            raise Wrong(
+            return Wrong(
                 f"{wrong}\nBehind a transpose, `view` cannot join axes: use `reshape` or "
                 "`flatten`, once the axes to be joined stand side by side."
-            ) from None
-        raise
+            )
+        return wrong
 
 
-def _read(value: object, shape: tuple[int, ...]) -> Tensor:
+def _read(answer: Answer, probe: Probe) -> Tensor:
+    query, key, value, heads, visible = probe
     try:
-        return tensor(value, shape)
+        return tensor(answer(*probe), query.shape)
     except Wrong as wrong:
         if "contains NaN" not in str(wrong):
             raise
-        raise Wrong(
-            "Your result contains NaN: some query has no key left to look at, and `visible` leaves "
-            "each at least one. The scores are [batch, head, query, key], the mask is [batch, "
-            "query, key]: which axes meet which?"
-        ) from None
+    # Without a mask the same mistake may show as numbers.
+    everywhere = (query, key, value, heads, torch.ones_like(visible))
+    _explain([_seen(answer, everywhere)], [everywhere], [right(*everywhere)])
+    raise Wrong(
+        "Your result contains NaN: some query has no key left to look at, and `visible` leaves "
+        "each at least one. The scores are [batch, head, query, key], the mask is [batch, "
+        "query, key]: which axes meet which?"
+    )
+
+
+def _seen(answer: Answer, probe: Probe) -> Tensor | Wrong:
+    try:
+        return tensor(answer(*probe), probe[0].shape)
+    except Wrong as wrong:
+        return wrong
 
 
 def _where(answer: Answer) -> str:
@@ -69,18 +107,19 @@ def _where(answer: Answer) -> str:
             (query, key[..., :4], value[..., :4], 2, everywhere),
         ),
     ):
-        try:
-            found = tensor(answer(*probe), query.shape)
-        except Wrong:
-            return hint
-        if not same(found, _right(*probe), _TOLERANCE):
+        found = _seen(answer, probe)
+        if isinstance(found, Wrong):
+            return (
+                "Your function runs where there are as many sequences in the batch as heads, and "
+                f"not with {len(query)} sequences and {probe[3]} head{'s' * (probe[3] > 1)}: is "
+                f"one axis taken for the other?\n{found}"
+            )
+        if not same(found, right(*probe), _TOLERANCE):
             return hint
     return "Right for two heads with a mask of its own each, wrong for other sizes: is one fixed?"
 
 
-def _probe(
-    seed: int, batch: int, queries: int, keys: int, width: int, heads: int
-) -> tuple[Tensor, Tensor, Tensor, int, Tensor]:
+def _probe(seed: int, batch: int, queries: int, keys: int, width: int, heads: int) -> Probe:
     generator = torch.Generator().manual_seed(seed)
     sizes = ((queries, width), (keys, width // heads), (keys, width // heads))
     drawn = [1.5 * torch.randn(batch, *size, generator=generator) for size in sizes]
@@ -94,134 +133,3 @@ def _mask(queries: int, keys: int, generator: torch.Generator) -> Tensor:
         visible = torch.rand(queries, keys, generator=generator) < 0.6
         if bool(visible.any(0).all() and visible.any(1).all() and not visible.all(1).any()):
             return visible
-
-
-def _split(x: Tensor, heads: int) -> Tensor:
-    return x.unflatten(-1, (heads, -1)).transpose(1, 2)
-
-
-def _join(x: Tensor) -> Tensor:
-    return x.transpose(1, 2).flatten(2)
-
-
-def _hidden(scores: Tensor, visible: Tensor) -> Tensor:
-    return scores.masked_fill(~visible[:, None], -math.inf)
-
-
-def _attention(
-    query: Tensor,
-    key: Tensor,
-    value: Tensor,
-    heads: int,
-    visible: Tensor,
-    split: Callable[[Tensor, int], Tensor] = _split,
-    scale: Callable[[int, int], float] = lambda width, heads: (width / heads) ** -0.5,
-    mask: Callable[[Tensor, Tensor], Tensor] = _hidden,
-    weigh: Callable[[Tensor, Tensor], Tensor] = lambda scores, visible: scores.softmax(-1),
-    join: Callable[[Tensor], Tensor] = _join,
-) -> Tensor:
-    """Multi-query attention, with one piece changed: so does each mistake."""
-    q, k, v = split(query, heads), key[:, None], value[:, None]
-    scores = mask(q @ k.mT * scale(query.shape[-1], heads), visible)
-    return join(weigh(scores, visible) @ v)
-
-
-_right = _attention
-
-
-def _with(**piece: Callable[..., object]) -> Callable[..., Tensor]:
-    return lambda *probe: _attention(*probe, **piece)  # type: ignore[arg-type]
-
-
-def _one_softmax(query: Tensor, key: Tensor, value: Tensor, heads: int, visible: Tensor) -> Tensor:
-    """One head of the whole width, the shared key and value repeated to it."""
-    repeated = key.repeat(1, 1, heads), value.repeat(1, 1, heads)
-    return _attention(query, *repeated, 1, visible)
-
-
-# Each takes (query, key, value, heads, visible).
-MISTAKES = (
-    Mistake(
-        "The scores are divided by the root of the whole width: a head's queries, and the keys, "
-        "have width / heads numbers.",
-        _with(scale=lambda width, heads: width**-0.5),
-    ),
-    Mistake(
-        "The scores are not scaled: divide them by the root of a head's width.",
-        _with(scale=lambda width, heads: 1.0),
-    ),
-    Mistake(
-        "The scores are divided by a head's width; its root is asked for.",
-        _with(scale=lambda width, heads: heads / width),
-    ),
-    Mistake(
-        "The scores are divided by the root of the number of heads: it is the width of a head that "
-        "counts.",
-        _with(scale=lambda width, heads: heads**-0.5),
-    ),
-    Mistake(
-        "The softmax runs over the queries: over the keys, the last axis, each query's weights "
-        "sum to 1.",
-        _with(weigh=lambda scores, visible: scores.softmax(-2)),
-    ),
-    Mistake(
-        "The mask is turned around: `visible` is True where a query may look.",
-        _with(mask=lambda scores, visible: scores.masked_fill(visible[:, None], -math.inf)),
-    ),
-    Mistake(
-        "Hidden scores are set to 0, and e⁰ = 1 is still a weight: set them to −∞.",
-        _with(mask=lambda scores, visible: scores * visible[:, None]),
-    ),
-    Mistake(
-        "Weights are hidden after the softmax, so what is left does not sum to 1: hide the scores, "
-        "before it.",
-        _with(
-            mask=lambda scores, visible: scores,
-            weigh=lambda scores, visible: scores.softmax(-1) * visible[:, None],
-        ),
-    ),
-    Mistake(
-        "The mask lacks an axis for the heads, so that its batch is taken for them: the scores are "
-        "[batch, head, query, key], the mask is [batch, query, key].",
-        _with(mask=lambda scores, visible: scores.masked_fill(~visible, -math.inf)),
-    ),
-    Mistake(
-        "The mask is not used: every query looks everywhere.",
-        _with(mask=lambda scores, visible: scores),
-    ),
-    Mistake(
-        "One softmax serves all heads: their scores are added up (by a key that is repeated to the "
-        "whole width, say). Each head has scores of its own.",
-        _one_softmax,
-    ),
-    Mistake(
-        "The heads share out the width like cards, one number each in turn: head 0 has the first "
-        "width / heads numbers, head 1 the next.",
-        _with(
-            split=lambda x, heads: x.unflatten(-1, (-1, heads)).permute(0, 3, 1, 2),
-            join=lambda x: x.permute(0, 2, 3, 1).flatten(2),
-        ),
-    ),
-    Mistake(
-        "The width is split by a `view` that cuts across the tokens, and joined in the same way: "
-        "first make the axes [batch, time, head, …], then move the head forward.",
-        _with(
-            split=lambda x, heads: x.reshape(len(x), heads, x.shape[1], -1),
-            join=lambda x: x.reshape(len(x), x.shape[2], -1),
-        ),
-    ),
-    Mistake(
-        "The width is split by a `view` that cuts across the tokens: first make the axes [batch, "
-        "time, head, …], then move the head forward.",
-        _with(split=lambda x, heads: x.reshape(len(x), heads, x.shape[1], -1)),
-    ),
-    Mistake(
-        "The heads are split rightly, and joined while [batch, head, query, …] still stands in "
-        "that order: first move the head behind the query.",
-        _with(join=lambda x: x.reshape(len(x), x.shape[2], -1)),
-    ),
-    Mistake(
-        "The heads' results stand in the opposite order.",
-        _with(join=lambda x: _join(x.flip(1))),
-    ),
-)

@@ -18,7 +18,7 @@ _PLACES = 200
 def judge(answer: Answer) -> str:
     for seed, (pairs, width) in enumerate(_SHAPES):
         first, second, p, q = _probe(seed, pairs, width)
-        value = _read(answer(first, second), pairs, width)
+        value = _read(_call(answer, first, second), pairs, width)
         wanted = _right(first, second, p, q)
         if not same(value, wanted, _TOLERANCE):
             explain(value, MISTAKES, first, second, p, q, tolerance=_TOLERANCE)
@@ -36,6 +36,20 @@ def _probe(seed: int, pairs: int, width: int) -> tuple[Tensor, Tensor, Tensor, T
     q = torch.where(p == q, q + 5, q)
     table = sinusoids(_PLACES + 5, width)
     return table[p], table[q], p, q
+
+
+def _call(answer: Answer, first: Tensor, second: Tensor) -> object:
+    try:
+        return answer(first, second)
+    except Wrong as wrong:
+        if "in place" not in str(wrong):
+            raise
+        changed = "first" if "`first`" in str(wrong) else "second"
+        raise Wrong(
+            f"In yours the result is written into `{changed}`, which its owner still needs: make "
+            f"a table of your own first, such as `torch.zeros_like({changed})`. (A slice such as "
+            f"`{changed}[:, 0::2]` is no copy.)"
+        ) from None
 
 
 def _read(given: object, pairs: int, width: int) -> Tensor:
@@ -106,54 +120,105 @@ def _angles_themselves(s1: Tensor, c1: Tensor, s2: Tensor, c2: Tensor) -> tuple[
     return angle, angle
 
 
+def _halved(joined: bool) -> Callable[[Tensor, Tensor, Tensor, Tensor], Tensor]:
+    """The first half of the entries is taken for the sines, the second for the cosines."""
+
+    def table(first: Tensor, second: Tensor, p: Tensor, q: Tensor) -> Tensor:
+        (s1, c1), (s2, c2) = (x.chunk(2, 1) for x in (first, second))
+        pair = s2 * c1 - c2 * s1, c1 * c2 + s1 * s2
+        return torch.cat(pair, 1) if joined else torch.stack(pair, -1).flatten(1)
+
+    return table
+
+
+def _from_angles(
+    angle: Callable[[Tensor, Tensor], Tensor],
+) -> Callable[[Tensor, Tensor, Tensor, Tensor], Tensor]:
+    """The difference of two angles, each by a rule from its sine and cosine."""
+
+    def rule(s1: Tensor, c1: Tensor, s2: Tensor, c2: Tensor) -> tuple[Tensor, Tensor]:
+        between = angle(s2, c2) - angle(s1, c1)
+        return between.sin(), between.cos()
+
+    return _hands(rule)
+
+
+_HALVES = (
+    "In yours the first half of the entries is taken for the sines, the second for the cosines: "
+    "they stand in turn, sin, cos, sin, cos, …, as `[:, 0::2]` and `[:, 1::2]`."
+)
+
 # Each takes (first, second, p, q).
 MISTAKES = (
     Mistake(
-        "The sign of the sines is turned around: that is the way from the second place to the "
-        "first.",
+        "In yours the sign of the sines is turned around: that is the way from the second place to "
+        "the first.",
         lambda first, second, p, q: _right(second, first, q, p),
     ),
     Mistake(
-        "That is the encoding of the sum of the two places: turn the first hand *back*.",
+        "Yours is the encoding of the sum of the two places: turn the first hand *back*.",
         lambda first, second, p, q: _encoded(p + q, first.shape[1]),
     ),
     Mistake(
-        "The encodings are subtracted: the difference of two sines is not the sine of the "
+        "In yours the encodings are subtracted: the difference of two sines is not the sine of the "
         "difference.",
         lambda first, second, p, q: second - first,
     ),
     Mistake(
-        "The encodings are multiplied entry by entry: sine and cosine of the difference need "
-        "products of a sine with a cosine, too.",
+        "In yours the encodings are multiplied entry by entry: sine and cosine of the difference "
+        "need products of a sine with a cosine, too.",
         lambda first, second, p, q: first * second,
     ),
     Mistake(
-        "All sines stand first, then all cosines: they stand side by side, as in what came in.",
+        "In yours all sines stand first, then all cosines: let them stand side by side, as in what "
+        "came in.",
         _halves,
     ),
+    Mistake(_HALVES, _halved(joined=True)),
+    Mistake(_HALVES, _halved(joined=False)),
     Mistake(
-        "The cosine stands first in each pair: entry 2i is the sine.",
+        "In yours the cosine stands first in each pair: entry 2i is the sine.",
         _hands(lambda s1, c1, s2, c2: (c1 * c2 + s1 * s2, s2 * c1 - c2 * s1)),
     ),
     Mistake(
-        "The two products of the sine are added: that is the sine of the sum.",
+        "In yours the two products of the sine are added: that is the sine of the sum.",
         _hands(lambda s1, c1, s2, c2: (s2 * c1 + c2 * s1, c1 * c2 + s1 * s2)),
     ),
     Mistake(
-        "The two products of the cosine are subtracted: that is the cosine of the sum.",
+        "In yours the two products of the cosine are subtracted: that is the cosine of the sum.",
         _hands(lambda s1, c1, s2, c2: (s2 * c1 - c2 * s1, c1 * c2 - s1 * s2)),
     ),
     Mistake(
-        "The sine is without its sign, as the root of 1 − cos² gives it: it would be the same to "
-        "the left and to the right.",
+        "In yours the sine is without its sign, as the root of 1 − cos² gives it: it would be the "
+        "same to the left and to the right.",
         _hands(lambda s1, c1, s2, c2: ((s2 * c1 - c2 * s1).abs(), c1 * c2 + s1 * s2)),
     ),
     Mistake(
-        "These are the angles between the hands: their sine and cosine are still to be taken.",
+        "In yours the cosine is without its sign, as the root of 1 − sin² gives it: it is negative "
+        "where the hands are more than a quarter turn apart.",
+        _hands(lambda s1, c1, s2, c2: (s2 * c1 - c2 * s1, (c1 * c2 + s1 * s2).abs())),
+    ),
+    Mistake(
+        "In yours the angles come from `asin`, which knows half of the clock only: an angle that "
+        "the sine alone gives may be another one with the same sine.",
+        _from_angles(lambda s, c: s.clamp(-1, 1).asin()),
+    ),
+    Mistake(
+        "In yours the angles come from `acos`, which knows half of the clock only: an angle that "
+        "the cosine alone gives may be another one with the same cosine.",
+        _from_angles(lambda s, c: c.clamp(-1, 1).acos()),
+    ),
+    Mistake(
+        "In yours the angles come from the quotient of sine and cosine, by `atan`, which knows "
+        "half of the clock only: where both change their sign it stays the same.",
+        _from_angles(lambda s, c: (s / c).atan()),
+    ),
+    Mistake(
+        "Yours are the angles between the hands: their sine and cosine are still to be taken.",
         _hands(_angles_themselves),
     ),
     Mistake(
-        "The cosines alone are there, twice: the encoding has the sine at entry 2i.",
+        "In yours the cosines alone are there, twice: the encoding has the sine at entry 2i.",
         _hands(lambda s1, c1, s2, c2: (c1 * c2 + s1 * s2,) * 2),
     ),
 )

@@ -72,55 +72,56 @@ def _mistake(hint: str, steps: Callable[[float, int, int], Pair]) -> Mistake:
 
 MISTAKES = (
     _mistake(
-        "The two have changed places: the step on the way up comes first.",
+        "In yours the two have changed places: the step on the way up comes first.",
         lambda r, d, w: _right(r, d, w)[::-1],
     ),
     _mistake(
-        "The width is missing: it lowers the rate at every step, so it moves both.",
+        "In yours the width is missing: it lowers the rate at every step, so it moves both.",
         lambda r, d, w: _right(r, 1, w),
     ),
     _mistake(
-        "The width acts the wrong way round: the factor in the equation is d^(−1/2), and to the "
-        "other side it goes as d^(1/2).",
+        "In yours the width acts the wrong way round: the factor in the equation is d^(−1/2), and "
+        "to the other side it goes as d^(1/2).",
         lambda r, d, w: (r * d**-0.5 * w**1.5, d / r**2),
     ),
     _mistake(
-        "On the way down the rate is not squared: from r = (d s)^(−1/2) follows r² = 1 / (d s).",
+        "In yours the rate is not squared on the way down: from r = (d s)^(−1/2) follows r² = 1 / "
+        "(d s).",
         lambda r, d, w: (_right(r, d, w)[0], 1 / (r * d**0.5)),
     ),
     _mistake(
-        "On the way down the root is taken where the square is needed: s^(−1/2) = y gives "
-        "s = y^(−2).",
+        "In yours the root is taken on the way down, where the square is needed: s^(−1/2) = y "
+        "gives s = y^(−2).",
         lambda r, d, w: (_right(r, d, w)[0], (r * d**0.5) ** -0.5),
     ),
     _mistake(
-        "On the way up W^(−3/2) stays as it is: on the other side of the equation it becomes "
-        "W^(3/2).",
+        "In yours W^(−3/2) stays as it is on the way up: on the other side of the equation it "
+        "becomes W^(3/2).",
         lambda r, d, w: (r * d**0.5 * w**-1.5, _right(r, d, w)[1]),
     ),
     _mistake(
-        "On the way up the power of W is 1/2; the equation has W^(−3/2).",
+        "In yours the power of W is 1/2 on the way up; the equation has W^(−3/2).",
         lambda r, d, w: (r * d**0.5 * w**0.5, _right(r, d, w)[1]),
     ),
     _mistake(
-        "Both are the step on the way up.",
+        "In yours both are the step on the way up.",
         lambda r, d, w: (_right(r, d, w)[0],) * 2,
     ),
     _mistake(
-        "Both are the step on the way down.",
+        "In yours both are the step on the way down.",
         lambda r, d, w: (_right(r, d, w)[1],) * 2,
     ),
     _mistake(
-        "The step on the way down is counted from the end of the warm-up, or W is added: s in "
-        "s^(−1/2) counts from the first step of all.",
+        "In yours the step on the way down is counted from the end of the warm-up, or W is added: "
+        "s in s^(−1/2) counts from the first step of all.",
         lambda r, d, w: (_right(r, d, w)[0], w + _right(r, d, w)[1]),
     ),
     _mistake(
-        "The rate is taken as a share of the peak: it is the rate itself.",
+        "In yours the rate is taken as a share of the peak: it is the rate itself.",
         lambda r, d, w: (r * w, w / r**2),
     ),
     _mistake(
-        "The steps are rounded: return them as they come out, as real numbers.",
+        "In yours the steps are rounded: return them as they come out, as real numbers.",
         lambda r, d, w: (float(round(_right(r, d, w)[0])), float(round(_right(r, d, w)[1]))),
     ),
 )
