@@ -52,12 +52,14 @@ def exactly_by_a_threshold(chance, maskable, rate):
 
 
 @right("10.3")
-def gradient_by_autograd(logits, labels):
-    logits = logits.clone().requires_grad_()
-    if (labels != -100).any():
-        F.cross_entropy(logits.flatten(0, 1), labels.flatten()).backward()
-        return logits.grad
-    return torch.zeros_like(logits)
+def gradient_by_indices(logits, labels):
+    rows, places = (labels >= 0).nonzero(as_tuple=True)
+    result = torch.zeros_like(logits)
+    if len(rows):
+        p = F.softmax(logits[rows, places], dim=-1)
+        p[torch.arange(len(rows)), labels[rows, places]] -= 1
+        result[rows, places] = p / len(rows)
+    return result
 
 
 @right("10.3")
@@ -65,7 +67,8 @@ def gradient_place_by_place(logits, labels):
     result = torch.zeros_like(logits)
     asked = (labels != -100).nonzero().tolist()
     for b, t in asked:
-        result[b, t] = logits[b, t].exp() / logits[b, t].exp().sum() / len(asked)
+        powers = (logits[b, t] - logits[b, t].max()).exp()
+        result[b, t] = powers / powers.sum() / len(asked)
         result[b, t, labels[b, t]] -= 1 / len(asked)
     return result
 

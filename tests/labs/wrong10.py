@@ -37,6 +37,27 @@ def words_go_on(selected, words):
     return result
 
 
+def words_in_steps(selected, words, steps):
+    result = selected.clone()
+    for _ in range(steps):
+        before = result.clone()
+        for i in range(1, len(words)):
+            if words[i] == words[i - 1] >= 0:
+                result[i] |= before[i - 1]
+                result[i - 1] |= before[i]
+    return result
+
+
+@wrong("10.1", "right beside a selected one")
+def words_one_step(selected, words):
+    return words_in_steps(selected, words, 1)
+
+
+@wrong("10.1", "up to two places away")
+def words_two_steps(selected, words):
+    return words_in_steps(selected, words, 2)
+
+
 @wrong("10.1", "neighbors are added")
 def words_and_neighbors(selected, words):
     result = selected.clone()
@@ -108,6 +129,23 @@ def exactly_place_by_place(chance, maskable, rate):
 @wrong("10.2", "among the selected")
 def exactly_with_special(chance, maskable, rate):
     return smallest(chance, (maskable.sum(1) * rate).round().clamp(min=1))
+
+
+@wrong("10.2", "first ones behind [cls]")
+def exactly_from_the_start(chance, maskable, rate):
+    result = torch.zeros_like(maskable)
+    for row, n in enumerate(maskable.sum(1).tolist()):
+        if n:
+            order = chance[row, 1 : 1 + n].argsort()
+            result[row, 1 + order[: max(1, round(rate * n))]] = True
+    return result
+
+
+@wrong("10.2", "must not end the work")
+def exactly_stops_at_nothing(chance, maskable, rate):
+    if not maskable.any(dim=1).all():
+        return torch.zeros_like(maskable)
+    return raced(chance, maskable, (maskable.sum(1) * rate).round().clamp(min=1))
 
 
 @wrong("10.2", "too few are left")
@@ -204,6 +242,26 @@ def gradient_of_label_zero(logits, labels):
     return (logits.softmax(-1) - truth) / (labels != -100).sum()
 
 
+@wrong("10.3", "taken for no question")
+def gradient_positive_labels(logits, labels):
+    return differences(logits, labels.masked_fill(labels <= 0, -100)) / (labels > 0).sum()
+
+
+@wrong("10.3", "logits of ±1000")
+def gradient_overflows(logits, labels):
+    chosen = labels != -100
+    p = logits.exp() / logits.exp().sum(-1, keepdim=True)
+    truth = F.one_hot(labels.clamp(min=0), logits.shape[-1])
+    return torch.where(chosen[..., None], p - truth, 0.0) / chosen.sum().clamp(min=1)
+
+
+@wrong("10.3", "autograd computed it")
+def gradient_by_autograd(logits, labels):
+    logits = logits.clone().requires_grad_()
+    F.cross_entropy(logits.flatten(0, 1), labels.flatten()).backward()
+    return logits.grad
+
+
 @wrong("10.3", "size of the vocabulary")
 def gradient_by_vocabulary(logits, labels):
     return differences(logits, labels) / (labels != -100).sum() / logits.shape[-1]
@@ -290,6 +348,17 @@ def fill_in_the_first_order(answer, ids, mask_id):
     return ids
 
 
+@wrong("10.4", "that has no holes")
+def fill_first_and_ask_then(answer, ids, mask_id):
+    ids = ids.clone()
+    while True:
+        p = answer(ids)
+        place = p.amax(-1).masked_fill(ids != mask_id, -1.0).argmax()
+        ids[place] = p[place].argmax()
+        if not (ids == mask_id).any():
+            return ids
+
+
 @wrong("10.4", "come out changed")
 def fill_everything(answer, ids, mask_id):
     return (answer(ids).argmax(-1) + 1) % 5
@@ -326,6 +395,26 @@ def windows_first_row(answer, tokens, place, target, widths):
 @wrong("10.5", "exactly `width` away")
 def windows_too_narrow(answer, tokens, place, target, widths):
     return losses(answer, tokens, place, target, widths, lambda d, w: d == 0 or abs(d) >= w)
+
+
+@wrong("10.5", "ends before b")
+def windows_half_open(answer, tokens, place, target, widths):
+    found = []
+    for width in widths:
+        visible = set(range(place - width, place + width)) - {place}
+        hidden = [place, *(i for i in range(len(tokens)) if i not in visible | {place})]
+        found.append(-answer(tokens, hidden)[0, target].log())
+    return found
+
+
+@wrong("10.5", "cut to the window")
+def windows_cut(answer, tokens, place, target, widths):
+    found = []
+    for width in widths:
+        start = max(0, place - width)
+        part = tokens[start : place + width + 1]
+        found.append(-answer(part, [place - start])[0, target].log())
+    return found
 
 
 @wrong("10.5", "to the right stays visible")

@@ -35,10 +35,16 @@ def judge(answer: Answer) -> str:
                 "numbers in `chance`, among the maskable ones."
             )
     probe = _probe(7, 6, (4, 0), 0.3)
-    if not same(tensor(answer(*probe), (2, 6)), _right(*probe)):
+    value = tensor(answer(*probe), (2, 6))
+    if bool(value[1].any()):
         raise Wrong(
             "A text without a maskable place (all special tokens and padding) gets one "
             "nevertheless: there is nothing to select."
+        )
+    if not same(value, _right(*probe)):
+        raise Wrong(
+            "Beside a text without a maskable place, another text's selection comes out wrong: "
+            "each row is by itself, and an empty one must not end the work."
         )
     return (
         "Each text asks as many questions as it has room for. Drawn place by place, a short text "
@@ -49,9 +55,15 @@ def judge(answer: Answer) -> str:
 def _probe(seed: int, time: int, lengths: tuple[int, ...], rate: float) -> Probe:
     generator = torch.Generator().manual_seed(10 + seed)
     chance = torch.rand(len(lengths), time, generator=generator, dtype=torch.float64)
-    place = torch.arange(time)
-    ends = torch.tensor(lengths)[:, None]
-    return chance, (place >= 1) & (place <= ends), rate  # place 0 is [CLS]
+    maskable = torch.zeros(len(lengths), time, dtype=torch.bool)
+    for row, length in enumerate(lengths):
+        # Place 0 is [CLS]; the second of three rows has its padding in front, the third one two
+        # texts, with [SEP] between them.
+        start = time - length if row % 3 == 1 else 1
+        maskable[row, start : start + length] = True
+        if row % 3 == 2:
+            maskable[row, [length // 2 + 1, length + 1]] = torch.tensor([False, True])
+    return chance, maskable, rate
 
 
 def _smallest(chance: Tensor, maskable: Tensor, counts: Tensor) -> Tensor:
@@ -73,6 +85,13 @@ def _by_all(chance: Tensor, maskable: Tensor, rate: float) -> Tensor:
     return _smallest(chance, maskable, count)
 
 
+def _from_the_start(chance: Tensor, maskable: Tensor, rate: float) -> Tensor:
+    """As if the maskable places were always 1 … n."""
+    place = torch.arange(chance.shape[1])
+    first = (place >= 1) & (place <= maskable.sum(1)[:, None])
+    return _smallest(chance, first, _counts(maskable, rate))
+
+
 def _at_once(chance: Tensor, maskable: Tensor, rate: float) -> Tensor:
     """The smallest of the whole batch."""
     count = int(_counts(maskable, rate).sum())
@@ -83,6 +102,12 @@ def _at_once(chance: Tensor, maskable: Tensor, rate: float) -> Tensor:
 # Each takes (chance, maskable, rate).
 MISTAKES = (
     Mistake(
+        "A short text asks nothing: one place at least.",
+        lambda chance, maskable, rate: _smallest(
+            chance, maskable, (maskable.sum(1) * rate).round()
+        ),
+    ),
+    Mistake(
         "Each place is drawn by itself: `chance < rate` gives so many on average only.",
         lambda chance, maskable, rate: (chance < rate) & maskable,
     ),
@@ -92,6 +117,11 @@ MISTAKES = (
         lambda chance, maskable, rate: _smallest(
             chance, torch.ones_like(maskable), _counts(maskable, rate)
         ),
+    ),
+    Mistake(
+        "The maskable places are taken for the first ones behind [CLS]. Padding may stand in "
+        "front, and [SEP] in the middle: ask `maskable` where they are.",
+        _from_the_start,
     ),
     Mistake(
         "Where the smallest numbers stand at special tokens or padding, too few are left: put the "
@@ -118,12 +148,6 @@ MISTAKES = (
         "The count is rounded up: round to the nearest whole number.",
         lambda chance, maskable, rate: _smallest(
             chance, maskable, (maskable.sum(1) * rate).ceil().clamp(min=1)
-        ),
-    ),
-    Mistake(
-        "A short text asks nothing: one place at least.",
-        lambda chance, maskable, rate: _smallest(
-            chance, maskable, (maskable.sum(1) * rate).round()
         ),
     ),
     Mistake(

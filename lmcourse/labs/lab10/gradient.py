@@ -6,6 +6,7 @@ import torch
 from torch import Tensor
 
 from lmcourse.labs.answer import Answer
+from lmcourse.labs.guards import watched_autograd
 from lmcourse.labs.values import Mistake, explain, multiple, same, tensor
 from lmcourse.labs.verdict import Wrong
 
@@ -15,7 +16,13 @@ _IGNORED = -100
 def judge(answer: Answer) -> str:
     for seed, (batch, time, vocab) in enumerate(((2, 5, 4), (3, 4, 7))):
         probe = _probe(seed, batch, time, vocab)
-        value = tensor(answer(*probe), probe[0].shape)
+        with watched_autograd() as seen:
+            value = tensor(answer(*probe), probe[0].shape)
+        if seen:
+            raise Wrong(
+                "Autograd computed it. You know now what has to come out: write the formula, "
+                "which needs no `backward`."
+            )
         if not same(value, _right(*probe)):
             explain(value, MISTAKES, *probe)
             if multiple(value, _right(*probe)) is not None:
@@ -29,14 +36,13 @@ def judge(answer: Answer) -> str:
                 "At the selected places it differs. For one place, what is the derivative of "
                 "−log softmax(z)_y by z_j, for j = y and for j ≠ y?"
             )
-    probe = (_probe(4, 2, 3, 5)[0], torch.full((2, 3), _IGNORED))
-    try:
-        nothing = same(tensor(answer(*probe), (2, 3, 5)), torch.zeros(2, 3, 5))
-    except Wrong as wrong:
-        if "NaN" not in str(wrong) and "ZeroDivision" not in str(wrong):
-            raise
-        nothing = False
-    if not nothing:
+    logits, labels = _probe(4, 2, 3, 5)
+    if not _as_it_should(answer, 1000 * logits.sign(), labels):
+        raise Wrong(
+            "Right for small logits. With logits of ±1000 it is not: eˣ is then beyond all "
+            "floats. PyTorch's softmax subtracts the largest logit first, which changes nothing."
+        )
+    if not _as_it_should(answer, logits, torch.full((2, 3), _IGNORED)):
         raise Wrong("Right where something is asked. In a batch that asks nothing it should be 0.")
     return (
         "What the model says, less what is true, at the places that are asked for. At the others "
@@ -44,10 +50,21 @@ def judge(answer: Answer) -> str:
     )
 
 
+def _as_it_should(answer: Answer, logits: Tensor, labels: Tensor) -> bool:
+    """Whether the answer is right here; one that cannot be computed is wrong."""
+    try:
+        return same(tensor(answer(logits, labels), logits.shape), _right(logits, labels))
+    except Wrong as wrong:
+        if not any(word in str(wrong) for word in ("NaN", "inf", "ZeroDivision", "Overflow")):
+            raise
+        return False
+
+
 def _probe(seed: int, batch: int, time: int, vocab: int) -> tuple[Tensor, Tensor]:
     generator = torch.Generator().manual_seed(seed)
     logits = 1.5 * torch.randn(batch, time, vocab, generator=generator, dtype=torch.float64)
-    labels = torch.randint(1, vocab, (batch, time), generator=generator)
+    labels = torch.randint(0, vocab, (batch, time), generator=generator)
+    labels[0, 0] = 0  # a token like any other
     labels[0, 1:] = _IGNORED  # the rows have different numbers of questions
     labels[1, 0] = _IGNORED
     return logits, labels
@@ -99,6 +116,10 @@ MISTAKES = (
     Mistake(
         "The places with the label −100 are taken for places with the label 0.",
         _clamped,
+    ),
+    Mistake(
+        "The token with the number 0 is taken for no question: only −100 means that.",
+        lambda logits, labels: _right(logits, labels.masked_fill(labels == 0, _IGNORED)),
     ),
     Mistake(
         "Divided by the size of the vocabulary as well: the softmax has taken care of that.",

@@ -1,5 +1,6 @@
 """10.5 How much context: a hole's loss when all beyond a distance is hidden as well."""
 
+import zlib
 from collections.abc import Callable, Sequence
 
 import torch
@@ -16,7 +17,7 @@ Probe = tuple["KnownAnswer", list[str], int, int, tuple[int, ...]]
 
 
 class KnownAnswer:
-    """Distributions that depend on what is hidden, and on nothing else that a student could see."""
+    """Distributions that depend on the text, and on what of it is hidden."""
 
     def __call__(self, tokens: Sequence[str], hidden: Sequence[int]) -> Tensor:
         """One row for each hidden position, in their order: [hidden, word]."""
@@ -25,7 +26,8 @@ class KnownAnswer:
             raise ValueError(
                 f"`hidden` are different positions from 0 to {len(tokens) - 1}; it is {places}"
             )
-        generator = torch.Generator().manual_seed(sum(2**i for i in places))
+        text = " ".join("▁" if i in places else word for i, word in enumerate(tokens))
+        generator = torch.Generator().manual_seed(zlib.crc32(text.encode()))
         table = torch.randn(len(tokens), _WORDS, generator=generator, dtype=torch.float64)
         return (2 * table).softmax(-1)[places]
 
@@ -77,6 +79,19 @@ def _far(i: int, place: int, width: int) -> bool:
 
 _right = _losses(_far)
 
+
+def _cut(
+    ask: KnownAnswer, tokens: list[str], place: int, target: int, widths: Sequence[int]
+) -> Tensor:
+    """The text is cut to the window in place of being hidden outside it."""
+    starts = [max(0, place - width) for width in widths]
+    found = [
+        ask(tokens[start : place + width + 1], [place - start])[0, target]
+        for start, width in zip(starts, widths, strict=True)
+    ]
+    return -torch.stack(found).log()
+
+
 # Each takes (answer, tokens, place, target, widths).
 MISTAKES = (
     Mistake(
@@ -87,6 +102,15 @@ MISTAKES = (
     Mistake(
         "Positions exactly `width` away are hidden, too: they are the last that stay visible.",
         _losses(lambda i, place, width: i == place or abs(i - place) >= width),
+    ),
+    Mistake(
+        "The last visible position on the right is missing: `range(a, b)` ends before b.",
+        _losses(lambda i, place, width: i == place or i - place >= width or place - i > width),
+    ),
+    Mistake(
+        "The text is cut to the window: pass all of it, and hide what is outside. A text that ends "
+        "there is another one.",
+        _cut,
     ),
     Mistake(
         "What stands to the right stays visible at any distance: the window has two sides.",

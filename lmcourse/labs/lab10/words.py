@@ -12,6 +12,7 @@ _PROBES = (
     ((-1, 1, 3, 2, 1, 2, -1), (3, 8)),
     ((-1, 2, 2, 1, 4, 3, -1, 1, 3, -1), (2, 7, 14)),
     ((-1, 1, 1, 3, 3, -1), (1, 5, 6)),
+    ((-1, 5, 2, 6, -1), (1, 12)),
     ((-1, 3, 2, -1), ()),
 )
 
@@ -62,6 +63,13 @@ def _behind(selected: Tensor, words: Tensor) -> Tensor:
     return ((words[:, None] == words) & selected & earlier).any(1)
 
 
+def _within(selected: Tensor, words: Tensor, distance: int) -> Tensor:
+    """The pieces of a selected one's word that stand so near to it."""
+    places = torch.arange(len(words))
+    near = (places[:, None] - places).abs() <= distance
+    return (near & (words[:, None] == words) & selected).any(1)
+
+
 def _spread(selected: Tensor, words: Tensor) -> Tensor:
     near = (torch.arange(len(words))[:, None] - torch.arange(len(words))).abs() <= 1
     return (near & selected).any(1)
@@ -89,6 +97,16 @@ MISTAKES = (
     Mistake(
         "The pieces *behind* a selected one are added, those before it are not.",
         _behind,
+    ),
+    Mistake(
+        "Of a word's pieces only those right beside a selected one are added; others may stand "
+        "farther away.",
+        lambda selected, words: _within(selected, words, 1),
+    ),
+    Mistake(
+        "The pieces up to two places away from a selected one are added: a word may have five "
+        "pieces, or more.",
+        lambda selected, words: _within(selected, words, 2),
     ),
     Mistake(
         "Neighbors are added whether they belong to the word or not: compare numbers in `words`, "
