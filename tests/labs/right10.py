@@ -13,6 +13,24 @@ right = rights(RIGHT)
 
 
 @right("10.1")
+def pairs_by_lengths(a, b, cls, sep, length):
+    room, m, n = length - 3, len(a), len(b)
+    if m + n > room:
+        m = max(min(m, (room + 1) // 2), room - n)
+        n = min(n, room - m)
+    return [cls, *a[:m], sep, *b[:n], sep], [0] * (m + 2) + [1] * (n + 1)
+
+
+@right("10.1")
+def pairs_in_a_tensor(a, b, cls, sep, length):
+    a, b = list(a), list(b)
+    while len(a) + len(b) + 3 > length:
+        (a if len(a) > len(b) else b).pop()
+    ids = torch.tensor([cls, *a, sep, *b, sep])
+    return ids, (torch.arange(len(ids)) > len(a) + 1).long()
+
+
+@right("10.2")
 def words_by_a_set(selected, words):
     chosen = {
         word for word, is_chosen in zip(words.tolist(), selected.tolist(), strict=True) if is_chosen
@@ -20,17 +38,17 @@ def words_by_a_set(selected, words):
     return [word in chosen for word in words.tolist()]
 
 
-@right("10.1")
+@right("10.2")
 def words_by_pairs(selected, words):
     return ((words[:, None] == words[None, :]) & selected[None, :]).any(dim=1)
 
 
-@right("10.1")
+@right("10.2")
 def words_numpy(selected, words):
     return np.isin(words.numpy(), np.unique(words.numpy()[selected.numpy()])).astype(int)
 
 
-@right("10.2")
+@right("10.3")
 def exactly_row_by_row(chance, maskable, rate):
     result = torch.zeros_like(maskable)
     for row in range(len(chance)):
@@ -41,7 +59,7 @@ def exactly_row_by_row(chance, maskable, rate):
     return result
 
 
-@right("10.2")
+@right("10.3")
 def exactly_by_a_threshold(chance, maskable, rate):
     result = []
     for numbers, places in zip(chance.tolist(), maskable.tolist(), strict=True):
@@ -51,7 +69,7 @@ def exactly_by_a_threshold(chance, maskable, rate):
     return result
 
 
-@right("10.3")
+@right("10.4")
 def gradient_by_indices(logits, labels):
     rows, places = (labels >= 0).nonzero(as_tuple=True)
     result = torch.zeros_like(logits)
@@ -62,7 +80,7 @@ def gradient_by_indices(logits, labels):
     return result
 
 
-@right("10.3")
+@right("10.4")
 def gradient_place_by_place(logits, labels):
     result = torch.zeros_like(logits)
     asked = (labels != -100).nonzero().tolist()
@@ -73,7 +91,7 @@ def gradient_place_by_place(logits, labels):
     return result
 
 
-@right("10.4")
+@right("10.5")
 def fill_recursively(answer, ids, mask_id):
     holes = [i for i, each in enumerate(ids.tolist()) if each == mask_id]
     if not holes:
@@ -85,7 +103,7 @@ def fill_recursively(answer, ids, mask_id):
     return fill_recursively(answer, filled, mask_id)
 
 
-@right("10.4")
+@right("10.5")
 def fill_in_a_list(answer, ids, mask_id):
     ids = ids.tolist()
     while mask_id in ids:
@@ -97,7 +115,7 @@ def fill_in_a_list(answer, ids, mask_id):
     return ids
 
 
-@right("10.5")
+@right("10.6")
 def windows_by_sets(answer, tokens, place, target, widths):
     losses = []
     for width in widths:
@@ -107,7 +125,7 @@ def windows_by_sets(answer, tokens, place, target, widths):
     return losses
 
 
-@right("10.5")
+@right("10.6")
 def windows_numpy(answer, tokens, place, target, widths):
     places = np.arange(len(tokens))
     found = []

@@ -11,15 +11,107 @@ WRONG: list[WrongAnswer] = []
 wrong = wrongs(WRONG)
 
 
-# ------------------------------------------------------------------ 10.1 whole words
+# ------------------------------------------------------------------ 10.1 a pair of texts
 
 
-@wrong("10.1", "nothing was added")
+def shortened(a, b, room):
+    a, b = list(a), list(b)
+    while len(a) + len(b) > room:
+        (a if len(a) > len(b) else b).pop()
+    return a, b
+
+
+def framed(a, b, cls, sep):
+    return [cls, *a, sep, *b, sep], [0] * (len(a) + 2) + [1] * (len(b) + 1)
+
+
+@wrong("10.1", "[cls] is missing")
+def pairs_without_cls(a, b, cls, sep, length):
+    a, b = shortened(a, b, length - 3)
+    return [*a, sep, *b, sep], [0] * (len(a) + 1) + [1] * (len(b) + 1)
+
+
+@wrong("10.1", "the last [sep] is missing")
+def pairs_without_the_end(a, b, cls, sep, length):
+    a, b = shortened(a, b, length - 3)
+    return [cls, *a, sep, *b], [0] * (len(a) + 2) + [1] * len(b)
+
+
+@wrong("10.1", "the first [sep] is in segment 1")
+def pairs_first_mark_in_the_second(a, b, cls, sep, length):
+    a, b = shortened(a, b, length - 3)
+    return [cls, *a, sep, *b, sep], [0] * (len(a) + 1) + [1] * (len(b) + 2)
+
+
+@wrong("10.1", "the last [sep] is in segment 0")
+def pairs_last_mark_in_the_first(a, b, cls, sep, length):
+    a, b = shortened(a, b, length - 3)
+    return [cls, *a, sep, *b, sep], [0] * (len(a) + 2) + [1] * len(b) + [0]
+
+
+@wrong("10.1", "nothing is cut off")
+def pairs_of_any_length(a, b, cls, sep, length):
+    return framed(a, b, cls, sep)
+
+
+@wrong("10.1", "need room as well")
+def pairs_forget_the_marks(a, b, cls, sep, length):
+    return framed(*shortened(a, b, length), cls, sep)
+
+
+@wrong("10.1", "cut at its end")
+def pairs_cut_afterwards(a, b, cls, sep, length):
+    ids, segments = framed(a, b, cls, sep)
+    return ids[:length], segments[:length]
+
+
+@wrong("10.1", "only the second text is cut")
+def pairs_second_gives_way(a, b, cls, sep, length):
+    return framed(a, b[: max(0, length - 3 - len(a))], cls, sep)
+
+
+@wrong("10.1", "half of the room")
+def pairs_half_each(a, b, cls, sep, length):
+    half = (length - 3) // 2
+    return framed(a[:half], b[:half], cls, sep)
+
+
+@wrong("10.1", "lost in front")
+def pairs_lose_the_front(a, b, cls, sep, length):
+    a, b = list(a), list(b)
+    while len(a) + len(b) > length - 3:
+        (a if len(a) > len(b) else b).pop(0)
+    return framed(a, b, cls, sep)
+
+
+@wrong("10.1", "equally long")
+def pairs_first_gives_way(a, b, cls, sep, length):
+    a, b = list(a), list(b)
+    while len(a) + len(b) > length - 3:
+        (a if len(a) >= len(b) else b).pop()
+    return framed(a, b, cls, sep)
+
+
+@wrong("10.1", "each token has one")
+def pairs_of_words_alone(a, b, cls, sep, length):
+    a, b = shortened(a, b, length - 3)
+    return [cls, *a, sep, *b, sep], [0] * len(a) + [1] * len(b)
+
+
+@wrong("10.1", "another pair")
+def pairs_turned_round(a, b, cls, sep, length):
+    return framed(*shortened(b, a, length - 3), cls, sep)
+
+
+# ------------------------------------------------------------------ 10.2 whole words
+
+
+@wrong("10.2", "nothing was added")
 def words_as_they_were(selected, words):
     return selected.clone()
 
 
-@wrong("10.1", "only if *all*")
+@wrong("10.2", "only if *all*")
 def words_whole_already(selected, words):
     return [
         word >= 0
@@ -28,7 +120,7 @@ def words_whole_already(selected, words):
     ]
 
 
-@wrong("10.1", "*behind* a selected one")
+@wrong("10.2", "*behind* a selected one")
 def words_go_on(selected, words):
     result = selected.clone()
     for i in range(1, len(words)):
@@ -48,17 +140,17 @@ def words_in_steps(selected, words, steps):
     return result
 
 
-@wrong("10.1", "right beside a selected one")
+@wrong("10.2", "right beside a selected one")
 def words_one_step(selected, words):
     return words_in_steps(selected, words, 1)
 
 
-@wrong("10.1", "up to two places away")
+@wrong("10.2", "up to two places away")
 def words_two_steps(selected, words):
     return words_in_steps(selected, words, 2)
 
 
-@wrong("10.1", "neighbors are added")
+@wrong("10.2", "neighbors are added")
 def words_and_neighbors(selected, words):
     result = selected.clone()
     result[1:] |= selected[:-1]
@@ -66,7 +158,7 @@ def words_and_neighbors(selected, words):
     return result
 
 
-@wrong("10.1", "only the first piece")
+@wrong("10.2", "only the first piece")
 def words_first_pieces(selected, words):
     chosen, seen, result = set(words[selected].tolist()), set(), []
     for word in words.tolist():
@@ -75,7 +167,7 @@ def words_first_pieces(selected, words):
     return result
 
 
-@wrong("10.1", "taken for places")
+@wrong("10.2", "taken for places")
 def words_as_indices(selected, words):
     result = torch.zeros_like(selected)
     for word in words[selected]:
@@ -83,7 +175,7 @@ def words_as_indices(selected, words):
     return result
 
 
-@wrong("10.1", "only the last selected word")
+@wrong("10.2", "only the last selected word")
 def words_overwrites(selected, words):
     result = torch.zeros_like(selected)
     for word in words[selected]:
@@ -91,23 +183,23 @@ def words_overwrites(selected, words):
     return result
 
 
-@wrong("10.1", "the opposite")
+@wrong("10.2", "the opposite")
 def words_turned_round(selected, words):
     return ~torch.isin(words, words[selected])
 
 
-@wrong("10.1", "special tokens come out")
+@wrong("10.2", "special tokens come out")
 def words_and_special(selected, words):
     chosen = [-1, *words[selected].tolist()]
     return [word in chosen for word in words.tolist()]
 
 
-@wrong("10.1", "other places come out")
+@wrong("10.2", "other places come out")
 def words_all(selected, words):
     return words >= 0
 
 
-# ------------------------------------------------------------------ 10.2 exactly so many
+# ------------------------------------------------------------------ 10.3 exactly so many
 
 
 def smallest(chance, count):
@@ -121,17 +213,17 @@ def raced(chance, maskable, count):
     return smallest(chance.masked_fill(~maskable, 2.0), count)
 
 
-@wrong("10.2", "on average only")
+@wrong("10.3", "on average only")
 def exactly_place_by_place(chance, maskable, rate):
     return torch.logical_and(chance < rate, maskable)
 
 
-@wrong("10.2", "among the selected")
+@wrong("10.3", "among the selected")
 def exactly_with_special(chance, maskable, rate):
     return smallest(chance, (maskable.sum(1) * rate).round().clamp(min=1))
 
 
-@wrong("10.2", "first ones behind [cls]")
+@wrong("10.3", "first ones behind [cls]")
 def exactly_from_the_start(chance, maskable, rate):
     result = torch.zeros_like(maskable)
     for row, n in enumerate(maskable.sum(1).tolist()):
@@ -141,68 +233,68 @@ def exactly_from_the_start(chance, maskable, rate):
     return result
 
 
-@wrong("10.2", "must not end the work")
+@wrong("10.3", "must not end the work")
 def exactly_stops_at_nothing(chance, maskable, rate):
     if not maskable.any(dim=1).all():
         return torch.zeros_like(maskable)
     return raced(chance, maskable, (maskable.sum(1) * rate).round().clamp(min=1))
 
 
-@wrong("10.2", "too few are left")
+@wrong("10.3", "too few are left")
 def exactly_hides_afterwards(chance, maskable, rate):
     return smallest(chance, (maskable.sum(1) * rate).round().clamp(min=1)) & maskable
 
 
-@wrong("10.2", "length of the row")
+@wrong("10.3", "length of the row")
 def exactly_of_the_row(chance, maskable, rate):
     count = max(1, round(rate * chance.shape[1]))
     return raced(chance, maskable, [count] * len(chance)) & maskable
 
 
-@wrong("10.2", "largest numbers")
+@wrong("10.3", "largest numbers")
 def exactly_largest(chance, maskable, rate):
     return raced(1 - chance, maskable, (maskable.sum(1) * rate).round().clamp(min=1))
 
 
-@wrong("10.2", "cut off below the point")
+@wrong("10.3", "cut off below the point")
 def exactly_floor(chance, maskable, rate):
     return raced(chance, maskable, [max(1, int(n * rate)) for n in maskable.sum(1).tolist()])
 
 
-@wrong("10.2", "rounded up")
+@wrong("10.3", "rounded up")
 def exactly_ceil(chance, maskable, rate):
     return raced(chance, maskable, [math.ceil(n * rate) for n in maskable.sum(1).tolist()])
 
 
-@wrong("10.2", "one place at least")
+@wrong("10.3", "one place at least")
 def exactly_perhaps_none(chance, maskable, rate):
     return raced(chance, maskable, [round(n * rate) for n in maskable.sum(1).tolist()])
 
 
-@wrong("10.2", "of the whole batch")
+@wrong("10.3", "of the whole batch")
 def exactly_in_all(chance, maskable, rate):
     count = sum(max(1, round(n * rate)) for n in maskable.sum(1).tolist())
     flat = chance.masked_fill(~maskable, 2.0).flatten()
     return smallest(flat[None], [count]).view(chance.shape)
 
 
-@wrong("10.2", "without a maskable place")
+@wrong("10.3", "without a maskable place")
 def exactly_one_of_nothing(chance, maskable, rate):
     return raced(chance, maskable, (maskable.sum(1) * rate).round().clamp(min=1))
 
 
-@wrong("10.2", "at other places")
+@wrong("10.3", "at other places")
 def exactly_the_first(chance, maskable, rate):
     order = torch.arange(chance.shape[1]).expand(chance.shape).double()
     return raced(order / 100, maskable, (maskable.sum(1) * rate).round().clamp(min=1))
 
 
-@wrong("10.2", "and you select")
+@wrong("10.3", "and you select")
 def exactly_one_more(chance, maskable, rate):
     return raced(chance, maskable, (maskable.sum(1) * rate).round() + 1)
 
 
-# ------------------------------------------------------------------ 10.3 the gradient
+# ------------------------------------------------------------------ 10.4 the gradient
 
 
 def differences(logits, labels):
@@ -210,44 +302,44 @@ def differences(logits, labels):
     return (logits.softmax(-1) - truth) * (labels != -100).unsqueeze(-1)
 
 
-@wrong("10.3", "gradient of the *sum*")
+@wrong("10.4", "gradient of the *sum*")
 def gradient_of_the_sum(logits, labels):
     return differences(logits, labels)
 
 
-@wrong("10.3", "number of all places")
+@wrong("10.4", "number of all places")
 def gradient_over_all(logits, labels):
     return differences(logits, labels) / labels.numel()
 
 
-@wrong("10.3", "each text is averaged")
+@wrong("10.4", "each text is averaged")
 def gradient_text_by_text(logits, labels):
     return differences(logits, labels) / (labels != -100).sum(1, keepdim=True).unsqueeze(-1)
 
 
-@wrong("10.3", "sign is turned round")
+@wrong("10.4", "sign is turned round")
 def gradient_uphill(logits, labels):
     return -differences(logits, labels) / (labels != -100).sum()
 
 
-@wrong("10.3", "the label is missing")
+@wrong("10.4", "the label is missing")
 def gradient_without_label(logits, labels):
     chosen = labels != -100
     return torch.where(chosen[..., None], logits.softmax(-1), 0.0) / chosen.sum()
 
 
-@wrong("10.3", "for places with the label 0")
+@wrong("10.4", "for places with the label 0")
 def gradient_of_label_zero(logits, labels):
     truth = F.one_hot(labels.clamp(min=0), logits.shape[-1])
     return (logits.softmax(-1) - truth) / (labels != -100).sum()
 
 
-@wrong("10.3", "taken for no question")
+@wrong("10.4", "taken for no question")
 def gradient_positive_labels(logits, labels):
     return differences(logits, labels.masked_fill(labels <= 0, -100)) / (labels > 0).sum()
 
 
-@wrong("10.3", "logits of ±1000")
+@wrong("10.4", "logits of ±1000")
 def gradient_overflows(logits, labels):
     chosen = labels != -100
     p = logits.exp() / logits.exp().sum(-1, keepdim=True)
@@ -255,45 +347,45 @@ def gradient_overflows(logits, labels):
     return torch.where(chosen[..., None], p - truth, 0.0) / chosen.sum().clamp(min=1)
 
 
-@wrong("10.3", "autograd computed it")
+@wrong("10.4", "autograd computed it")
 def gradient_by_autograd(logits, labels):
     logits = logits.clone().requires_grad_()
     F.cross_entropy(logits.flatten(0, 1), labels.flatten()).backward()
     return logits.grad
 
 
-@wrong("10.3", "size of the vocabulary")
+@wrong("10.4", "size of the vocabulary")
 def gradient_by_vocabulary(logits, labels):
     return differences(logits, labels) / (labels != -100).sum() / logits.shape[-1]
 
 
-@wrong("10.3", "logits stand where")
+@wrong("10.4", "logits stand where")
 def gradient_of_logits(logits, labels):
     chosen = (labels != -100)[..., None]
     return (logits - F.one_hot(labels.clamp(min=0), logits.shape[-1])) * chosen / chosen.sum()
 
 
-@wrong("10.3", "wrong size")
+@wrong("10.4", "wrong size")
 def gradient_halved(logits, labels):
     return 0.3 * differences(logits, labels) / (labels != -100).sum()
 
 
-@wrong("10.3", "pull, too")
+@wrong("10.4", "pull, too")
 def gradient_everywhere(logits, labels):
     return logits.softmax(-1) / (labels != -100).sum()
 
 
-@wrong("10.3", "a batch that asks nothing")
+@wrong("10.4", "a batch that asks nothing")
 def gradient_of_nothing(logits, labels):
     return differences(logits, labels) / (labels != -100).sum()
 
 
-@wrong("10.3", "derivative of")
+@wrong("10.4", "derivative of")
 def gradient_of_squares(logits, labels):
     return differences(logits, labels) ** 2 / (labels != -100).sum()
 
 
-# ------------------------------------------------------------------ 10.4 several holes
+# ------------------------------------------------------------------ 10.5 several holes
 
 
 def filled(answer, ids, mask_id, choose):
@@ -305,33 +397,33 @@ def filled(answer, ids, mask_id, choose):
     return ids
 
 
-@wrong("10.4", "still there")
+@wrong("10.5", "still there")
 def fill_nothing(answer, ids, mask_id):
     answer(ids)
     return ids
 
 
-@wrong("10.4", "all holes are filled at once")
+@wrong("10.5", "all holes are filled at once")
 def fill_at_once(answer, ids, mask_id):
     return torch.where(ids == mask_id, answer(ids).argmax(-1), ids)
 
 
-@wrong("10.4", "from the left")
+@wrong("10.5", "from the left")
 def fill_from_the_left(answer, ids, mask_id):
     return filled(answer, ids, mask_id, lambda p, holes: holes[0])
 
 
-@wrong("10.4", "from the right")
+@wrong("10.5", "from the right")
 def fill_from_the_right(answer, ids, mask_id):
     return filled(answer, ids, mask_id, lambda p, holes: holes[-1])
 
 
-@wrong("10.4", "*least* likely")
+@wrong("10.5", "*least* likely")
 def fill_least_sure(answer, ids, mask_id):
     return filled(answer, ids, mask_id, lambda p, holes: min(holes, key=lambda i: p[i].max()))
 
 
-@wrong("10.4", "after the first word")
+@wrong("10.5", "after the first word")
 def fill_asks_twice(answer, ids, mask_id):
     ids, p = ids.clone(), answer(ids)
     place = max((ids == mask_id).nonzero().flatten().tolist(), key=lambda i: p[i].max())
@@ -339,7 +431,7 @@ def fill_asks_twice(answer, ids, mask_id):
     return torch.where(ids == mask_id, answer(ids).argmax(-1), ids)
 
 
-@wrong("10.4", "settled by the first answers")
+@wrong("10.5", "settled by the first answers")
 def fill_in_the_first_order(answer, ids, mask_id):
     ids, sure = ids.clone(), answer(ids).amax(-1)
     holes = (ids == mask_id).nonzero().flatten().tolist()
@@ -348,7 +440,7 @@ def fill_in_the_first_order(answer, ids, mask_id):
     return ids
 
 
-@wrong("10.4", "that has no holes")
+@wrong("10.5", "that has no holes")
 def fill_first_and_ask_then(answer, ids, mask_id):
     ids = ids.clone()
     while True:
@@ -359,17 +451,17 @@ def fill_first_and_ask_then(answer, ids, mask_id):
             return ids
 
 
-@wrong("10.4", "come out changed")
+@wrong("10.5", "come out changed")
 def fill_everything(answer, ids, mask_id):
     return (answer(ids).argmax(-1) + 1) % 5
 
 
-@wrong("10.4", "another text comes out")
+@wrong("10.5", "another text comes out")
 def fill_with_the_worst(answer, ids, mask_id):
     return torch.where(ids == mask_id, answer(ids).argmin(-1), ids)
 
 
-# ------------------------------------------------------------------ 10.5 how much context
+# ------------------------------------------------------------------ 10.6 how much context
 
 
 def losses(answer, tokens, place, target, widths, hides):
@@ -384,7 +476,7 @@ def far(d, width):
     return d == 0 or abs(d) > width
 
 
-@wrong("10.5", "the row is the first one")
+@wrong("10.6", "the row is the first one")
 def windows_first_row(answer, tokens, place, target, widths):
     return [
         -answer(tokens, [i for i in range(len(tokens)) if far(i - place, w)])[0, target].log()
@@ -392,12 +484,12 @@ def windows_first_row(answer, tokens, place, target, widths):
     ]
 
 
-@wrong("10.5", "exactly `width` away")
+@wrong("10.6", "exactly `width` away")
 def windows_too_narrow(answer, tokens, place, target, widths):
     return losses(answer, tokens, place, target, widths, lambda d, w: d == 0 or abs(d) >= w)
 
 
-@wrong("10.5", "ends before b")
+@wrong("10.6", "ends before b")
 def windows_half_open(answer, tokens, place, target, widths):
     found = []
     for width in widths:
@@ -407,7 +499,7 @@ def windows_half_open(answer, tokens, place, target, widths):
     return found
 
 
-@wrong("10.5", "cut to the window")
+@wrong("10.6", "cut to the window")
 def windows_cut(answer, tokens, place, target, widths):
     found = []
     for width in widths:
@@ -417,51 +509,51 @@ def windows_cut(answer, tokens, place, target, widths):
     return found
 
 
-@wrong("10.5", "to the right stays visible")
+@wrong("10.6", "to the right stays visible")
 def windows_left_only(answer, tokens, place, target, widths):
     return losses(answer, tokens, place, target, widths, lambda d, w: d == 0 or d < -w)
 
 
-@wrong("10.5", "to the left stays visible")
+@wrong("10.6", "to the left stays visible")
 def windows_right_only(answer, tokens, place, target, widths):
     return losses(answer, tokens, place, target, widths, lambda d, w: d == 0 or d > w)
 
 
-@wrong("10.5", "everything to the right is hidden")
+@wrong("10.6", "everything to the right is hidden")
 def windows_causal(answer, tokens, place, target, widths):
     return losses(answer, tokens, place, target, widths, lambda d, w: d >= 0 or d < -w)
 
 
-@wrong("10.5", "the window is hidden")
+@wrong("10.6", "the window is hidden")
 def windows_turned_round(answer, tokens, place, target, widths):
     return losses(answer, tokens, place, target, widths, lambda d, w: abs(d) <= w)
 
 
-@wrong("10.5", "only the hole is hidden")
+@wrong("10.6", "only the hole is hidden")
 def windows_without(answer, tokens, place, target, widths):
     return losses(answer, tokens, place, target, widths, lambda d, w: d == 0)
 
 
-@wrong("10.5", "these are probabilities")
+@wrong("10.6", "these are probabilities")
 def windows_probabilities(answer, tokens, place, target, widths):
     return losses(answer, tokens, place, target, widths, far).neg().exp()
 
 
-@wrong("10.5", "opposite sign")
+@wrong("10.6", "opposite sign")
 def windows_sign(answer, tokens, place, target, widths):
     return -losses(answer, tokens, place, target, widths, far)
 
 
-@wrong("10.5", "these are bits")
+@wrong("10.6", "these are bits")
 def windows_bits(answer, tokens, place, target, widths):
     return losses(answer, tokens, place, target, widths, far) / math.log(2)
 
 
-@wrong("10.5", "for the whole window")
+@wrong("10.6", "for the whole window")
 def windows_halved(answer, tokens, place, target, widths):
     return losses(answer, tokens, place, target, [w // 2 for w in widths], far)
 
 
-@wrong("10.5", "it differs")
+@wrong("10.6", "it differs")
 def windows_one_more(answer, tokens, place, target, widths):
     return losses(answer, tokens, place, target, [w + 1 for w in widths], far)

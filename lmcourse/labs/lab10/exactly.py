@@ -1,4 +1,4 @@
-"""10.2 Exactly so many: of each text the same share of places, one at least."""
+"""10.3 Exactly so many: of each text the same share of places, one at least."""
 
 import math
 

@@ -1,4 +1,4 @@
-"""10.4 Several holes: filled one after the other, the surest first."""
+"""10.5 Several holes: filled one after the other, the surest first."""
 
 from collections.abc import Callable
 

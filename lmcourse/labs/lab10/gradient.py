@@ -1,4 +1,4 @@
-"""10.3 The gradient of the loss: where it pulls, how hard, and where not at all."""
+"""10.4 The gradient of the loss: where it pulls, how hard, and where not at all."""
 
 from collections.abc import Callable
 

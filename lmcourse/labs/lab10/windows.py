@@ -1,4 +1,4 @@
-"""10.5 How much context: a hole's loss when all beyond a distance is hidden as well."""
+"""10.6 How much context: a hole's loss when all beyond a distance is hidden as well."""
 
 import zlib
 from collections.abc import Callable, Sequence

@@ -1,4 +1,4 @@
-"""10.1 Whole words: where a piece is selected, all pieces of its word are."""
+"""10.2 Whole words: where a piece is selected, all pieces of its word are."""
 
 import torch
 from torch import Tensor
