@@ -176,10 +176,11 @@ def main() -> int:
         __file__,
         "Why names are copied or not",
         f"{RECIPE}'s recipe with {given.steps:,} steps; of the first {given.seeds} seed(s) the "
-        "mean (smallest and largest). *Apart*: the mean squared distance of a name's vector from "
-        f"the mean of all names' vectors. Gaps in nats a token, of {MEASURED} reviews. Names stand "
-        "in the same places, so that a plain training moves their vectors together; where these have "
-        "become alike, copying is not learned any more, though it is where they are drawn anew.",
+        "mean (smallest and largest). *Apart*: the mean squared distance of a name's vector "
+        "from the mean of all names' vectors. Gaps in nats a token, of "
+        f"{MEASURED} reviews. Names stand in the same places, so that a plain training moves "
+        "their vectors together; where these have become alike, copying is not learned any "
+        "more, though it is where they are drawn anew.",
         HEADER,
         rows,
     )
