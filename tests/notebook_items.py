@@ -9,11 +9,13 @@ nbval 0.11 does the talking to the kernel. What is our own, and why (each has a 
   interruption of an endless cell for one);
 * a dead kernel is noticed, and no output is lost (``watched_kernel.py``);
 * a mark that would compare outputs is an error: a text source stores none, so that nbval would
-  pass it unread.
+  pass it unread;
+* a source whose cells have all passed is kept where the book looks for what is executed
+  (``lmcourse.book.execute``), so that it is not executed once more for the book.
 """
 
-import os
 import re
+import time
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
@@ -109,14 +111,33 @@ class NotebookFile(nbval.IPyNbFile):
 
     def setup(self) -> None:
         """Start the kernel in the source's folder."""
-        environment = _environment(self.config)
+        from lmcourse.book import kernel
+
+        factory = self.config._tmp_path_factory  # type: ignore[attr-defined]
+        self.told = factory.mktemp("kernel")
         timeout = self.config.option.nbval_kernel_startup_timeout
-        self.kernel = WatchedKernel(self.path.parent, environment, timeout)
+        self.kernel = WatchedKernel(self.path.parent, kernel.variables(self.told), timeout)
+        self.passed: list[float] = []  # seconds of each cell that has passed
 
     def teardown(self) -> None:
         """End the kernel; a dead one too has channels to close. nbval drops ``km`` on a stop."""
-        if self.kernel is not None and hasattr(self.kernel, "km"):
+        if self.kernel is None or not hasattr(self.kernel, "km"):
+            return
+        if len(self.passed) == sum(cell.cell_type == "code" for cell in self.nb.cells):
+            self.kernel.finish()
+            self.keep()
+        else:
             self.kernel.stop()
+
+    def keep(self) -> None:
+        """Keep the executed notebook for the book, if it is the course's own."""
+        from lmcourse import course
+        from lmcourse.book import cache, kernel
+
+        for source in course.sources():
+            if source.path == self.path and not self.kernel.lively:
+                executed = kernel.result(source, self.nb, sum(self.passed), self.told)
+                cache.save(executed, course.products() / "executed")
 
 
 class NotebookCell(nbval.IPyNbCell):
@@ -137,11 +158,19 @@ class NotebookCell(nbval.IPyNbCell):
                 kernel.
         """
         self.output_timeout = OUTPUT_TIMEOUT
+        begin = time.perf_counter()
         try:
             self._execute()
         except Exception:
             self.parent.failed = self.place.split(", under")[0]
             raise
+        self.parent.passed.append(time.perf_counter() - begin)
+        self._fill_in()
+
+    def _fill_in(self) -> None:
+        """Write the outputs into the notebook, as a front end does."""
+        self.cell.execution_count = self.cell_num
+        self.cell.outputs = self.test_outputs
 
     def _execute(self) -> None:
         try:
@@ -174,24 +203,6 @@ class NotebookCell(nbval.IPyNbCell):
     def reportinfo(self) -> tuple[Path, int | None, str]:
         """Name the item for pytest's lines."""
         return self.path, None, self.place
-
-
-def _environment(config: pytest.Config) -> dict[str, str]:
-    """Return what the kernels see: the tests' settings, and nothing of the person who runs them."""
-    import lmcourse
-    from lmcourse.testing import environment
-
-    own = environment()
-    # ipykernel picks matplotlib's inline backend where nobody has picked another.
-    for name in ("MPLBACKEND", "LMCOURSE_WORKBOOK"):
-        own.pop(name, None)
-    # The package that this session tests, also when another checkout of it is the installed one.
-    paths = [str(Path(lmcourse.__file__).parent.parent), own.get("PYTHONPATH", "")]
-    own["PYTHONPATH"] = os.pathsep.join(path for path in paths if path)
-    # Start-up files are personal; the history is one SQLite file, and kernels run in parallel.
-    factory = config._tmp_path_factory  # type: ignore[attr-defined]
-    own["IPYTHONDIR"] = str(factory.mktemp("ipython"))
-    return own
 
 
 def pytest_terminal_summary(terminalreporter: Any) -> None:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.spread import APART
+from tests.spread import APART, FIRST
 
 ROOT = Path(__file__).parents[1]
 MANY = """\
@@ -44,5 +44,21 @@ def test_the_shares_are_the_whole(pytester: pytest.Pytester) -> None:
     assert sorted(found) == [f"{n}" for n in range(7)]
 
 
-def test_what_stands_apart_is_there() -> None:
-    assert all((ROOT / name).is_file() for name in APART)
+def test_notebooks_and_long_files_come_first_and_short_ones_last(
+    pytester: pytest.Pytester,
+) -> None:
+    pytester.makeconftest('pytest_plugins = ["tests.spread"]')
+    pytester.makeini(f"[pytest]\npythonpath = '{ROOT.as_posix()}'\n")
+    tests = {"a/test_short.py": 1, "b/test_long.py": 3, FIRST[-1]: 1, "chapters/test_c.py": 1}
+    for name, count in tests.items():
+        path = pytester.path / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        lines = (f"def test_{at}(): pass" for at in range(count))
+        path.write_text("\n".join(lines), encoding="utf-8")
+    result = pytester.runpytest_subprocess("-n", "1", "--dist", "loadfile", "-v")
+    ran = re.findall(r"PASSED (\S+)::test_0", result.stdout.str())
+    assert ran == ["chapters/test_c.py", FIRST[-1], "b/test_long.py", "a/test_short.py"]
+
+
+def test_what_is_named_is_there() -> None:
+    assert all((ROOT / name).exists() for name in FIRST)

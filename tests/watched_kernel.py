@@ -11,6 +11,8 @@ import zmq
 from jupyter_client.manager import KernelManager
 from nbval.kernel import CURRENT_ENV_KERNEL_NAME, NbvalKernelspecManager, RunningKernel
 
+from lmcourse.book import kernel
+
 DEATH_POLL = 0.5  # seconds between two looks at whether the kernel lives
 _LIVE = ("clear_output", "update_display_data")  # nbval prints a line for each, and no more
 
@@ -26,12 +28,16 @@ class WatchedKernel(RunningKernel):
         RuntimeError: it did not start.
     """
 
+    lively = False  # whether a cell has drawn over what it had drawn
+
     def __init__(self, folder: Path, environment: dict[str, str], startup_timeout: float) -> None:
         self.stderr = tempfile.TemporaryFile()  # noqa: SIM115 - `stop` closes it
         self.km = KernelManager(
             kernel_name=CURRENT_ENV_KERNEL_NAME, kernel_spec_manager=NbvalKernelspecManager()
         )
-        self.km.start_kernel(stderr=self.stderr, cwd=str(folder), env=environment)
+        self.km.start_kernel(
+            stderr=self.stderr, cwd=str(folder), env=environment, extra_arguments=kernel.ARGUMENTS
+        )
         self.kc = self.km.client()
         # nbval reads a cell's outputs when the cell has ended. By default zmq keeps a thousand
         # until then and drops the rest, the word that the cell has ended included: keep them all.
@@ -43,6 +49,14 @@ class WatchedKernel(RunningKernel):
         except RuntimeError:
             self.stop()
             raise
+
+    def execute_cell_input(self, cell_input: str, allow_stdin: bool | None = None) -> str:
+        """Ask for a cell, as a front end does: nbval keeps no history, and then no `;` is heeded.
+
+        Returns:
+            The id of the request.
+        """
+        return str(self.kc.execute(cell_input, allow_stdin=allow_stdin, stop_on_error=False))
 
     def get_message(self, stream: str, timeout: float | None = None) -> dict[str, Any]:
         """Wait for the next message on ``"shell"`` or ``"iopub"``.
@@ -64,6 +78,12 @@ class WatchedKernel(RunningKernel):
             else:
                 if message["msg_type"] not in _LIVE:
                     return message
+                self.lively = True
+
+    def finish(self) -> None:
+        """Let the process end of itself, which tells what it has read; then `stop`."""
+        self.km.shutdown_kernel(now=False)
+        self.stop()
 
     def stop(self) -> None:
         """End the process, and close what it was spoken to through."""

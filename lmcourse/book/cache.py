@@ -2,8 +2,8 @@
 
 import hashlib
 import json
+import os
 import platform
-import shutil
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -11,15 +11,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from lmcourse import course
+from lmcourse.devices import device
 from lmcourse.notebooks import files
 from lmcourse.notebooks.workbook import product_name
-from lmcourse.testing import environment
 
 if TYPE_CHECKING:
     from nbformat import NotebookNode
 
 LOCK = "requirements.lock"
-_VARIABLES = ("LMCOURSE_DEVICE", "LMCOURSE_TEXT")  # settings that change what a chapter shows
+_TEXT = "LMCOURSE_TEXT"  # a setting that changes what a chapter shows
 
 
 @dataclass(frozen=True)
@@ -77,8 +77,8 @@ def key(source: course.Source, read: Sequence[str]) -> str:
         read: paths in the checkout that the kernel read besides the source and the lock.
     """
     root = course.root()
-    machine = [sys.version, platform.system(), platform.machine(), shutil.which("nvidia-smi") or ""]
-    parts = [*machine, *(environment().get(name, "") for name in _VARIABLES)]
+    parts = [sys.version, platform.system(), platform.machine(), device().type]
+    parts.append(os.environ.get(_TEXT, ""))
     for path in [source.path.relative_to(root).as_posix(), LOCK, *read]:
         try:
             parts.append(hashlib.sha256((root / path).read_bytes()).hexdigest())

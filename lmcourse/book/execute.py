@@ -5,7 +5,6 @@ kernel read (modules, styles, data), Python and the device are what they were. A
 code alone hides what a new version of a dependency broke.
 """
 
-import json
 import re
 import subprocess
 import tempfile
@@ -17,19 +16,18 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from lmcourse import course
-from lmcourse.book import cache
+from lmcourse.book import cache, kernel
 from lmcourse.book.cache import Executed
 from lmcourse.errors import CourseError
 from lmcourse.notebooks.sources import read_notebook
 from lmcourse.notebooks.workbook import product_name
-from lmcourse.testing import environment, worker_count
+from lmcourse.testing import worker_count
 
 if TYPE_CHECKING:
     from nbclient import NotebookClient
     from nbformat import NotebookNode
 
 CELL_TIMEOUT = 600  # seconds
-WIDGET_VIEW = "application/vnd.jupyter.widget-view+json"
 _EVERY = 5  # cells between two lines of progress
 _ANSI = re.compile(r"\x1b\[[0-9;]*m")
 Report = Callable[[str], None]  # is told what goes on, a line at a time
@@ -137,12 +135,12 @@ def run(
         kernel_name="python3",
         resources={"metadata": {"path": str(source.path.parent)}},
         record_timing=False,  # the same run gives the same bytes
+        coalesce_streams=True,  # as nbval does, and for the same reason
         on_cell_start=on_start,
-        extra_arguments=["--IPKernelApp.exec_lines=import lmcourse.book.witness"],
+        extra_arguments=kernel.ARGUMENTS,
     )
     with tempfile.TemporaryDirectory() as folder:
-        witness = Path(folder) / "witness.json"
-        variables = environment() | {"LMCOURSE_WITNESS": str(witness)}
+        variables = kernel.variables(Path(folder))
         try:
             with client.setup_kernel(env=variables, stderr=subprocess.DEVNULL):
                 if kernels is not None:
@@ -154,10 +152,7 @@ def run(
                 seconds = time.perf_counter() - begin
         except (CellExecutionError, CellTimeoutError, DeadKernelError) as error:
             raise _failure(error, source, notebook, codes, at) from error
-        seen = json.loads(witness.read_text(encoding="utf-8"))
-    for cell in notebook.cells:
-        _settle(cell)
-    return Executed(source, notebook, seconds, seen["megabytes"], tuple(seen["read"]))
+        return kernel.result(source, notebook, seconds, Path(folder))
 
 
 def _keep_every_output(client: "NotebookClient") -> None:
@@ -166,13 +161,6 @@ def _keep_every_output(client: "NotebookClient") -> None:
 
     assert client.kc is not None
     client.kc.iopub_channel.socket.setsockopt(zmq.RCVHWM, 0)
-
-
-def _settle(cell: "NotebookNode") -> None:
-    """Drop what only a living kernel can show, where the output has another form."""
-    for output in cell.get("outputs", []):
-        if "text/html" in output.get("data", {}):
-            output.data.pop(WIDGET_VIEW, None)
 
 
 def _failure(

@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -10,10 +11,13 @@ from pathlib import Path
 
 import psutil
 import pytest
+import torch
 
 from lmcourse import course
+from lmcourse.book import cache
 from lmcourse.book import execute as module
-from lmcourse.book.execute import WIDGET_VIEW, execute, run
+from lmcourse.book.execute import execute, run
+from lmcourse.book.kernel import WIDGET_VIEW
 from lmcourse.errors import CourseError
 from lmcourse.notebooks.sources import to_bytes
 from tests.book.checkout import small  # noqa: F401 - a fixture
@@ -90,7 +94,6 @@ def edit(notebook: Path) -> None:
 
 
 def test_a_kept_result_is_used_until_something_changes(counted, tmp_path, monkeypatch):
-    monkeypatch.delenv("LMCOURSE_DEVICE", raising=False)
     changes = [
         lambda: (counted.root / "chapters" / "figure.txt").write_text("two"),
         lambda: (counted.root / "requirements.lock").open("a").write("# a new version\n"),
@@ -98,7 +101,8 @@ def test_a_kept_result_is_used_until_something_changes(counted, tmp_path, monkey
         lambda: (tmp_path / "chapters" / "02-recurrent.ipynb").write_text("cut sho"),
         lambda: edit(tmp_path / "chapters" / "02-recurrent.ipynb"),
         lambda: (tmp_path / "chapters" / "02-recurrent.json").unlink(),
-        lambda: monkeypatch.setenv("LMCOURSE_DEVICE", "cpu"),
+        lambda: monkeypatch.setenv("LMCOURSE_TEXT", "another.txt"),
+        lambda: monkeypatch.setattr(cache, "device", lambda: torch.device("cuda")),
     ]
     (first,) = build(tmp_path)
     assert outputs(first) == "one\n"
@@ -111,6 +115,54 @@ def test_a_kept_result_is_used_until_something_changes(counted, tmp_path, monkey
         (first,) = build(tmp_path)
         assert runs(counted) == count + 1, f"change {count} was not noticed"
     assert outputs(first) == "two\n"
+
+
+EVERY_OUTPUT = """\
+title: Every output
+---
+
+# Every output
+
+```{code-cell} ipython3
+import sys
+from IPython.display import display
+
+print("one")
+print("a warning", file=sys.stderr)
+print("progress 1\\rprogress 2")
+display({"text/html": "<p>alive</p>", "text/plain": "p", VIEW: {"model_id": "m"}}, raw=True)
+"two"
+```
+
+```{code-cell} ipython3
+import matplotlib.pyplot as plt
+
+plt.plot([1, 2]);
+```
+
+```{code-cell} ipython3
+:tags: [raises-exception]
+
+1 / 0
+```
+""".replace("VIEW", repr(WIDGET_VIEW))
+
+
+def test_what_the_tests_have_executed_is_not_executed_again(small, tmp_path):  # noqa: F811
+    small.write("chapters/02-recurrent.md", EVERY_OUTPUT)
+    checkout = Path(__file__).parents[2]
+    shutil.copy(checkout / "conftest.py", small.root)
+    (small.root / "pytest.ini").write_text(f"[pytest]\npythonpath = {checkout}\n")
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "chapters"]
+    done = subprocess.run(command, cwd=small.root, capture_output=True, text=True)
+    assert "3 passed" in done.stdout, done.stdout
+    (source,) = course.sources("chapter")
+    kept = cache.load(source, course.products() / "executed")
+    assert kept is not None
+    by_the_book = run(source)
+    assert to_bytes(kept.notebook) == to_bytes(by_the_book.notebook)
+    assert kept.read == by_the_book.read
+    assert 0.5 < kept.megabytes / by_the_book.megabytes < 2
 
 
 def test_modules_of_the_checkout_count_too():
