@@ -200,8 +200,5 @@ def test_every_slide_fits_is_short_and_readable(opened: Open, name: str, dark: b
     for sheet in sheets:
         assert sheet["height"] <= 720 and sheet["width"] <= 1280, sheet
         assert sheet["words"] <= 60 and not sheet["scrolls"], sheet
-    page.keyboard.press("Home")
-    for number in range(len(sheets)):
-        assert axe(page, "section.present:not(.stack)") == [], f"slide {number + 1}"
-        page.evaluate("Reveal.next()")
+    decks.axe_on_each(page)
     assert it.is_quiet(), it

@@ -25,6 +25,15 @@ SHEETS = r"""() => [...document.querySelectorAll(".sheet")].map((sheet) => {
     words: words(sheet) - outermost.reduce((sum, it) => sum + words(it), 0),
   };
 })"""
+PARK = """() => {
+  const others = [...document.querySelectorAll(".slides section:not(.present):not(.stack)")];
+  window.parked = others.map((slide) => {
+    const content = document.createDocumentFragment();
+    content.append(...slide.childNodes);
+    return [slide, content];
+  });
+}"""
+BACK = "() => window.parked.forEach(([slide, content]) => slide.append(content))"
 
 
 @pytest.fixture(scope="module")
@@ -71,6 +80,20 @@ def fitted(page: Page) -> None:
       const body = document.querySelector("section.present .sheet .body");
       return body.scrollHeight <= body.clientHeight + 1;
     }""")
+
+
+def axe_on_each(page: Page) -> None:
+    """Let axe look at each slide. The others' content is taken out meanwhile, or axe reads it too.
+
+    On the first slide it stays: what one slide's ids do to another's is seen there.
+    """
+    page.keyboard.press("Home")
+    for number in range(page.evaluate("Reveal.getTotalSlides()")):
+        page.evaluate(PARK if number else "() => { window.parked = [] }")
+        assert hosts.axe(page, "section.present:not(.stack)") == [], f"slide {number + 1}"
+        page.evaluate(BACK)
+        page.evaluate("Reveal.next()")
+    assert page.evaluate("Reveal.isLastSlide()")
 
 
 def measured(page: Page) -> list[dict]:
