@@ -15,9 +15,15 @@ from lmcourse.pretrain.encoders import MaskedRecipe, Masks
 
 # ----------------------------------------------------------------- static and dynamic masking
 
-FEW = replace(BUDGET, reviews=400)  # read 52 times
+FEW = replace(BUDGET, reviews=400)  # read 50 times
 FINE_TUNING = replace(
-    BUDGET, steps=500, reviews=4000, learning_rate=1e-3, matrix_rate=None, held_out=200
+    BUDGET,
+    steps=500,
+    batch_size=16,
+    reviews=4000,
+    learning_rate=1e-3,
+    matrix_rate=None,
+    held_out=200,
 )
 
 _RELATIVE = RELATIVE.recipe
@@ -52,13 +58,13 @@ DYNAMIC = Claim(
         Contrast("dynamic", "10 fixed masks", "gap", 0.05, claimed="no worse"),
         Contrast("10 fixed masks", "1 fixed mask", "gap", 0.05),
     ),
-    "An encoder of relative positions on 400 reviews, each read 52 times, so that a fixed mask can "
+    "An encoder of relative positions on 400 reviews, each read 50 times, so that a fixed mask can "
     "be learned by heart; the model of the last step is measured. The gap is on held-out reviews.",
 )
 
 # --------------------------------------------------------------------- pairs of sentences
 
-_SENTENCES = replace(BUDGET, batch_size=32, reviews=4000)
+_SENTENCES = replace(BUDGET, steps=1300, batch_size=32, reviews=4000)
 
 
 def _pairs(asks: Literal["next", "order"]) -> Plan:
