@@ -56,7 +56,7 @@ class AttentiveRecipe(CausalRecipe):
 CAUSAL = (
     AttentiveRecipe(
         "bookworld-clm",
-        "GPT: the causal twin of bookworld-mlm, with the same sizes, data and steps",
+        "GPT: the causal twin of bookworld-mlm, with the same sizes, data and steps, and a lead-in",
         GPTForCausalLM,
         SMALL | AS_BERT,
         LEAD_IN,

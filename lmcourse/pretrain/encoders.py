@@ -109,7 +109,7 @@ ENCODERS = (
     ),
     MaskedRecipe(
         "bookworld-mlm-relative",
-        "The same with relative positions: each key has a term for its distance (Shaw et al. 2018)",
+        "BERT with relative positions: each key has a term for its distance (Shaw et al. 2018)",
         DebertaForMaskedLM,
         SMALL | SHAW,
         LEAD_IN,

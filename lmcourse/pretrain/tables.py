@@ -149,6 +149,12 @@ def _section(record: Record) -> str:
         f"`lmcourse pretrain {record.name} --seed {record.seed}`: {steps}, on {_machine(record)}, "
         f"with Python {one.python}, PyTorch {one.pytorch}, lmcourse {one.lmcourse}."
     )
+    lead_in = record.recipe.get("budget", {}).get("repeats")
+    if lead_in:
+        trained += (
+            f" With a lead-in: in the first {lead_in:.0%} of the steps, rare words that a review "
+            "repeats count more (`lmcourse.pretrain.repeats`)."
+        )
     curve = ", ".join(f"{loss:.3f} ({step:,})" for step, loss in _some(record.held_out))
     parts = [f"## {record.name}", f"{record.about}.", trained]
     if curve:

@@ -39,6 +39,13 @@ def test_a_model_stands_in_the_overview_and_in_a_section_of_its_own():
     assert "of which step 200 was the best" in two and "was the best" not in one
 
 
+def test_a_lead_in_is_told():
+    (with_one,) = page([made(recipe={"budget": {"repeats": 0.1}})]).split("\n## ")[1:]
+    assert "in the first 10% of the steps, rare words" in with_one
+    (without,) = page([made(recipe={"budget": {"repeats": 0.0}})]).split("\n## ")[1:]
+    assert "lead-in" not in without
+
+
 def test_what_predicts_no_words_has_no_gap():
     scores = Scores(None, {"analogies": number(0.8)})
     text = page([made(scores=scores)])
