@@ -13,6 +13,9 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
+import numpy as np
+from torch import Tensor
+
 import lmcourse
 from lmcourse.labs import guards, limits
 from lmcourse.labs.values import kind, unchanged
@@ -66,10 +69,10 @@ class Answer:
         _check_result(result, bool(printed))
         for index, (original, used) in enumerate(zip(arguments, copies, strict=True)):
             if not unchanged(original, used):
+                name = self._name(index)
                 raise Wrong(
-                    f"Your function changes its argument {self._name(index)} in place, so "
-                    "whoever called it loses the original: work on a copy, or write `x = x * 2` "
-                    "where you have `x *= 2`."
+                    f"Your function changes its argument {name} in place, so whoever called it "
+                    f"loses the original: {_instead(original, used, name)}."
                 )
         return result
 
@@ -173,6 +176,31 @@ def _check_result(result: Any, printed: bool) -> None:
             "Your function begins with `async`, so calling it gives a coroutine, not a result: "
             "use a plain `def`."
         )
+
+
+def _instead(original: Any, used: Any, name: str) -> str:
+    """How to leave an argument as it is, by what was changed of it; ``name`` is in backquotes."""
+    if isinstance(original, (list, tuple)) and len(original) == len(used):
+        for before, after in zip(original, used, strict=True):
+            if isinstance(before, (Tensor, np.ndarray)) and not unchanged(before, after):
+                return _instead(before, after, "")
+    x = name.strip("`") if name.startswith("`") else "x"
+    if isinstance(original, Tensor):
+        return (
+            f"`{x} *= 2`, `{x}[0] = 2` and methods whose names end in `_` write into it. Write "
+            f"`{x} = {x} * 2`, or begin with `{x} = {x}.clone()`"
+        )
+    if isinstance(original, np.ndarray):
+        return (
+            f"`{x} *= 2`, `{x}[0] = 2` and methods such as `sort` write into it. Write "
+            f"`{x} = {x} * 2`, or begin with `{x} = {x}.copy()`"
+        )
+    if isinstance(original, list):
+        return (
+            f"`{x}.pop()`, `{x}.append(2)`, `{x}.sort()`, `{x} += [2]` and `{x}[0] = 2` change the "
+            f"list itself. Begin with `{x} = list({x})`"
+        )
+    return "work on a copy"
 
 
 def _their_line(traceback: TracebackType | None) -> str:

@@ -20,10 +20,10 @@ _COLORS = {
 }
 _MARKS = {"right": "✔", "wrong": "✎", "unwritten": "○", "broken": "⚠"}
 _WORDS = {
-    "right": "Right: {0}.",
-    "wrong": "Not yet: {0}.",
-    "unwritten": "Not written yet: {0}.",
-    "broken": "This check failed, not you: {0}.",
+    "right": "Right: {0}",
+    "wrong": "Not yet: {0}",
+    "unwritten": "Not written yet: {0}",
+    "broken": "This check failed, not you: {0}",
 }
 
 
@@ -59,7 +59,8 @@ class Verdict:
 
     @property
     def headline(self) -> str:
-        return _WORDS[self.state].format(f"{self.exercise} {self.title}")
+        stop = "" if self.title.endswith("?") else "."
+        return _WORDS[self.state].format(f"{self.exercise} {self.title}{stop}")
 
     def __str__(self) -> str:
         lines = [f"{_MARKS[self.state]} {self.headline} {self.message}".rstrip()]

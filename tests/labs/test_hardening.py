@@ -467,6 +467,30 @@ def test_a_changed_argument_is_named() -> None:
     assert "changes its argument `x` in place" in hint(double_in_place)
 
 
+@pytest.mark.parametrize(
+    ("argument", "advice"),
+    [
+        ([1.0, 2.0], "`given = list(given)`"),
+        (torch.ones(2), "`given = given.clone()`"),
+        (np.ones(2), "`given = given.copy()`"),
+        ([torch.ones(2), torch.ones(1)], "`x = x.clone()`"),
+        ({0: 1.0}, "work on a copy"),
+    ],
+    ids=["list", "tensor", "array", "tensors", "dict"],
+)
+def test_what_to_do_instead_fits_what_was_changed(argument: Any, advice: str) -> None:
+    def change(given: Any) -> int:
+        if isinstance(given, list) and isinstance(given[0], float):
+            given.pop()
+        else:
+            given[0] *= 2
+        return 1
+
+    with pytest.raises(Wrong) as told:
+        Answer(change)(argument)
+    assert advice in str(told.value)
+
+
 def test_a_changed_argument_without_a_name_is_counted() -> None:
     def answer(first: Any, *rest: Any) -> int:
         rest[1].append(3.0)
@@ -706,6 +730,11 @@ def nowhere(monkeypatch: pytest.MonkeyPatch, tmp_path: Any) -> Iterator[None]:
     monkeypatch.chdir(tmp_path)
     assert progress.folder() is None
     yield
+
+
+def test_a_title_that_asks_keeps_its_own_mark() -> None:
+    said = [str(Verdict("99.1", title, "right", "So.")) for title in ("Doubling", "How far?")]
+    assert said == ["✔ Right: 99.1 Doubling. So.", "✔ Right: 99.1 How far? So."]
 
 
 @pytest.mark.usefixtures("nowhere")

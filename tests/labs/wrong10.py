@@ -98,9 +98,111 @@ def pairs_of_words_alone(a, b, cls, sep, length):
     return [cls, *a, sep, *b, sep], [0] * len(a) + [1] * len(b)
 
 
-@wrong("10.1", "another pair")
+@wrong("10.1", "b stands in front")
 def pairs_turned_round(a, b, cls, sep, length):
     return framed(*shortened(b, a, length - 3), cls, sep)
+
+
+@wrong("10.1", "changes its argument `a` in place")
+def pairs_pop(a, b, cls, sep, length):
+    while len(a) + len(b) > length - 3:
+        (a if len(a) > len(b) else b).pop()
+    return framed(a, b, cls, sep)
+
+
+@wrong("10.1", "the first [sep] is missing")
+def pairs_without_the_middle(a, b, cls, sep, length):
+    a, b = shortened(a, b, length - 3)
+    return [cls, *a, *b, sep], [0] * (len(a) + 1) + [1] * (len(b) + 1)
+
+
+@wrong("10.1", "segments come first")
+def pairs_segments_first(a, b, cls, sep, length):
+    return framed(*shortened(a, b, length - 3), cls, sep)[::-1]
+
+
+@wrong("10.1", "and then no other")
+def pairs_shortened_once(a, b, cls, sep, length):
+    a, b = list(a), list(b)
+    if len(a) + len(b) + 3 > length:
+        (a if len(a) > len(b) else b).pop()
+    return framed(a, b, cls, sep)
+
+
+@wrong("10.1", "two tokens too long")
+def pairs_count_one_mark(a, b, cls, sep, length):
+    return framed(*shortened(a, b, length - 1), cls, sep)
+
+
+@wrong("10.1", "one token too long")
+def pairs_count_two_marks(a, b, cls, sep, length):
+    return framed(*shortened(a, b, length - 2), cls, sep)
+
+
+@wrong("10.1", "one token too short")
+def pairs_below_the_length(a, b, cls, sep, length):
+    a, b = list(a), list(b)
+    while len(a) + len(b) + 3 >= length:
+        (a if len(a) > len(b) else b).pop()
+    return framed(a, b, cls, sep)
+
+
+@wrong("10.1", "only the first text is cut")
+def pairs_first_alone(a, b, cls, sep, length):
+    return framed(a[: max(0, length - 3 - len(b))], b, cls, sep)
+
+
+@wrong("10.1", "second text is used up")
+def pairs_second_then_first(a, b, cls, sep, length):
+    a, b = list(a), list(b)
+    while len(a) + len(b) > length - 3:
+        (b or a).pop()
+    return framed(a, b, cls, sep)
+
+
+@wrong("10.1", "first text is used up")
+def pairs_first_then_second(a, b, cls, sep, length):
+    a, b = list(a), list(b)
+    while len(a) + len(b) > length - 3:
+        (a or b).pop()
+    return framed(a, b, cls, sep)
+
+
+@wrong("10.1", "both texts lose a token")
+def pairs_pop_both(a, b, cls, sep, length):
+    a, b = list(a), list(b)
+    while len(a) + len(b) > length - 3:
+        a, b = a[:-1], b[:-1]
+    return framed(a, b, cls, sep)
+
+
+@wrong("10.1", "in turn")
+def pairs_in_turn(a, b, cls, sep, length):
+    texts, turn = [list(b), list(a)], 0
+    while sum(map(len, texts)) > length - 3:
+        texts[turn % 2].pop()
+        turn += 1
+    return framed(*texts[::-1], cls, sep)
+
+
+@wrong("10.1", "longer at first")
+def pairs_all_at_once(a, b, cls, sep, length):
+    excess = max(0, len(a) + len(b) + 3 - length)
+    if len(a) > len(b):
+        return framed(a[: len(a) - excess], b, cls, sep)
+    return framed(a, b[: len(b) - excess], cls, sep)
+
+
+@wrong("10.1", "the ids are right and the segments")
+def pairs_all_in_one(a, b, cls, sep, length):
+    ids, _ = framed(*shortened(a, b, length - 3), cls, sep)
+    return ids, [0] * len(ids)
+
+
+@wrong("10.1", "it should be [cls] a1 a2 a3 a4 [sep]")
+def pairs_backward(a, b, cls, sep, length):
+    a, b = shortened(a, b, length - 3)
+    return framed(a[::-1], b[::-1], cls, sep)
 
 
 # ------------------------------------------------------------------ 10.2 whole words
@@ -194,9 +296,47 @@ def words_and_special(selected, words):
     return [word in chosen for word in words.tolist()]
 
 
-@wrong("10.2", "other places come out")
+@wrong("10.2", "come out. which numbers")
 def words_all(selected, words):
     return words >= 0
+
+
+@wrong("10.2", "nothing is selected any more")
+def words_in_a_set_of_tensors(selected, words):
+    chosen = set(words[selected])
+    return torch.tensor([word in chosen for word in words])
+
+
+@wrong("10.2", "pieces *before* a selected one")
+def words_go_back(selected, words):
+    result = selected.clone()
+    for i in range(len(words) - 2, -1, -1):
+        if words[i] == words[i + 1] and result[i + 1]:
+            result[i] = True
+    return result
+
+
+@wrong("10.2", "only the first selected word")
+def words_first_alone(selected, words):
+    numbers = words[selected].tolist()
+    return [word in numbers[:1] for word in words.tolist()]
+
+
+@wrong("10.2", "only if its *first* piece")
+def words_by_their_first(selected, words):
+    starts = torch.cat([torch.tensor([True]), words[1:] != words[:-1]])
+    return torch.isin(words, words[selected & starts])
+
+
+@wrong("10.2", "at least half")
+def words_by_majority(selected, words):
+    same = words[:, None] == words
+    return (same & selected).sum(1) / same.sum(1) >= 0.5
+
+
+@wrong("10.2", "word 0 is left out")
+def words_above_zero(selected, words):
+    return torch.isin(words, words[selected]) & (words > 0)
 
 
 # ------------------------------------------------------------------ 10.3 exactly so many
@@ -294,6 +434,57 @@ def exactly_one_more(chance, maskable, rate):
     return raced(chance, maskable, (maskable.sum(1) * rate).round() + 1)
 
 
+@wrong("10.3", "changes its argument `chance` in place")
+def exactly_in_place(chance, maskable, rate):
+    chance[~maskable] = 2.0
+    return raced(chance, maskable, (maskable.sum(1) * rate).round().clamp(min=1)) & maskable
+
+
+@wrong("10.3", "the first text's count")
+def exactly_as_the_first(chance, maskable, rate):
+    count = max(1, round(rate * int(maskable[0].sum())))
+    return raced(chance, maskable, [count] * len(chance)) & maskable
+
+
+@wrong("10.3", "the largest count of the batch")
+def exactly_one_top_k(chance, maskable, rate):
+    count = max(1, round(rate * int(maskable.sum(1).max())))
+    places = chance.masked_fill(~maskable, 2.0).topk(count, largest=False).indices
+    return torch.zeros_like(maskable).scatter(1, places, True) & maskable
+
+
+@wrong("10.3", "that of all texts together")
+def exactly_sum_of_all(chance, maskable, rate):
+    count = max(1, round(rate * int(maskable.sum())))
+    return raced(chance, maskable, [count] * len(chance)) & maskable
+
+
+@wrong("10.3", "as in the published code: here n")
+def exactly_as_published(chance, maskable, rate):
+    count = ((maskable.sum(1) + 2) * rate).round().clamp(min=1)
+    return raced(chance, maskable, count) & maskable
+
+
+@wrong("10.3", "20 places of a text")
+def exactly_twenty_at_most(chance, maskable, rate):
+    return raced(chance, maskable, (maskable.sum(1) * rate).round().clamp(1, 20)) & maskable
+
+
+@wrong("10.3", "taken for ranks")
+def exactly_sorted_once(chance, maskable, rate):
+    count = (maskable.sum(1) * rate).round().clamp(min=1)
+    return (chance.masked_fill(~maskable, 2.0).argsort(1) < count[:, None]) & maskable
+
+
+@wrong("10.3", "taken for places of the row")
+def exactly_places_of_the_shorter(chance, maskable, rate):
+    result = torch.zeros_like(maskable)
+    for row in range(len(chance)):
+        own = chance[row][maskable[row]]
+        result[row, own.argsort()[: max(1, round(rate * len(own)))]] = True
+    return result
+
+
 # ------------------------------------------------------------------ 10.4 the gradient
 
 
@@ -339,7 +530,7 @@ def gradient_positive_labels(logits, labels):
     return differences(logits, labels.masked_fill(labels <= 0, -100)) / (labels > 0).sum()
 
 
-@wrong("10.4", "logits of ±1000")
+@wrong("10.4", "with logits near 1000 it is not")
 def gradient_overflows(logits, labels):
     chosen = labels != -100
     p = logits.exp() / logits.exp().sum(-1, keepdim=True)
@@ -385,6 +576,67 @@ def gradient_of_squares(logits, labels):
     return differences(logits, labels) ** 2 / (labels != -100).sum()
 
 
+def gradient_by_powers(logits, labels, shift):
+    chosen = labels != -100
+    powers = (logits - shift).exp()
+    p = powers / powers.sum(-1, keepdim=True)
+    truth = F.one_hot(labels.clamp(min=0), logits.shape[-1])
+    return torch.where(chosen[..., None], p - truth, 0.0) / chosen.sum().clamp(min=1)
+
+
+@wrong("10.4", "largest logit of *this* place")
+def gradient_one_shift(logits, labels):
+    return gradient_by_powers(logits, labels, logits.max())
+
+
+@wrong("10.4", "only if the *largest* logit")
+def gradient_shifted_by_the_mean(logits, labels):
+    return gradient_by_powers(logits, labels, logits.mean(-1, keepdim=True))
+
+
+@wrong("10.4", "(`clamp`)")
+def gradient_clamped(logits, labels):
+    return gradient_by_powers(logits.clamp(-700, 700), labels, 0)
+
+
+@wrong("10.4", "near -1000, yours gives")
+def gradient_clamped_below(logits, labels):
+    shift = logits.max(-1, keepdim=True).values.clamp(min=0)
+    return gradient_by_powers((logits - shift).clamp(min=-700), labels, 0)
+
+
+@wrong("10.4", "and then the mean of these")
+def gradient_mean_of_means(logits, labels):
+    count = (labels != -100).sum(1, keepdim=True).unsqueeze(-1)
+    return differences(logits, labels) / count / len(labels)
+
+
+@wrong("10.4", "over the places of a text")
+def gradient_softmax_over_time(logits, labels):
+    chosen = labels != -100
+    truth = F.one_hot(labels.clamp(min=0), logits.shape[-1])
+    return (logits.softmax(1) - truth) * chosen[..., None] / chosen.sum()
+
+
+@wrong("10.4", "over the texts of the batch")
+def gradient_softmax_over_texts(logits, labels):
+    chosen = labels != -100
+    truth = F.one_hot(labels.clamp(min=0), logits.shape[-1])
+    return (logits.softmax(0) - truth) * chosen[..., None] / chosen.sum()
+
+
+@wrong("10.4", "this is p (1 − p)")
+def gradient_of_the_probability(logits, labels):
+    chosen, p = labels != -100, logits.softmax(-1)
+    return p * (1 - p) * chosen[..., None] / chosen.sum()
+
+
+@wrong("10.4", "a factor p (1 − p) too many")
+def gradient_as_of_a_sigmoid(logits, labels):
+    p = logits.softmax(-1)
+    return differences(logits, labels) * p * (1 - p) / (labels != -100).sum()
+
+
 # ------------------------------------------------------------------ 10.5 several holes
 
 
@@ -403,7 +655,7 @@ def fill_nothing(answer, ids, mask_id):
     return ids
 
 
-@wrong("10.5", "all holes are filled at once")
+@wrong("10.5", "asked once")
 def fill_at_once(answer, ids, mask_id):
     return torch.where(ids == mask_id, answer(ids).argmax(-1), ids)
 
@@ -456,9 +708,122 @@ def fill_everything(answer, ids, mask_id):
     return (answer(ids).argmax(-1) + 1) % 5
 
 
-@wrong("10.5", "another text comes out")
-def fill_with_the_worst(answer, ids, mask_id):
-    return torch.where(ids == mask_id, answer(ids).argmin(-1), ids)
+@wrong("10.5", "never asked")
+def fill_without_a_model(answer, ids, mask_id):
+    return torch.where(ids == mask_id, torch.arange(len(ids)) % 5, ids)
+
+
+@wrong("10.5", "asked several times")
+def fill_asks_for_the_original(answer, ids, mask_id):
+    filled = ids.clone()
+    while (filled == mask_id).any():
+        p = answer(ids)
+        place = p.amax(-1).masked_fill(filled != mask_id, -1.0).argmax()
+        filled[place] = p[place].argmax()
+    return filled
+
+
+@wrong("10.5", "the words are those of the first answer")
+def fill_with_old_words(answer, ids, mask_id):
+    words = answer(ids).argmax(-1)
+    ids = ids.clone()
+    while (ids == mask_id).any():
+        place = answer(ids).amax(-1).masked_fill(ids != mask_id, -1.0).argmax()
+        ids[place] = words[place]
+    return ids
+
+
+@wrong("10.5", "farthest ahead")
+def fill_by_margin(answer, ids, mask_id):
+    def margin(row):
+        return row.sort().values[-1] - row.sort().values[-2]
+
+    return filled(answer, ids, mask_id, lambda p, holes: max(holes, key=lambda i: margin(p[i])))
+
+
+@wrong("10.5", "smallest entropy")
+def fill_by_entropy(answer, ids, mask_id):
+    def entropy(row):
+        return -(row * row.log()).sum()
+
+    return filled(answer, ids, mask_id, lambda p, holes: min(holes, key=lambda i: entropy(p[i])))
+
+
+@wrong("10.5", "mean of log p")
+def fill_by_mean_log(answer, ids, mask_id):
+    return filled(
+        answer, ids, mask_id, lambda p, holes: max(holes, key=lambda i: p[i].log().mean())
+    )
+
+
+def fill_some(answer, ids, mask_id, take):
+    """In each round all holes that ``take(best, surest hole)`` names."""
+    ids = ids.clone()
+    while (ids == mask_id).any():
+        best, word = answer(ids).max(-1)
+        best = best.masked_fill(ids != mask_id, -1.0)
+        ids = torch.where((ids == mask_id) & take(best), word, ids)
+    return ids
+
+
+def fill_above(threshold):
+    def fill(answer, ids, mask_id):
+        return fill_some(
+            answer, ids, mask_id, lambda best: (best > threshold) | (best == best.max())
+        )
+
+    fill.__name__ = f"fill_above_{threshold}"
+    return fill
+
+
+@wrong("10.5", "with 2 open holes, and not again")
+def fill_all_that_are_likely(answer, ids, mask_id):
+    return fill_above(0.5)(answer, ids, mask_id)
+
+
+@wrong("10.5", "with 5 open holes, and then with 3")
+def fill_two_at_a_time(answer, ids, mask_id):
+    return fill_some(
+        answer, ids, mask_id, lambda best: best >= best.topk(2).values[-1].clamp(min=0.0)
+    )
+
+
+@wrong("10.5", "again and again")
+def fill_any_place(answer, ids, mask_id):
+    ids = ids.clone()
+    while (ids == mask_id).any():
+        best, word = answer(ids).max(-1)
+        ids[best.argmax()] = word[best.argmax()]
+    return ids
+
+
+@wrong("10.5", "and leave it there")
+def fill_and_hide_again(answer, ids, mask_id):
+    given, last = ids, 0
+    while (ids == mask_id).any():
+        best, word = answer(ids).max(-1)
+        place = best.masked_fill(ids != mask_id, -1.0).argmax()
+        ids = given.clone()
+        ids[place] = word[place]
+        last += 1
+    return ids
+
+
+@wrong("10.5", "in yours it goes on with")
+def fill_with_the_second_best(answer, ids, mask_id):
+    ids = ids.clone()
+    while (ids == mask_id).any():
+        p = answer(ids)
+        place = p.amax(-1).masked_fill(ids != mask_id, -1.0).argmax()
+        ids[place] = p[place].argsort()[-2]
+    return ids
+
+
+@wrong("10.5", "look at the holes that are still open")
+def fill_another_text(answer, ids, mask_id):
+    ids = ids.clone()
+    ids[-1] = 0
+    return filled(answer, ids, mask_id, lambda p, holes: max(holes, key=lambda i: p[i].max()))
 
 
 # ------------------------------------------------------------------ 10.6 how much context
@@ -554,6 +919,75 @@ def windows_halved(answer, tokens, place, target, widths):
     return losses(answer, tokens, place, target, [w // 2 for w in widths], far)
 
 
-@wrong("10.6", "it differs")
+@wrong("10.6", "you hide the positions")
 def windows_one_more(answer, tokens, place, target, widths):
     return losses(answer, tokens, place, target, [w + 1 for w in widths], far)
+
+
+def hidden_at(tokens, place, width):
+    return [i for i in range(len(tokens)) if far(i - place, width)]
+
+
+@wrong("10.6", "the row is the last one")
+def windows_last_row(answer, tokens, place, target, widths):
+    return [-answer(tokens, hidden_at(tokens, place, w))[-1, target].log() for w in widths]
+
+
+@wrong("10.6", "the likeliest word")
+def windows_best_word(answer, tokens, place, target, widths):
+    rows = [hidden_at(tokens, place, w) for w in widths]
+    return [-answer(tokens, each)[each.index(place)].max().log() for each in rows]
+
+
+@wrong("10.6", "probabilities already")
+def windows_softmax_twice(answer, tokens, place, target, widths):
+    rows = [hidden_at(tokens, place, w) for w in widths]
+    return [-answer(tokens, row)[row.index(place)].log_softmax(-1)[target] for row in rows]
+
+
+@wrong("10.6", "a mean over all hidden")
+def windows_mean(answer, tokens, place, target, widths):
+    rows = [hidden_at(tokens, place, w) for w in widths]
+    return [-answer(tokens, row)[:, target].log().mean() for row in rows]
+
+
+@wrong("10.6", "are added up")
+def windows_sum(answer, tokens, place, target, widths):
+    rows = [hidden_at(tokens, place, w) for w in widths]
+    return [-answer(tokens, row)[:, target].log().sum() for row in rows]
+
+
+@wrong("10.6", "this is 1 − p")
+def windows_chance_of_a_mistake(answer, tokens, place, target, widths):
+    return 1 - torch.exp(-losses(answer, tokens, place, target, widths, far))
+
+
+@wrong("10.6", "−log(1 − p)")
+def windows_of_the_others(answer, tokens, place, target, widths):
+    return -torch.log(1 - torch.exp(-losses(answer, tokens, place, target, widths, far)))
+
+
+@wrong("10.6", "whatever `widths` holds")
+def windows_by_number(answer, tokens, place, target, widths):
+    return losses(answer, tokens, place, target, range(len(widths)), far)
+
+
+@wrong("10.6", "sorted widths")
+def windows_sorted(answer, tokens, place, target, widths):
+    return losses(answer, tokens, place, target, sorted(widths), far)
+
+
+@wrong("10.6", "everything to the left is hidden")
+def windows_backward(answer, tokens, place, target, widths):
+    return losses(answer, tokens, place, target, widths, lambda d, w: d <= 0 or d > w)
+
+
+@wrong("10.6", "you hide the right positions")
+def windows_next_column(answer, tokens, place, target, widths):
+    return losses(answer, tokens, place, (target + 1) % 6, widths, far)
+
+
+@wrong("10.6", "once for each is enough")
+def windows_asks_once(answer, tokens, place, target, widths):
+    hidden = hidden_at(tokens, place, min(widths))
+    return [-answer(tokens, hidden)[hidden.index(place), target].log()] * len(widths)

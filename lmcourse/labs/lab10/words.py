@@ -4,7 +4,8 @@ import torch
 from torch import Tensor
 
 from lmcourse.labs.answer import Answer
-from lmcourse.labs.values import Mistake, explain, same, tensor
+from lmcourse.labs.lab10.probing import first_wrong
+from lmcourse.labs.values import Mistake, tensor
 from lmcourse.labs.verdict import Wrong
 
 # Pieces of each word, −1 for a special token; and which places are selected.
@@ -18,20 +19,27 @@ _PROBES = (
 
 
 def judge(answer: Answer) -> str:
-    for pieces, places in _PROBES:
-        probe = _probe(pieces, places)
-        value = tensor(answer(*probe), probe[0].shape)
-        if not same(value, _right(*probe)):
-            explain(value, MISTAKES, *probe)
-            raise Wrong(
-                f"With words {probe[1].tolist()} and place(s) {list(places)} selected, other "
-                "places come out. Which numbers stand in `words` where `selected` is True? Every "
-                "place with one of these numbers belongs to the result."
-            )
+    found = first_wrong(
+        [_probe(*each) for each in _PROBES],
+        lambda probe: tensor(answer(*probe), probe[0].shape),
+        _right,
+        MISTAKES,
+    )
+    if found is not None:
+        (selected, words), value = found
+        raise Wrong(
+            f"With words {words.tolist()} and {_places(selected)} selected, {_places(value)} "
+            "come out. Which numbers stand in `words` where `selected` is True? Every place with "
+            "one of these numbers belongs to the result."
+        )
     return (
         "Pieces that are left would give a word away: behind “light” the hole is easily “##house”. "
         "In 2019 BERT's authors added models that were trained with whole words masked."
     )
+
+
+def _places(chosen: Tensor) -> str:
+    return f"the places {chosen.nonzero()[:, 0].tolist()}"
 
 
 def _probe(pieces: tuple[int, ...], places: tuple[int, ...]) -> tuple[Tensor, Tensor]:
@@ -58,9 +66,16 @@ def _first(words: Tensor) -> Tensor:
     return words != words.roll(1)
 
 
-def _behind(selected: Tensor, words: Tensor) -> Tensor:
+def _on_one_side(selected: Tensor, words: Tensor, behind: bool) -> Tensor:
+    """A selected piece, and those of its word behind it, or before it."""
     earlier = torch.ones(len(words), len(words), dtype=torch.bool).tril()
-    return ((words[:, None] == words) & selected & earlier).any(1)
+    return ((words[:, None] == words) & selected & (earlier if behind else earlier.T)).any(1)
+
+
+def _one_word(selected: Tensor, words: Tensor, which: int) -> Tensor:
+    """One word alone, the first or the last selected one."""
+    numbers = words[selected]
+    return torch.isin(words, numbers[which] if len(numbers) else numbers)
 
 
 def _within(selected: Tensor, words: Tensor, distance: int) -> Tensor:
@@ -84,6 +99,11 @@ def _as_places(selected: Tensor, words: Tensor) -> Tensor:
 # Each takes (selected, words).
 MISTAKES = (
     Mistake(
+        "Nothing is selected any more, not even what was. Are tensors looked up in a `set`? Two "
+        "tensors are two elements of it, whatever their numbers: `words.tolist()` gives numbers.",
+        lambda selected, words: torch.zeros_like(selected),
+    ),
+    Mistake(
         "Nothing was added: pieces of a word of which another piece is selected are still visible.",
         lambda selected, words: selected,
     ),
@@ -96,7 +116,11 @@ MISTAKES = (
     ),
     Mistake(
         "The pieces *behind* a selected one are added, those before it are not.",
-        _behind,
+        lambda selected, words: _on_one_side(selected, words, behind=True),
+    ),
+    Mistake(
+        "The pieces *before* a selected one are added, those behind it are not.",
+        lambda selected, words: _on_one_side(selected, words, behind=False),
     ),
     Mistake(
         "Of a word's pieces only those right beside a selected one are added; others may stand "
@@ -123,11 +147,30 @@ MISTAKES = (
     ),
     Mistake(
         "Only the last selected word is complete: there may be several.",
-        lambda selected, words: words == words[selected][-1],
+        lambda selected, words: _one_word(selected, words, -1),
+    ),
+    Mistake(
+        "Only the first selected word is complete: there may be several.",
+        lambda selected, words: _one_word(selected, words, 0),
     ),
     Mistake(
         "This is the opposite: the words that are *not* selected.",
         lambda selected, words: ~_right(selected, words),
+    ),
+    Mistake(
+        "A word is taken only if its *first* piece is selected: any of them is enough.",
+        lambda selected, words: _right(selected & _first(words), words),
+    ),
+    Mistake(
+        "A word is taken only if at least half of its pieces are selected: one is enough.",
+        lambda selected, words: (
+            (words >= 0)
+            & (2 * _count(selected, words, selected) >= _count(selected, words, words >= 0))
+        ),
+    ),
+    Mistake(
+        "Word 0 is left out: words are counted from 0, and only −1 stands for a special token.",
+        lambda selected, words: _right(selected, words) & (words > 0),
     ),
     Mistake(
         "Special tokens come out, too; `words` is −1 there, and they are never selected.",
