@@ -90,6 +90,10 @@ def mean_score(values: Any, groups: Any = None) -> Score:
         groups: of each example, which text it is from; examples of one text are no independent
             units. None: each stands for itself.
 
+    Returns:
+        A `Score`: ``.value`` is the mean, ``.error`` its standard error, ``.low`` and ``.high`` the
+        interval; printed, it reads "mean ± error".
+
     Raises:
         CourseError: there is no number, or one is not finite; the lengths differ.
     """
