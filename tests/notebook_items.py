@@ -135,7 +135,9 @@ class NotebookFile(nbval.IPyNbFile):
         from lmcourse.book import cache, kernel
 
         for source in course.sources():
-            if source.path == self.path and not self.kernel.lively:
+            if source.path == self.path and not self.kernel.cleared:
+                for cell in self.nb.cells:
+                    self.kernel.update(cell.get("outputs", []))
                 executed = kernel.result(source, self.nb, sum(self.passed), self.told)
                 cache.save(executed, course.products() / "executed")
 

@@ -15,6 +15,7 @@ from lmcourse.book import kernel
 
 DEATH_POLL = 0.5  # seconds between two looks at whether the kernel lives
 _LIVE = ("clear_output", "update_display_data")  # nbval prints a line for each, and no more
+NAME = "display_id"  # in an output's metadata, until `update`
 
 
 class DeadKernel(RuntimeError):
@@ -28,9 +29,10 @@ class WatchedKernel(RunningKernel):
         RuntimeError: it did not start.
     """
 
-    lively = False  # whether a cell has drawn over what it had drawn
+    cleared = False  # whether a cell has taken back what it had shown
 
     def __init__(self, folder: Path, environment: dict[str, str], startup_timeout: float) -> None:
+        self.shown: dict[str, dict[str, Any]] = {}  # what stands under a name, at last
         self.stderr = tempfile.TemporaryFile()  # noqa: SIM115 - `stop` closes it
         self.km = KernelManager(
             kernel_name=CURRENT_ENV_KERNEL_NAME, kernel_spec_manager=NbvalKernelspecManager()
@@ -76,9 +78,23 @@ class WatchedKernel(RunningKernel):
                 if time.monotonic() >= end:
                     raise
             else:
+                self._note(message["msg_type"], message["content"])
                 if message["msg_type"] not in _LIVE:
                     return message
-                self.lively = True
+
+    def _note(self, kind: str, content: dict[str, Any]) -> None:
+        """Remember what stands under a name (`display(…, display_id=True)`): cells update it."""
+        self.cleared |= kind == "clear_output"
+        name = (content.get("transient") or {}).get("display_id")
+        if name and "data" in content:
+            self.shown[name] = {part: content[part] for part in ("data", "metadata")}
+            content["metadata"] = content["metadata"] | {NAME: name}
+
+    def update(self, outputs: list[Any]) -> None:
+        """Give outputs with a name what stood there at last."""
+        for output in outputs:
+            if name := output.get("metadata", {}).pop(NAME, None):
+                output.update(self.shown[name])
 
     def finish(self) -> None:
         """Let the process end of itself, which tells what it has read; then `stop`."""

@@ -131,10 +131,13 @@ print("one")
 print("a warning", file=sys.stderr)
 print("progress 1\\rprogress 2")
 display({"text/html": "<p>alive</p>", "text/plain": "p", VIEW: {"model_id": "m"}}, raw=True)
+line = display({"text/plain": "step 0"}, raw=True, display_id=True)
+line.update({"text/plain": "step 1"}, raw=True)
 "two"
 ```
 
 ```{code-cell} ipython3
+line.update({"text/plain": "step 2"}, raw=True, metadata={"of": 2})
 import matplotlib.pyplot as plt
 
 plt.plot([1, 2]);
