@@ -5,10 +5,10 @@ from typing import Any, Literal
 
 from lmcourse.claims.claim import Claim, Column, Contrast, Plan, Variant
 from lmcourse.claims.encoders import GAP, SENSE, STARTED
-from lmcourse.claims.learners import PairRecipe, StaticRecipe
+from lmcourse.claims.learners import PairRecipe, StartedRecipe, StaticRecipe
 from lmcourse.claims.scale import BASE, BERT, BUDGET, RELATIVE, SIZES
 from lmcourse.claims.span_questions import QuestionRecipe
-from lmcourse.models.bert_heads import BertForPreTraining
+from lmcourse.models.bert_heads import BertForMaskedLM, BertForPreTraining
 from lmcourse.models.bert_tasks import BertForQuestionAnswering
 from lmcourse.models.spanbert import SpanBertForPreTraining
 from lmcourse.pretrain.encoders import MaskedRecipe, Masks
@@ -155,10 +155,13 @@ SPANS = Claim(
 # ---------------------------------------------------------------------- [MASK], and other words
 
 _MIXED = Plan(
-    replace(
-        STARTED.recipe,
-        name=f"{STARTED.recipe.name}, 80/10/10",
-        masks=Masks(masked=0.8, random=0.1),
+    StartedRecipe(
+        f"{STARTED.recipe.name}, 80/10/10",
+        "",
+        BertForMaskedLM,
+        SIZES,
+        BUDGET,
+        Masks(masked=0.8, random=0.1),
     ),
     STARTED.source,
 )
