@@ -14,6 +14,7 @@ from nbval.kernel import CURRENT_ENV_KERNEL_NAME, NbvalKernelspecManager, Runnin
 from lmcourse.book import kernel
 
 DEATH_POLL = 0.5  # seconds between two looks at whether the kernel lives
+END_WAIT = 60.0  # seconds; after jupyter_client's own 5, a busy machine's kernel would be killed
 _LIVE = ("clear_output", "update_display_data")  # nbval prints a line for each, and no more
 NAME = "display_id"  # in an output's metadata, until `update`
 
@@ -98,6 +99,7 @@ class WatchedKernel(RunningKernel):
 
     def finish(self) -> None:
         """Let the process end of itself, which tells what it has read; then `stop`."""
+        self.km.shutdown_wait_time = END_WAIT
         self.km.shutdown_kernel(now=False)
         self.stop()
 

@@ -37,7 +37,7 @@ def _sharing(name: str, about: str, embedding: int) -> Variant:
 
 
 _BOTH = {"gap": "masked/gap", "parameters": "size/parameters"}
-_BEST = {"sense": "sense/best layer"}
+BEST_LAYER = {"sense": "sense/best layer"}
 
 CONTEXTUAL = Claim(
     "contextual-vectors",
@@ -46,9 +46,9 @@ CONTEXTUAL = Claim(
     "section 5.3, table 5",
     "07",
     (
-        Variant("masked encoder", "BERT on skip-gram's vectors", (STARTED,), _BEST),
-        Variant("the same, relative positions", "", (STARTED_RELATIVE,), _BEST),
-        Variant("masked encoder from nothing", "BERT", (BERT,), _BEST),
+        Variant("masked encoder", "BERT on skip-gram's vectors", (STARTED,), BEST_LAYER),
+        Variant("the same, relative positions", "", (STARTED_RELATIVE,), BEST_LAYER),
+        Variant("masked encoder from nothing", "BERT", (BERT,), BEST_LAYER),
         Variant("skip-gram", "one vector a word", (VECTORS,), {"sense": "static sense/static"}),
         Variant(
             "averaged context",
@@ -82,8 +82,8 @@ BIDIRECTIONAL = Claim(
     "section 5.1, table 5",
     "10",
     (
-        Variant("masked", "BERT: both sides", (STARTED,), _BEST),
-        Variant("causal", "the same network, the left side", (STARTED_CAUSAL,), _BEST),
+        Variant("masked", "BERT: both sides", (STARTED,), BEST_LAYER),
+        Variant("causal", "the same network, the left side", (STARTED_CAUSAL,), BEST_LAYER),
     ),
     {"sense": SENSE},
     (Contrast("masked", "causal", "sense", 0.05),),

@@ -1,14 +1,14 @@
 """Claims about what is masked, and what is asked of two sentences."""
 
 from dataclasses import replace
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 from lmcourse.claims.claim import Claim, Column, Contrast, Plan, Variant
-from lmcourse.claims.encoders import GAP, SENSE, STARTED
+from lmcourse.claims.encoders import BEST_LAYER, GAP, SENSE, STARTED
 from lmcourse.claims.learners import PairRecipe, StartedRecipe, StaticRecipe
 from lmcourse.claims.scale import BASE, BERT, BUDGET, RELATIVE, SIZES
 from lmcourse.claims.span_questions import QuestionRecipe
-from lmcourse.models.bert_heads import BertForMaskedLM, BertForPreTraining
+from lmcourse.models.bert_heads import BertForPreTraining
 from lmcourse.models.bert_tasks import BertForQuestionAnswering
 from lmcourse.models.spanbert import SpanBertForPreTraining
 from lmcourse.pretrain.encoders import MaskedRecipe, Masks
@@ -154,18 +154,11 @@ SPANS = Claim(
 
 # ---------------------------------------------------------------------- [MASK], and other words
 
-_MIXED = Plan(
-    StartedRecipe(
-        f"{STARTED.recipe.name}, 80/10/10",
-        "",
-        BertForMaskedLM,
-        SIZES,
-        BUDGET,
-        Masks(masked=0.8, random=0.1),
-    ),
-    STARTED.source,
+_PLAIN_RULE = cast(StartedRecipe, STARTED.recipe)
+_MIXED_RULE = replace(
+    _PLAIN_RULE, name=f"{_PLAIN_RULE.name}, 80/10/10", masks=Masks(masked=0.8, random=0.1)
 )
-_AS_FEATURES = {"sense": "sense/best layer"}
+_MIXED = replace(STARTED, recipe=_MIXED_RULE)
 RULE = Claim(
     "masking-rule",
     "Later texts have no [MASK]: showing some selected words, and replacing some by random ones, "
@@ -174,8 +167,8 @@ RULE = Claim(
     "appendix C.2, table 8",
     "10",
     (
-        Variant("[MASK] alone", "states as features", (STARTED,), _AS_FEATURES),
-        Variant("80/10/10", "states as features", (_MIXED,), _AS_FEATURES),
+        Variant("[MASK] alone", "states as features", (STARTED,), BEST_LAYER),
+        Variant("80/10/10", "states as features", (_MIXED,), BEST_LAYER),
         Variant("[MASK] alone, fine-tuned", "", (tuned(STARTED),), _ANSWERS),
         Variant("80/10/10, fine-tuned", "", (tuned(_MIXED),), _ANSWERS),
     ),
