@@ -35,7 +35,7 @@ def device() -> "torch.device":
         return torch.device(found[0])
     if asked not in KINDS:
         raise CourseError(
-            f"{asked!r} is no device.",
+            f"LMCOURSE_DEVICE is {asked!r}, which is no device.",
             f"Set it to one of {', '.join(KINDS)}, or remove it to take the best one there is.",
         )
     if asked not in found:

@@ -21,7 +21,10 @@ def test_a_device_can_be_asked_for(monkeypatch, asked):
 
 @pytest.mark.parametrize(
     ("asked", "words"),
-    [("gpu", "'gpu' is no device"), ("cuda", "'cuda' was asked for.*finds only cpu")],
+    [
+        ("gpu", "LMCOURSE_DEVICE is 'gpu', which is no device"),
+        ("cuda", "'cuda' was asked for.*finds only cpu"),
+    ],
 )
 def test_a_device_that_is_not_there_is_named(monkeypatch, asked, words):
     monkeypatch.setenv("LMCOURSE_DEVICE", asked)
