@@ -12,9 +12,10 @@ from typing import Any
 
 import msgspec
 
-from lmcourse import show
+from lmcourse import course, show
 from lmcourse.claims import verdict as rule
 from lmcourse.errors import CourseError
+from lmcourse.notebooks import citations
 
 
 class Part(msgspec.Struct, frozen=True):
@@ -150,13 +151,16 @@ class Finding(msgspec.Struct, frozen=True, kw_only=True):
         for claimed in self.contrasts:
             apart, told = self.difference(claimed), self.verdict(claimed)
             why = rule.explained(apart, told, claimed.margin, claimed.claimed)
-            found.append(f"{said(claimed, self.columns)}: {told}. Difference {apart}. {why}")
+            asked = said(claimed, self.columns)
+            found.append(f"{asked}? {told.capitalize()}. Difference {apart}. {why}")
         return found
 
     def caption(self) -> str:
         """What the table is of."""
         seeds = f"{len(self.seeds)} seed{'s' * (len(self.seeds) != 1)}"
-        return f"{self.says} ({self.key}, {self.where}). Mean ± standard deviation, {seeds}."
+        paper = citations.read_references(course.root() / "references.bib")[self.key]
+        source = f"{citations.authors_of(paper)}, {paper['year']}, {self.where}"
+        return f"{self.says} ({source}). Mean ± standard deviation, {seeds}."
 
     def __repr__(self) -> str:
         rows = self.rows()
@@ -179,7 +183,10 @@ class Finding(msgspec.Struct, frozen=True, kw_only=True):
 
     def _repr_html_(self) -> str:
         head, *body = ([escaping.escape(cell) for cell in row] for row in self.rows())
-        heads = "".join(f'<th scope="col">{cell}</th>' for cell in head)
+        heads = "".join(
+            f'<th scope="col" style="text-align:right">{cell}</th>' if cell else "<td></td>"
+            for cell in head
+        )
         lines = "".join(
             f'<tr><th scope="row" style="text-align:left">{name}</th>'
             + "".join(f'<td style="text-align:right">{cell}</td>' for cell in cells)
@@ -202,15 +209,18 @@ class Finding(msgspec.Struct, frozen=True, kw_only=True):
 
 def said(claimed: Claimed, columns: Mapping[str, Limit]) -> str:
     """What is claimed, in a few words."""
-    times = "" if claimed.factor == 1 else f"{claimed.factor:g} × "
+    column = columns[claimed.column]
+    what, margin = column.about.split(",")[0], f"{claimed.margin:g}"
     than = claimed.than if isinstance(claimed.than, str) else f"{claimed.than:.3g}"
-    side = {"more": "higher", "less": "lower"}[columns[claimed.column].better]
+    if claimed.factor != 1:
+        than = f"{claimed.factor:g} × {than}"
+    more = column.better == "more"
     word = {
-        "better": f"{side} {claimed.column} than",
-        "no worse": f"{claimed.column} no worse (by {claimed.margin:g}) than",
-        "equal": f"the same {claimed.column} (± {claimed.margin:g}) as",
+        "better": f"{'>' if more else '<'} {than}",
+        "no worse": f"≥ {than} − {margin}" if more else f"≤ {than} + {margin}",
+        "equal": f"= {than} ± {margin}",
     }[claimed.claimed]
-    return f"{claimed.better} has {word} {times}{than}"
+    return f"{what[0].upper()}{what[1:]}: {claimed.better} {word}"
 
 
 def seeds_done(scores: Sequence[Mapping[int, Any]]) -> list[int]:

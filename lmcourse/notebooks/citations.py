@@ -60,9 +60,14 @@ def write_out(text: str, references: dict[str, dict[str, str]], place: str) -> s
     return _ROLE.sub(citation, text)
 
 
-def _link(entry: dict[str, str], textual: bool) -> str:
+def authors_of(entry: dict[str, str]) -> str:
+    """Who wrote it, as in a text: one or two family names, or the first of more."""
     names = [author.split(",")[0].strip() for author in entry["author"].split(" and ")]
-    short = f"{names[0]} et al." if len(names) > 2 else " and ".join(names)
+    return f"{names[0]} et al." if len(names) > 2 else " and ".join(names)
+
+
+def _link(entry: dict[str, str], textual: bool) -> str:
+    short = authors_of(entry)
     label = f"{short} ({entry['year']})" if textual else f"{short}, {entry['year']}"
     url = f"https://doi.org/{entry['doi']}" if "doi" in entry else entry.get("url")
     return f"[{label}]({url})" if url else label

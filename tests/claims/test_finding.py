@@ -5,11 +5,13 @@ from html.parser import HTMLParser
 import matplotlib.pyplot as plt
 import pytest
 
+from lmcourse import course
 from lmcourse.claims import finding_figure, results, table
-from lmcourse.claims.finding import Claimed, Finding, Limit, Part
+from lmcourse.claims.finding import Claimed, Finding, Limit, Part, said
 from lmcourse.claims.page import page
 from lmcourse.claims.scale import TOLD
 from lmcourse.errors import CourseError
+from lmcourse.notebooks.citations import read_references
 
 RUN = {
     "name": "bert",
@@ -66,9 +68,37 @@ def test_a_side_may_be_a_number_and_a_multiple():
 def test_all_forms_have_the_same_numbers_and_the_verdict():
     found = made()
     for form in (repr(found), found.to_markdown(), found._repr_html_()):
-        for told in ("0.300 ± 0.010", "0.510 ± 0.010", "2.0 ± 0.0", "best possible 0.000", "seen"):
+        for told in ("0.300 ± 0.010", "0.510 ± 0.010", "2.0 ± 0.0", "best possible 0.000", "Seen."):
             assert told in form
     assert "Fresh masks <are>" in repr(found)
+
+
+@pytest.mark.parametrize(
+    ("better", "claimed", "told"),
+    [
+        ("less", "better", "Gap: fresh < fixed"),
+        ("more", "better", "Gap: fresh > fixed"),
+        ("less", "no worse", "Gap: fresh ≤ fixed + 0.05"),
+        ("more", "no worse", "Gap: fresh ≥ fixed − 0.05"),
+        ("less", "equal", "Gap: fresh = fixed ± 0.05"),
+    ],
+)
+def test_what_is_claimed_is_told_by_what_is_compared(better, claimed, told):
+    columns = {"gap": Limit("gap, nats", better, 3)}
+    assert said(Claimed("fresh", "fixed", "gap", 0.05, 1.0, claimed), columns) == told
+    assert said(Claimed("fresh", 0.4, "gap", 0.05, 1.0, "better"), columns).endswith(" 0.4")
+    assert said(Claimed("fresh", "fixed", "gap", 0.05, 0.5, "better"), columns).endswith(
+        " 0.5 × fixed"
+    )
+
+
+def test_the_paper_is_told_by_its_authors():
+    assert "(Liu et al., 2019, section 4.1)" in made().caption()
+
+
+@pytest.mark.parametrize("name", table.CLAIMS)
+def test_each_claim_s_paper_is_known(name):
+    assert table.CLAIMS[name].key in read_references(course.root() / "references.bib")
 
 
 def test_html_is_whole_and_escapes_what_it_is_given():
