@@ -4,6 +4,7 @@ It predicts no words, so it has no gap. Its own task is measured on the test spl
 the generator filled in; and the generator, which is thrown away, by its gap table.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -13,7 +14,7 @@ from torch import nn
 
 from lmcourse.corpus.bookworld import BookWorld, Review
 from lmcourse.evaluation import gap_table, of_masked
-from lmcourse.evaluation.uncertainty import Score, mean_of_ratio
+from lmcourse.evaluation.uncertainty import Score, bootstrap, mean_of_ratio
 from lmcourse.models.checkpoint import Model
 from lmcourse.models.electra import ElectraConfig
 from lmcourse.models.electra_pair import ElectraPair, ElectraPairConfig
@@ -64,8 +65,8 @@ class ElectraRecipe(MaskedRecipe):
         reviews = self.held_out_reviews(world)
 
         def loss(network: nn.Module) -> float:
-            nats, *_, counts = judged(network, reviews)
-            return float(nats.sum() / counts.sum())
+            scores, replaced = map(np.concatenate, zip(*judged(network, reviews), strict=True))
+            return float(_nats(scores, replaced).mean())
 
         return loss
 
@@ -74,47 +75,76 @@ class ElectraRecipe(MaskedRecipe):
         pair = trained.network
         assert isinstance(pair, ElectraPair)
         given = self.test_reviews(world)
-        nats, right, replaced, counts = judged(pair, given or world.split("test", TEST))
-        others: dict[str, Score] = {
-            "share of tokens that are replaced": mean_of_ratio(replaced, counts),
-            "replaced or not, loss in nats a token": mean_of_ratio(nats, counts),
-            "replaced or not, share of tokens told rightly": mean_of_ratio(right, counts),
-        }
+        others = told_apart(judged(pair, given or world.split("test", TEST)))
         asked = {GENERATOR: of_masked(pair.generator, world, words.ids(world))}
         table = gap_table(asked, world, kind="masked", reviews=given)
         heads = head_scores(trained.model, world, given is not None)
         return Scores.of(table, others, heads)
 
 
-@torch.no_grad()
-def judged(pair: nn.Module, reviews: list[Review]) -> tuple[Float[np.ndarray, " review"], ...]:
-    """The discriminator on reviews in which the generator filled in what gap tables hide.
+Judged = tuple[Float[np.ndarray, " token"], Float[np.ndarray, " token"]]
+"""Of one review: the discriminator's logits, and 1 where a token was replaced, else 0."""
 
-    Returns:
-        Sums over each review's tokens: loss in nats, right answers, replaced tokens, tokens.
-    """
+
+@torch.no_grad()
+def judged(pair: nn.Module, reviews: list[Review]) -> list[Judged]:
+    """The discriminator on reviews in which the generator filled in what gap tables hide."""
     assert isinstance(pair, ElectraPair)
     device = next(pair.parameters()).device
-    rows = []
+    found = []
     for review in reviews:
         batch = held_out.hidden(padded(words.examples([review]), words.PAD), [review])
         chance = generator_of(review.seed, review.index)  # the same draws at each look
         given = {name: batch[name].to(device) for name in ("input_ids", "labels")}
         logits = pair.generator(given["input_ids"]).logits.cpu()
         corrupted, replaced = pair.corrupt(batch["input_ids"], batch["labels"], logits, chance)
-        scores = pair.discriminator(corrupted.to(device)).logits.cpu()[0, 1:-1].double()
-        answer = replaced[0, 1:-1].double()
-        nats = nn.functional.binary_cross_entropy_with_logits(scores, answer, reduction="sum")
-        right = (scores > 0) == (answer > 0)
-        rows.append([nats.item(), right.sum().item(), answer.sum().item(), len(answer)])
-    return tuple(np.array(rows, float).T)
+        scores = pair.discriminator(corrupted.to(device)).logits.cpu()[0, 1:-1]
+        found.append((scores.double().numpy(), replaced[0, 1:-1].double().numpy()))
+    return found
+
+
+def told_apart(found: Sequence[Judged]) -> dict[str, Score]:
+    """How well replaced tokens are told from a review's own.
+
+    Few are replaced, so that who never says so is nearly always right. The area under the ROC curve
+    is free of that: it is the chance that a replaced token has a higher score than one that is not,
+    0.5 if nothing is known.
+    """
+    from sklearn.metrics import roc_auc_score
+
+    scores, replaced = map(np.concatenate, zip(*found, strict=True))
+    review = np.repeat(np.arange(len(found)), [len(one) for one, _ in found])
+
+    def share(values: Float[np.ndarray, " token"]) -> Score:
+        return mean_of_ratio(np.bincount(review, values), np.bincount(review))
+
+    asked = "replaced or not"
+    return {
+        "share of tokens that are replaced": share(replaced),
+        f"{asked}, loss in nats a token": share(_nats(scores, replaced)),
+        f"{asked}, share of tokens told rightly": share(
+            ((scores > 0) == (replaced > 0)).astype(float)
+        ),
+        f"{asked}, share told rightly by saying never": share(1 - replaced),
+        f"{asked}, area under the ROC curve": bootstrap(
+            roc_auc_score, replaced, scores, resamples=200, groups=review
+        ),
+    }
+
+
+def _nats(
+    scores: Float[np.ndarray, " token"], replaced: Float[np.ndarray, " token"]
+) -> Float[np.ndarray, " token"]:
+    """Binary cross-entropy of logits: −log σ(s) where replaced, −log(1 − σ(s)) elsewhere."""
+    nats: np.ndarray = np.logaddexp(0, scores) - scores * replaced
+    return nats
 
 
 ELECTRA = ElectraRecipe(
     "bookworld-electra",
     "ELECTRA: which words a small masked model has put in place of others (the discriminator)",
     ElectraPair,
-    SMALL | {**ENCODER, "embedding_size": SMALL["hidden_size"]},
+    SMALL | {**ENCODER, "embedding_size": SMALL["hidden_size"] // 2},  # as of ELECTRA-Small
     FAMILY,
     Masks(),
 )

@@ -5,7 +5,7 @@ The teacher is a model of the course like the others, so it has to be there firs
 becomes depends on it: its file's digest is a part of a student's configuration.
 """
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import torch
@@ -23,8 +23,7 @@ from lmcourse.models.distilbert import DistilBertForMaskedLM
 from lmcourse.models.tinybert import Stage, TinyBertDistiller
 from lmcourse.models.triple_loss import DistillationConfig, Distiller
 from lmcourse.pretrain import held_out, words
-from lmcourse.pretrain.budget import Budget
-from lmcourse.pretrain.encoders import ENCODER, LONGEST, NO_DROPOUT, Masks
+from lmcourse.pretrain.encoders import ENCODER, FAMILY, LONGEST, NO_DROPOUT, Masks
 from lmcourse.pretrain.head_scores import head_scores
 from lmcourse.pretrain.looks import loss_of
 from lmcourse.pretrain.probing import States, Texts, sense_scores, tag_scores
@@ -34,6 +33,8 @@ from lmcourse.training import Distilled
 from lmcourse.training.objectives import Objective
 
 TEACHER = "bookworld-teacher"
+TAUGHT = replace(FAMILY, steps=6000)
+"""A student's budget: it learns more of a step, and a step has its teacher to ask."""
 
 
 @dataclass(frozen=True)
@@ -189,7 +190,7 @@ STUDENTS: tuple[StudentRecipe, ...] = (
         "DistilBERT: every other layer of bookworld-teacher, trained by the triple loss",
         DistilBertForMaskedLM,
         {},
-        Budget(steps=3000, batch_size=16, learning_rate=1e-3),
+        TAUGHT,
     ),
     TinyBertRecipe(
         "bookworld-tinybert",
@@ -204,6 +205,6 @@ STUDENTS: tuple[StudentRecipe, ...] = (
             **ENCODER,
             **NO_DROPOUT,
         },
-        Budget(steps=3000, batch_size=16, learning_rate=2e-3),
+        TAUGHT,
     ),
 )
