@@ -178,31 +178,42 @@ def pretrain(
     ship: Annotated[
         bool, typer.Option("--ship/--no-ship", help="Put the model into data/checkpoints.")
     ] = True,
+    again: Annotated[
+        bool,
+        typer.Option(
+            "--again", help="Leave the model that is there; note in its record what this seed gave."
+        ),
+    ] = False,
 ) -> None:
     """Train one of the course's models from nothing, measure it, and put it into the course.
 
     Ctrl-C leaves it and ships nothing; the same command goes on from there.
     """
-    from lmcourse.pretrain import overview, run
+    from lmcourse.pretrain import overview, run, spread
 
     if name is None:
         print(overview.overview())
         return
-    try:
-        record = run.pretrain(
-            name,
-            seed=seed,
-            device=None if device is None else device.value,
-            folder=folder,
-            ship=ship,
-            steps=steps,
+    if again and steps is not None:
+        raise CourseError(
+            "--again is of whole trainings, and --steps asks for a part of one.",
+            "Leave one of the two out.",
         )
+    where, beside = None if device is None else device.value, []
+    try:
+        if again:
+            record, shipped = run.again(name, seed=seed, device=where, folder=folder)
+            beside = spread.compared(record, shipped)
+        else:
+            record = run.pretrain(
+                name, seed=seed, device=where, folder=folder, ship=ship, steps=steps
+            )
     except KeyboardInterrupt:
         raise CourseError(
             f"The training of {name} was interrupted, and nothing is shipped.",
             "Give the same command again, and it goes on from its last checkpoint.",
         ) from None
-    print(overview.summary(record))
+    print("\n".join([overview.summary(record), *beside]))
 
 
 @app.command()

@@ -13,8 +13,8 @@ from lmcourse.hub import checkpoints as shelf
 from lmcourse.models.checkpoint import Model
 from lmcourse.pretrain.recipe import Trainable, Trained
 from lmcourse.pretrain.recipes import recipe
-from lmcourse.pretrain.records import Again, Machine, Record, digest, thinned
-from lmcourse.pretrain.spread import summary, with_others
+from lmcourse.pretrain.records import Machine, Record, digest, thinned
+from lmcourse.pretrain.spread import noted, same
 from lmcourse.pretrain.tables import check_floor
 from lmcourse.training import Checkpoints
 from lmcourse.training.watching import Watch
@@ -73,6 +73,44 @@ def pretrain(
     return record
 
 
+def again(
+    name: str,
+    *,
+    seed: int,
+    device: str | torch.device | None = None,
+    folder: str | Path | None = None,
+    watch: Watch = "plot",
+) -> tuple[Record, Record]:
+    """Train a model that is shipped once more, and note in its record what came of it.
+
+    So it is known how far a checkpoint may be from the next one of its recipe. The shipped model
+    stays as it is.
+
+    Args:
+        name, seed, device, folder, watch: see `pretrain`.
+
+    Returns:
+        What this seed gave, and the record of the shipped model, which has it now. The shipped
+        model's own seed is not noted twice.
+
+    Raises:
+        CourseError: no such model is shipped, or its recipe or BookWorld was another one; or what
+            `pretrain` refuses.
+    """
+    config = dict(recipe(name).config)
+    path = _home() / f"{name}.json"
+    shipped = Record.read(path)
+    if (shipped.recipe, shipped.world) != (config, BookWorld().digest):
+        raise CourseError(
+            f"The {name} that is shipped was trained by another recipe, or on another BookWorld.",
+            f"Train that one anew first: lmcourse pretrain {name}",
+        )
+    found = pretrain(name, seed=seed, device=device, folder=folder, ship=False, watch=watch)
+    shipped = noted(Record.read(path), found)  # read anew: others may have trained meanwhile
+    shipped.write(path)
+    return found, shipped
+
+
 def default_folder(name: str, seed: int, steps: int | None = None) -> Path:
     """Where a run is kept."""
     short = "" if steps is None else f"-{steps}-steps"
@@ -110,14 +148,9 @@ def _record(
 
 def _ship(record: Record, trained: Trained, folder: Path | None) -> Record:
     """Put model, tokenizer and record into the folder of the course's models."""
-    home = folder or shelf.home()
-    if home is None:
-        raise CourseError(
-            "There is no checkout of the course to ship the model into.",
-            "It is trained and kept; give ship=False, or set LMCOURSE_ROOT to the checkout.",
-        )
+    home = folder or _home()
     path = home / f"{record.name}.json"
-    record = with_others(record, _again(path, record), default_folder("", 0).parent)
+    record = _with_earlier(record, path)
     shelf.ship(record.name, in_half(trained.model), trained.tokenizer, record.about, home)
     record.write(path)
     return record
@@ -128,16 +161,25 @@ def in_half(model: Model) -> Model:
     return copy.deepcopy(model).half()
 
 
-def _again(path: Path, record: Record) -> list[Again]:
-    """What the record that was shipped before has of other seeds, if its recipe was the same."""
+def _with_earlier(record: Record, path: Path) -> Record:
+    """The record with what the one that it takes the place of knew of other seeds."""
     try:
         earlier = Record.read(path)
     except CourseError:
-        return []
-    if (earlier.recipe, earlier.world) != (record.recipe, record.world):
-        return []
-    own = Again(earlier.seed, earlier.machine.device, earlier.wall_seconds, summary(earlier))
-    return [*earlier.again, own]
+        return record
+    if not same(earlier, record):
+        return record
+    return noted(record, *earlier.again, earlier)
+
+
+def _home() -> Path:
+    home = shelf.home()
+    if home is None:
+        raise CourseError(
+            "There is no checkout of the course to put the model into.",
+            "What is trained is kept; give ship=False, or set LMCOURSE_ROOT to the checkout.",
+        )
+    return home
 
 
 def _device(device: str | torch.device | None) -> torch.device:

@@ -1,15 +1,16 @@
 """Trained again from other seeds: how far a checkpoint may be from the next one of its recipe."""
 
-from collections.abc import Iterable
-from pathlib import Path
+from collections.abc import Sequence
+from math import sqrt
 from statistics import mean, stdev
 
 import msgspec
 
-from lmcourse.errors import CourseError
 from lmcourse.pretrain.records import Again, Record
 
 GAP, BEST = "gap", "the best head"
+LEVEL = 0.95
+ENOUGH = 3  # seeds, to say where a further one is expected
 
 
 def summary(record: Record) -> dict[str, float]:
@@ -23,42 +24,89 @@ def summary(record: Record) -> dict[str, float]:
     return found | {name: score.value for name, score in others if score.value is not None}
 
 
-def with_others(record: Record, known: Iterable[Again], runs: Path) -> Record:
-    """The record with what other seeds have given.
+def same(one: Record, other: Record) -> bool:
+    """Whether both are of one recipe, and of one BookWorld."""
+    return (one.name, one.recipe, one.world) == (other.name, other.recipe, other.world)
 
-    Args:
-        known: what an earlier record of the same recipe had.
-        runs: the folder with the folders of runs; of those that are whole and of the same recipe
-            and world, each is taken up.
-    """
-    found = {one.seed: one for one in known}
-    for path in sorted(runs.glob(f"{record.name}-*/record.json")):
-        try:
-            other = Record.read(path)
-        except CourseError:  # of an older version, perhaps
-            continue
-        if (other.name, other.recipe, other.world) == (record.name, record.recipe, record.world):
-            found[other.seed] = Again(
-                seed=other.seed,
-                device=other.machine.device,
-                wall_seconds=other.wall_seconds,
-                scores=summary(other),
-            )
+
+def noted(record: Record, *others: Record | Again) -> Record:
+    """The record with what other seeds have given; the last word of a seed counts."""
+    found = {one.seed: one for one in record.again}
+    for other in others:
+        found[other.seed] = other if isinstance(other, Again) else _again(other)
     found.pop(record.seed, None)
     return msgspec.structs.replace(record, again=[found[seed] for seed in sorted(found)])
 
 
-def told(record: Record) -> list[str]:
-    """Each score over all seeds, in words; nothing if there is one seed."""
-    lines = []
-    for name, value in summary(record).items():
-        seeds = {one.seed: one.scores[name] for one in record.again if name in one.scores}
-        if not seeds:
+def _again(record: Record) -> Again:
+    return Again(record.seed, record.machine.device, record.wall_seconds, summary(record))
+
+
+def expected(values: Sequence[float]) -> tuple[float, float]:
+    """Where a further seed's score is expected: Student's 95 % prediction interval.
+
+    Args:
+        values: a score, one a seed; two or more.
+    """
+    from scipy.stats import t
+
+    n, middle = len(values), mean(values)
+    reach = float(t.ppf((1 + LEVEL) / 2, n - 1)) * stdev(values) * sqrt(1 + 1 / n)
+    return middle - reach, middle + reach
+
+
+def told(record: Record) -> str:
+    """Each score over all seeds, as a table in Markdown; nothing if there is one seed.
+
+    What is the same from all seeds, as the score of chance, is left out.
+    """
+    if not record.again:
+        return ""
+    seeds = [record.seed, *(one.seed for one in record.again)]
+    head = ["score", *(f"seed {it}" for it in seeds), "mean", "standard deviation"]
+    rows = [[*head, f"{LEVEL:.0%} expected"], ["---", *["---:"] * len(head)]]
+    for name, found in _by_seed(record).items():
+        values = list(found.values())
+        if len(set(values)) == 1:
             continue
-        values = [value, *seeds.values()]
-        each = ", ".join(f"{it:.3f}" for it in values)
-        lines.append(
-            f"Trained from {len(values)} seeds ({', '.join(map(str, [record.seed, *seeds]))}), "
-            f"{name}: {each}; mean {mean(values):.3f}, standard deviation {stdev(values):.3f}."
-        )
+        cells = [f"{found[it]:.3f}" if it in found else "" for it in seeds]
+        cells += [f"{mean(values):.3f}", f"{stdev(values):.3f}"]
+        cells += [_range(values) if len(values) >= ENOUGH else ""]
+        rows.append([name, *(cell.replace("-", "−") for cell in cells)])
+    return "\n".join(f"| {' | '.join(cells)} |" for cells in rows)
+
+
+def compared(found: Record, shipped: Record) -> list[str]:
+    """One run beside the shipped model and those of other seeds, in words: score by score.
+
+    Args:
+        found: the run.
+        shipped: the model's record, in which this run may stand or not.
+    """
+    if found.digest == shipped.digest:
+        return ["Its weights are those of the shipped model, bit by bit."]
+    lines = []
+    for name, value in summary(found).items():
+        seeds = _by_seed(shipped).get(name, {})
+        others = [seeds[it] for it in seeds if it == shipped.seed or it != found.seed]
+        line = f"{name}: {value:.3f}; others: {', '.join(f'{it:.3f}' for it in others) or 'none'}"
+        if len(others) >= ENOUGH:
+            low, high = expected(others)
+            where = "it lies there" if low <= value <= high else "it does not lie there"
+            line += f"; {LEVEL:.0%} are expected within {_range(others)}, and {where}"
+        lines.append(f"{line}.")
     return lines
+
+
+def _range(values: Sequence[float]) -> str:
+    return "{:.3f} to {:.3f}".format(*expected(values))
+
+
+def _by_seed(record: Record) -> dict[str, dict[int, float]]:
+    """Each score of a model, by seed, the shipped one first."""
+    found = {name: {record.seed: value} for name, value in summary(record).items()}
+    for one in record.again:
+        for name in found:
+            if name in one.scores:
+                found[name][one.seed] = one.scores[name]
+    return found

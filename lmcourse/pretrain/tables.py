@@ -23,11 +23,16 @@ _COLUMNS = (
 )
 _EXPLAINED = """Loss, floor and gap are in nats a token on the test split. Floor: what the exact
 answer loses; of the kind *causal* each token given those before it, of *masked* 15 % of the tokens
-given the others. Gap: KL(exact ‖ model). ±: standard error, reviews as units."""
+given the others. Gap: KL(exact ‖ model). ±: standard error, reviews as units. Why some models do
+not copy names or tell ratings: [names](../../benchmarks/names.md) and
+[what is left unlearned](../../benchmarks/unlearned.md)."""
 
 _HEADS = """What attention heads look at: the share of links whose right end gets the head's largest
 weight on another word. Head and offset (so many words on, or back where negative) are chosen on one
 half of the reviews and scored on the other; layers and heads count from 0."""
+
+_SEEDS = """Trained again from other seeds (`--again`); where another seed is expected is Student's
+prediction interval:"""
 
 
 def shipped_records(folder: Path | None = None) -> list[Record]:
@@ -165,7 +170,9 @@ def _section(record: Record) -> str:
     table = record.scores.table
     if table is not None:
         parts += [_gaps(table.kind, table.reviews, name, table.rows) for name in _measured(record)]
-    return "\n\n".join([*parts, *told(record)])
+    if record.again:
+        parts += [_SEEDS, told(record)]
+    return "\n\n".join(parts)
 
 
 def _heads(heads: Mapping[str, Head]) -> str:

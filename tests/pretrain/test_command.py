@@ -45,6 +45,22 @@ def test_it_passes_its_options_on_and_says_what_came_of_it(monkeypatch, tmp_path
     assert (given["ship"], given["seed"], given["device"], given["steps"]) == (True, 0, None, None)
 
 
+def test_trained_again_it_is_compared_with_the_model_that_is_there(monkeypatch):
+    given = {}
+
+    def again(name, **options):
+        given.update(options, name=name)
+        return made(seed=1), made(digest="1")
+
+    monkeypatch.setattr(run, "again", again)
+    shown = invoke("bookworld-mlm", "--seed", "1", "--again").output
+    assert given == {"name": "bookworld-mlm", "seed": 1, "device": None, "folder": None}
+    assert "gap 0.200 ± 0.010 nats" in shown
+    assert "gap: 0.200; others: 0.200." in shown
+    with pytest.raises(CourseError, match="--again is of whole trainings"):
+        invoke("bookworld-mlm", "--again", "--steps", "2")
+
+
 def test_it_names_the_recipes_that_there_are():
     with pytest.raises(CourseError, match="no recipe 'bookworld-bert'") as caught:
         invoke("bookworld-bert")

@@ -5,12 +5,14 @@ import subprocess
 import sys
 from dataclasses import replace
 
+import msgspec
 import pytest
 
 from lmcourse import course, hub
 from lmcourse.errors import CourseError
 from lmcourse.hub import checkpoints
 from lmcourse.pretrain import recipes, run
+from lmcourse.pretrain.records import Record
 from lmcourse.pretrain.run import pretrain
 from lmcourse.training import BatchLosses
 
@@ -106,25 +108,41 @@ def test_an_interrupted_run_ships_nothing_and_goes_on(small, home, monkeypatch):
     assert small.name in checkpoints.shipped()
 
 
-def test_other_seeds_stand_in_the_record(small, home, monkeypatch):
-    for seed in (1, 2):
-        pretrain(small.name, seed=seed, ship=False, **QUIET)
+def test_other_seeds_stand_in_the_record_and_the_model_stays(small, home):
     record = pretrain(small.name, **QUIET)
-    assert [one.seed for one in record.again] == [1, 2]
+    for seed in (2, 1):
+        found, shipped = run.again(small.name, seed=seed, **QUIET)
+        assert (found.seed, found.digest == record.digest) == (seed, False)
+        assert shipped == Record.read(home / f"{small.name}.json")
+    assert replace_again(shipped, []) == record
+    assert run.digest(hub.load(small.name).model) == record.digest
+    assert [one.seed for one in shipped.again] == [1, 2]
     own = record.scores.table.row().models[small.name].gap.value
-    gaps = [one.scores["gap"] for one in record.again]
+    gaps = [one.scores["gap"] for one in shipped.again]
     assert own not in gaps and max(abs(gap - own) for gap in gaps) < 1
-    # From another checkout's runs, and with the third seed as what is shipped, none is lost.
-    monkeypatch.setattr(course, "products", lambda: home.parent / "empty")
+    # Its own seed is not noted twice; and shipped from a third seed, none is lost.
+    same, shipped = run.again(small.name, seed=0, **QUIET)
+    assert same.digest == record.digest and [one.seed for one in shipped.again] == [1, 2]
     record = pretrain(small.name, seed=3, **QUIET)
     assert [one.seed for one in record.again] == [0, 1, 2]
+    assert [one.scores["gap"] for one in record.again] == [own, *gaps]
 
 
-def test_runs_of_another_recipe_are_not_taken_for_other_seeds(small, home, monkeypatch):
-    pretrain(small.name, seed=1, ship=False, **QUIET)
+def replace_again(record, again):
+    return msgspec.structs.replace(record, again=again)
+
+
+def test_other_seeds_of_another_recipe_are_refused_and_forgotten(small, home, monkeypatch):
+    with pytest.raises(CourseError, match="is not there"):
+        run.again(small.name, seed=1, **QUIET)
+    pretrain(small.name, **QUIET)
+    run.again(small.name, seed=1, **QUIET)
     longer = replace(small, budget=replace(small.budget, steps=13))
     monkeypatch.setitem(recipes.RECIPES, small.name, longer)
-    assert pretrain(small.name, **QUIET).again == []
+    with pytest.raises(CourseError, match="trained by another recipe"):
+        run.again(small.name, seed=2, **QUIET)
+    assert not run.default_folder(small.name, 2).exists(), "trained, and then refused"
+    assert pretrain(small.name, seed=4, **QUIET).again == []
 
 
 def test_a_device_that_is_not_there_is_refused_before_anything_is_done(small, tmp_path):

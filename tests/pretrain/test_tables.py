@@ -63,11 +63,13 @@ def test_the_gap_of_what_is_thrown_away_is_not_the_models():
 
 def test_other_seeds_are_told_with_their_spread():
     again = [Again(seed, "cpu", 60.0, {"gap": gap}) for seed, gap in ((1, 0.21), (2, 0.25))]
-    assert (
-        "Trained from 3 seeds (0, 1, 2), gap: 0.200, 0.210, 0.250; mean 0.220, standard deviation "
-        "0.026."
-    ) in page([made(again=again)])
-    assert "seeds" not in page([made()])
+    text = page([made(again=again)])
+    assert rows(text, "score")[0][1:4] == ["seed 0", "seed 1", "seed 2"]
+    (gap,) = rows(text, "gap")
+    assert gap == ["gap", "0.200", "0.210", "0.250", "0.220", "0.026", "0.089 to 0.351"]
+    assert "| seed 0" not in page([made()])
+    same = [Again(1, "cpu", 60.0, {"gap": 0.2})]
+    assert rows(page([made(again=same)]), "gap") == []
 
 
 def test_a_long_curve_is_told_by_its_ends_and_a_few_points_between():

@@ -1,0 +1,48 @@
+"""A checkpoint beside others of its recipe: where a further seed is expected, and what is said."""
+
+import numpy as np
+import pytest
+
+from lmcourse.pretrain.records import Again, Scores
+from lmcourse.pretrain.spread import compared, expected
+from tests.pretrain.made import made, table
+
+
+def gaps(*values, first=1):
+    return [Again(first + k, "cpu", 60.0, {"gap": value}) for k, value in enumerate(values)]
+
+
+@pytest.mark.parametrize("seeds", [2, 3, 5])
+def test_a_further_seed_is_where_it_is_expected_95_times_of_100(seeds):
+    rng = np.random.default_rng(seeds)
+    hits = 0
+    for _ in range(4000):
+        *known, further = rng.normal(3.0, 0.7, seeds + 1)
+        low, high = expected(known)
+        hits += low <= further <= high
+    assert hits / 4000 == pytest.approx(0.95, abs=0.012)  # 3.5 standard errors
+
+
+def test_the_same_weights_are_told_as_such():
+    assert compared(made(), made(again=gaps(0.3))) == [
+        "Its weights are those of the shipped model, bit by bit."
+    ]
+
+
+@pytest.mark.parametrize(
+    ("seed", "again", "others", "lies"),
+    [
+        (1, [], "0.200.", ""),
+        (1, gaps(0.2), "0.200.", ""),  # its own score is not another's
+        (3, gaps(0.21, 0.25), "0.200, 0.210, 0.250;", "it lies there"),
+        (3, gaps(0.2001, 0.2002), "0.200, 0.200, 0.200;", "it does not lie there"),
+        (0, gaps(0.21, 0.25, 0.23), "0.200, 0.210, 0.250, 0.230;", "it lies there"),
+    ],
+)
+def test_a_run_is_compared_with_all_others(seed, again, others, lies):
+    # Of the shipped model's own seed, too: on another machine its weights differ by rounding.
+    gap = 0.204 if "not" in lies else 0.2
+    found = made(seed=seed, digest="1", scores=Scores(table("bookworld-one", gap=gap)))
+    (line,) = compared(found, made(again=again))
+    assert line.startswith(f"gap: {gap:.3f}; others: {others}")
+    assert line.endswith(f"{lies}.") and ("lie" in line) == bool(lies)
