@@ -9,15 +9,15 @@ text has? Reported are how far names' vectors lie apart, and the gaps. The table
 
 import argparse
 import copy
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from statistics import fmean
 from typing import Any
 
 from benchmarks import tables
+from benchmarks.alone import learned
 
 RECIPE, MEASURED = "bookworld-clm", 100  # reviews of the gap table
-ALONE, LAST = 150, 30  # steps that are asked of repeated names alone; of how many the loss is told
+ALONE = 150  # steps that are asked of repeated names alone
 HEADER = (
     "network",
     "apart",
@@ -75,36 +75,29 @@ def table(model: Any) -> Any:
     return next(it.word.weight for it in model.modules() if isinstance(it, Embeddings)).detach()
 
 
-def alone(recipe: Any, model: Any, names: Names, reviews: Sequence[Any], seed: int) -> float:
+def alone(recipe: Any, model: Any, names: Names, reviews: Sequence[Any]) -> float:
     """The loss in nats at the end of a training on characters who are named again, on nothing else.
 
     Each review is read once, so that it is a loss on texts that were not learned from.
     """
     import torch
-    from torch import nn
 
     from lmcourse.models.inputs import IGNORED
     from lmcourse.pretrain import words
     from lmcourse.training.examples import padded
 
-    model = copy.deepcopy(model).train()
-    optimizer = recipe.optimizer(model)
-    size, told = recipe.budget.batch_size, []
-    for step in range(ALONE):
-        part = reviews[step * size : (step + 1) * size]
-        batch = padded(words.examples(part), words.PAD)
-        labels = torch.full_like(batch["input_ids"], IGNORED)
-        for row, review in enumerate(part):
-            for place in names.again(review):
-                labels[row, place] = batch["input_ids"][row, place]
-        given = {name: batch[name] for name in ("input_ids", "attention_mask")}
-        loss = model(**given, labels=labels).loss
-        optimizer.zero_grad()
-        loss.backward()
-        nn.utils.clip_grad_norm_(model.parameters(), recipe.budget.clip)
-        optimizer.step()
-        told.append(loss.item())
-    return fmean(told[-LAST:])
+    def batches() -> Iterator[tuple[Any, Any, Any]]:
+        size = recipe.budget.batch_size
+        for step in range(ALONE):
+            part = reviews[step * size : (step + 1) * size]
+            batch = padded(words.examples(part), words.PAD)
+            labels = torch.full_like(batch["input_ids"], IGNORED)
+            for row, review in enumerate(part):
+                for place in names.again(review):
+                    labels[row, place] = batch["input_ids"][row, place]
+            yield batch["input_ids"], batch["attention_mask"], labels
+
+    return learned(recipe, copy.deepcopy(model), batches())
 
 
 def measured(steps: int, seed: int) -> dict[str, list[float | None]]:
@@ -147,7 +140,7 @@ def measured(steps: int, seed: int) -> dict[str, list[float | None]]:
         ("trained with a lead-in", led, True),
     ):
         both = gaps(model) if whole else [None, None]
-        rows[name] = [names.apart(model), *both, alone(known, model, names, fresh, seed)]
+        rows[name] = [names.apart(model), *both, alone(known, model, names, fresh)]
     return rows
 
 
@@ -170,7 +163,7 @@ def main() -> int:
             if values[0] is None:
                 cells.append("")
             else:
-                cells.append(f"{fmean(values):.2f} ({min(values):.2f}–{max(values):.2f})")
+                cells.append(tables.over_seeds(values))
         rows.append("| " + " | ".join(cells) + " |")
     tables.write(
         __file__,

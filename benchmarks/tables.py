@@ -22,6 +22,11 @@ def best(runs: int, work: Callable[[], object]) -> float:
     return min(times)
 
 
+def over_seeds(values: Sequence[float]) -> str:
+    """A cell: the mean of some seeds, with the smallest and the largest."""
+    return f"{statistics.fmean(values):.2f} ({min(values):.2f}–{max(values):.2f})"
+
+
 @dataclass(frozen=True)
 class Ratio:
     """One way's time over another's, of the same turn: its median, and the middle half of it.
