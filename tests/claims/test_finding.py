@@ -5,13 +5,11 @@ from html.parser import HTMLParser
 import matplotlib.pyplot as plt
 import pytest
 
-from lmcourse import course
 from lmcourse.claims import finding_figure, results, table
 from lmcourse.claims.finding import Claimed, Finding, Limit, Part, said
 from lmcourse.claims.page import page
 from lmcourse.claims.scale import TOLD
 from lmcourse.errors import CourseError
-from lmcourse.notebooks.citations import read_references
 
 RUN = {
     "name": "bert",
@@ -94,11 +92,6 @@ def test_what_is_claimed_is_told_by_what_is_compared(better, claimed, told):
 
 def test_the_paper_is_told_by_its_authors():
     assert "(Liu et al., 2019, section 4.1)" in made().caption()
-
-
-@pytest.mark.parametrize("name", table.CLAIMS)
-def test_each_claim_s_paper_is_known(name):
-    assert table.CLAIMS[name].key in read_references(course.root() / "references.bib")
 
 
 def test_html_is_whole_and_escapes_what_it_is_given():

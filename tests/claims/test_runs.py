@@ -15,7 +15,7 @@ import pytest
 from lmcourse import course
 from lmcourse.claims import command, electra, measures, results, runs, schedule, table
 from lmcourse.claims.claim import Run
-from lmcourse.claims.scale import BASE
+from lmcourse.claims.scale import BASE, BUDGET
 from lmcourse.errors import CourseError
 from lmcourse.notebooks.citations import read_references
 from tests.claims.conftest import toy, variant
@@ -206,7 +206,12 @@ def test_every_claim_cites_a_paper_and_reads_what_its_columns_have():
 
 
 def test_electra_and_bert_compute_as_much(world):
-    per_step = electra.flops(electra.PAIR, world) / electra.flops(BASE, world)
-    assert per_step == pytest.approx(electra.RATIO, rel=0.02)
-    (plan,) = {one.source.recipe.budget.steps for one in electra.ELECTRA.variant("BERT").plans}
-    assert plan == round(electra.RATIO * electra.BUDGET.steps)
+    flops_of_base = electra.flops(BASE, world)
+    spent = {
+        electra.flops(one.source.recipe, world) * one.source.recipe.budget.steps
+        for variant in electra.ELECTRA.variants
+        for one in variant.plans
+    }
+    assert len(spent) == 3  # two sizes of ELECTRA's generator, and BERT
+    assert min(spent) == pytest.approx(max(spent), rel=0.01)
+    assert max(spent) == pytest.approx(electra.COMPUTE * BUDGET.steps * flops_of_base, rel=0.01)
