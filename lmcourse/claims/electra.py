@@ -9,9 +9,9 @@ from dataclasses import replace
 
 from torch.utils.flop_counter import FlopCounterMode
 
-from lmcourse.claims.claim import Claim, Column, Contrast, Plan, Variant
-from lmcourse.claims.masks import tuned
+from lmcourse.claims.claim import Claim, Contrast, Plan, Variant
 from lmcourse.claims.scale import BASE, BUDGET, SIZES
+from lmcourse.claims.span_questions import ANSWERS, COLUMNS, tuned
 from lmcourse.corpus.bookworld import BookWorld
 from lmcourse.models.electra_pair import ElectraPair
 from lmcourse.pretrain import words
@@ -65,7 +65,6 @@ def _bert(rate: float) -> Plan:
     return Plan(replace(BASE, name="bert, as much compute", budget=_budget(rate, 1)))
 
 
-_READS = {"F1": "answers/F1", "exact": "answers/exact match"}
 _CHOSEN = "answers/validation F1"
 ELECTRA = Claim(
     "electra",
@@ -79,21 +78,18 @@ ELECTRA = Claim(
             f"the discriminator; best of learning rates {RATES}, each with a generator of half its "
             "size and weight 50 or 10, or of its own size and weight 10",
             tuple(tuned(_electra(rate, *pair)) for rate in RATES for pair in PAIRS),
-            _READS,
+            ANSWERS,
             _CHOSEN,
         ),
         Variant(
             "BERT",
             f"of the discriminator's size; best of {RATES}",
             tuple(tuned(_bert(rate)) for rate in RATES),
-            _READS,
+            ANSWERS,
             _CHOSEN,
         ),
     ),
-    {
-        "F1": Column("F1 of span questions", "more"),
-        "exact": Column("exact match", "more", "answers/exact"),
-    },
+    COLUMNS,
     (Contrast("ELECTRA", "BERT", "F1", 0.03),),
     "All train by as many floating-point operations. Both are tuned: of the grid each seed takes "
     "what answers the validation's questions best, and is scored on the test's.",

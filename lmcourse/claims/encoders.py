@@ -2,7 +2,9 @@
 
 from lmcourse.claims.claim import Claim, Column, Contrast, Plan, Variant
 from lmcourse.claims.learners import StartedCausalRecipe, StartedRecipe
+from lmcourse.claims.left_to_right import LeftToRightLM
 from lmcourse.claims.scale import BERT, BUDGET, DRAWN, RELATIVE, RELATIVE_SIZES, SIZES
+from lmcourse.claims.span_questions import ANSWERS, COLUMNS, tuned
 from lmcourse.models.albert import AlbertForMaskedLM
 from lmcourse.models.bert_heads import BertForMaskedLM
 from lmcourse.models.deberta import DebertaForMaskedLM
@@ -20,12 +22,13 @@ _CAUSAL = {name: it for name, it in SIZES.items() if name not in ENCODER} | AS_B
 
 VECTORS = Plan(SkipGramRecipe("skip-gram", "static vectors", SkipGram, {"hidden_size": 64}, BUDGET))
 _FROM = ", from skip-gram"  # without it, no sense is told apart after so few steps
-STARTED, STARTED_RELATIVE, STARTED_CAUSAL = (
+STARTED, STARTED_RELATIVE, STARTED_CAUSAL, STARTED_LEFT = (
     Plan(kind(f"{name}{_FROM}", "", model, settings, BUDGET), VECTORS)
     for kind, name, model, settings in (
         (StartedRecipe, "bert", BertForMaskedLM, SIZES),
         (StartedRecipe, "relative positions", DebertaForMaskedLM, RELATIVE_SIZES),
         (StartedCausalRecipe, "causal", GPTForCausalLM, _CAUSAL),
+        (StartedCausalRecipe, "left side", LeftToRightLM, RELATIVE_SIZES),
     )
 )
 
@@ -82,14 +85,22 @@ BIDIRECTIONAL = Claim(
     "section 5.1, table 5",
     "10",
     (
-        Variant("masked", "BERT: both sides", (STARTED,), BEST_LAYER),
-        Variant("causal", "the same network, the left side", (STARTED_CAUSAL,), BEST_LAYER),
+        Variant("both sides", "by distances; states as features", (STARTED_RELATIVE,), BEST_LAYER),
+        Variant("left side", "the same network", (STARTED_LEFT,), BEST_LAYER),
+        Variant("both sides, fine-tuned", "", (tuned(STARTED_RELATIVE),), ANSWERS),
+        Variant("left side, fine-tuned", "", (tuned(STARTED_LEFT),), ANSWERS),
+        Variant("BERT", "both sides, absolute positions", (STARTED,), BEST_LAYER),
+        Variant("GPT", "the same network, the left side", (STARTED_CAUSAL,), BEST_LAYER),
     ),
-    {"sense": SENSE},
-    (Contrast("masked", "causal", "sense", 0.05),),
-    "Both have the same sizes, reviews and steps, and start from skip-gram's vectors. The causal "
-    "one learns from every token, the "
-    "masked one from 30 %.",
+    {"sense": SENSE, **COLUMNS},
+    (
+        Contrast("both sides", "left side", "sense", 0.05),
+        Contrast("both sides, fine-tuned", "left side, fine-tuned", "F1", 0.03),
+        Contrast("BERT", "GPT", "sense", 0.05),
+    ),
+    "All have the same sizes, reviews and steps, and start from skip-gram's vectors. Those of the "
+    "left side learn from every token, the others from 30 %. Fine-tuned are both on 4,000 span "
+    "questions.",
 )
 
 POSITIONS = Claim(

@@ -1,19 +1,23 @@
 """Fine-tuning on span questions: which words of a review answer a question (chapters 11 and 14)."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 import torch
 from torch import Tensor, nn
 
+from lmcourse.claims.claim import Column, Plan
 from lmcourse.claims.learners import GivenRecipe
+from lmcourse.claims.left_to_right import LeftToRightForQuestionAnswering, LeftToRightLM
+from lmcourse.claims.scale import BUDGET
 from lmcourse.corpus.bookworld import BookWorld
 from lmcourse.corpus.tasks import Question, questions
 from lmcourse.evaluation.squad import answer_f1
 from lmcourse.models.bert_tasks import BertForQuestionAnswering
 from lmcourse.models.checkpoint import Model
+from lmcourse.models.deberta import DebertaForMaskedLM, DebertaForQuestionAnswering
 from lmcourse.models.electra import ElectraForPreTraining, ElectraForQuestionAnswering
 from lmcourse.models.spanbert import SpanBertForPreTraining, SpanBertForQuestionAnswering
 from lmcourse.pretrain import words
@@ -25,6 +29,8 @@ LONGEST = 8  # tokens of an answer
 TRAIN, VALIDATION, TEST = 1, 2, 3  # seeds of the task, none of which shares a review with a split
 
 HEADS: dict[type[Model], type[Model]] = {
+    DebertaForMaskedLM: DebertaForQuestionAnswering,
+    LeftToRightLM: LeftToRightForQuestionAnswering,
     ElectraForPreTraining: ElectraForQuestionAnswering,
     SpanBertForPreTraining: SpanBertForQuestionAnswering,
 }
@@ -58,6 +64,31 @@ class QuestionRecipe(GivenRecipe):
         """The loss on other questions."""
         asked = questions(world, self.budget.held_out, VALIDATION).examples
         return loss_of(self.objective, as_examples(world, asked))
+
+
+FINE_TUNING = replace(
+    BUDGET,
+    steps=500,
+    batch_size=16,
+    reviews=4000,
+    learning_rate=1e-3,
+    matrix_rate=None,
+    held_out=200,
+)
+
+
+def tuned(pretrained: Plan) -> Plan:
+    """A pretrained network that learns span questions, from the run's own seed."""
+    name = f"{pretrained.recipe.name}, span questions"
+    return Plan(QuestionRecipe(name, "", BertForQuestionAnswering, {}, FINE_TUNING), pretrained)
+
+
+ANSWERS = {"F1": "answers/F1", "exact": "answers/exact match"}
+"""What of it claims read, and the columns of their tables."""
+COLUMNS = {
+    "F1": Column("F1 of span questions", "more"),
+    "exact": Column("exact match", "more", "answers/exact"),
+}
 
 
 def as_examples(world: BookWorld, asked: Sequence[Question]) -> list[dict[str, Any]]:

@@ -1,0 +1,86 @@
+"""The encoder with relative positions, its places seeing what stands before them, and no more.
+
+Beside the one that sees both sides it differs in nothing else: the same layers, heads and
+parameters (chapter 10).
+"""
+
+from typing import Unpack
+
+import torch
+from jaxtyping import Bool, Float, Int
+from torch import Tensor, nn
+
+from lmcourse.models.attention import causal_mask
+from lmcourse.models.bert import BertConfig, BertInputs
+from lmcourse.models.deberta import (
+    Deberta,
+    DebertaConfig,
+    DebertaEncoder,
+    DebertaForMaskedLM,
+    DebertaForQuestionAnswering,
+)
+from lmcourse.models.inputs import IGNORED
+from lmcourse.models.outputs import EncoderOutput, LanguageModelOutput
+
+
+class LeftToRightEncoder(DebertaEncoder):
+    """DeBERTa's layers, of which each place sees itself and what stands before it."""
+
+    def forward(
+        self,
+        x: Float[Tensor, "batch time width"],
+        visible: Bool[Tensor, "..."] | None = None,
+        *,
+        output_attentions: bool = False,
+        output_hidden_states: bool = False,
+        depth: int | None = None,
+    ) -> EncoderOutput:
+        """See `DebertaEncoder.forward`; ``visible`` may hide more."""
+        past = causal_mask(x.shape[-2], x.shape[-2], x)
+        return super().forward(
+            x,
+            past if visible is None else visible & past,
+            output_attentions=output_attentions,
+            output_hidden_states=output_hidden_states,
+            depth=depth,
+        )
+
+
+class LeftToRight(Deberta):
+    """Hidden states, each of which has seen what stands before it."""
+
+    @staticmethod
+    def make_encoder(config: BertConfig) -> nn.Module:
+        """See `Deberta.make_encoder`."""
+        assert isinstance(config, DebertaConfig)
+        return LeftToRightEncoder(config)
+
+
+class LeftToRightLM(DebertaForMaskedLM):
+    """The distribution of the next token, at each place."""
+
+    Base = LeftToRight
+
+    def forward(
+        self,
+        input_ids: Int[Tensor, "batch time"] | None = None,
+        *,
+        labels: Int[Tensor, "batch time"] | None = None,
+        **inputs: Unpack[BertInputs],
+    ) -> LanguageModelOutput:
+        """Predict the next tokens.
+
+        Args:
+            labels: the tokens themselves, as `GPTForCausalLM.forward` has them: each place is asked
+                for the next one's.
+            inputs: see `BertForMaskedLM.forward`.
+        """
+        if labels is not None:
+            labels = torch.cat([labels[:, 1:], torch.full_like(labels[:, :1], IGNORED)], 1)
+        return super().forward(input_ids, labels=labels, **inputs)
+
+
+class LeftToRightForQuestionAnswering(DebertaForQuestionAnswering):
+    """Where in a text the answer starts and ends, told at each place from what stands before it."""
+
+    Base = LeftToRight
