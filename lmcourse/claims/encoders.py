@@ -49,9 +49,14 @@ CONTEXTUAL = Claim(
     "section 5.3, table 5",
     "07",
     (
-        Variant("masked encoder", "BERT on skip-gram's vectors", (STARTED,), BEST_LAYER),
-        Variant("the same, relative positions", "", (STARTED_RELATIVE,), BEST_LAYER),
-        Variant("masked encoder from nothing", "BERT", (BERT,), BEST_LAYER),
+        Variant(
+            "masked encoder",
+            "relative positions, on skip-gram's vectors",
+            (STARTED_RELATIVE,),
+            BEST_LAYER,
+        ),
+        Variant("BERT", "absolute positions, on skip-gram's vectors", (STARTED,), BEST_LAYER),
+        Variant("BERT from nothing", "", (BERT,), BEST_LAYER),
         Variant("skip-gram", "one vector a word", (VECTORS,), {"sense": "static sense/static"}),
         Variant(
             "averaged context",
@@ -71,7 +76,7 @@ CONTEXTUAL = Claim(
         Contrast("masked encoder", "skip-gram", "sense", 0.05),
         Contrast("masked encoder", "averaged context", "sense", 0.05),
         Contrast("masked encoder", "untrained Transformer", "sense", 0.05),
-        Contrast("the same, relative positions", "averaged context", "sense", 0.05),
+        Contrast("BERT", "averaged context", "sense", 0.05),
     ),
     "The paper's model is a biLM; here it is a masked encoder, whose layer is chosen on one half "
     "of the texts and scored on the other. Two controls need no trained context. The encoders "
