@@ -10,7 +10,7 @@ from dataclasses import replace
 from torch.utils.flop_counter import FlopCounterMode
 
 from lmcourse.claims.claim import Claim, Contrast, Plan, Variant
-from lmcourse.claims.scale import BASE, BUDGET, SIZES
+from lmcourse.claims.scale import LONGER, SIZES, TWICE
 from lmcourse.claims.span_questions import ANSWERS, COLUMNS, tuned
 from lmcourse.corpus.bookworld import BookWorld
 from lmcourse.models.electra_pair import ElectraPair
@@ -23,7 +23,7 @@ from lmcourse.training.seeds import generator_of
 
 OPERATIONS = {1 / 2: 1.18, 1.0: 1.65}
 """ELECTRA's operations a step by BERT's, by the generator's size; a test counts them."""
-COMPUTE = OPERATIONS[1 / 2]  # of BERT's 4,000 steps: what all in this claim spend
+COMPUTE = OPERATIONS[1 / 2]  # of BERT's 8,000 steps: what all in this claim spend
 RATES = 0.01, 0.03  # Muon's
 PAIRS = (
     (1 / 2, 50.0),
@@ -37,7 +37,7 @@ PAIR = ElectraRecipe(
     "a generator and a discriminator",
     ElectraPair,
     SIZES | {"embedding_size": SIZES["hidden_size"]},
-    BUDGET,
+    TWICE,
 )
 
 
@@ -45,7 +45,7 @@ def flops(recipe: Recipe, world: BookWorld) -> int:
     """How many operations one training step takes, forward and backward, on one batch."""
     network = recipe.built(world)
     objective = recipe.objective(network)
-    batch = padded(words.examples(world.split("train", BUDGET.batch_size)), words.PAD)
+    batch = padded(words.examples(world.split("train", TWICE.batch_size)), words.PAD)
     with FlopCounterMode(display=False) as counter:
         loss, _ = objective(batch, generator_of(0))
         loss.backward()
@@ -53,7 +53,7 @@ def flops(recipe: Recipe, world: BookWorld) -> int:
 
 
 def _budget(rate: float, operations: float) -> Budget:
-    return replace(BUDGET, matrix_rate=rate, steps=round(COMPUTE / operations * BUDGET.steps))
+    return replace(TWICE, matrix_rate=rate, steps=round(COMPUTE / operations * TWICE.steps))
 
 
 def _electra(rate: float, size: float, weight: float) -> Plan:
@@ -62,7 +62,7 @@ def _electra(rate: float, size: float, weight: float) -> Plan:
 
 
 def _bert(rate: float) -> Plan:
-    return Plan(replace(BASE, name="bert, as much compute", budget=_budget(rate, 1)))
+    return Plan(replace(LONGER, name="bert, as much compute", budget=_budget(rate, 1)))
 
 
 _CHOSEN = "answers/validation F1"

@@ -6,7 +6,7 @@ from typing import Any, Literal, cast
 from lmcourse.claims.claim import Claim, Column, Contrast, Plan, Variant
 from lmcourse.claims.encoders import BEST_LAYER, GAP, SENSE, STARTED_RELATIVE
 from lmcourse.claims.learners import PairRecipe, StartedRecipe, StaticRecipe
-from lmcourse.claims.scale import BASE, BERT, BUDGET, RELATIVE, SIZES
+from lmcourse.claims.scale import BUDGET, LONGER, RELATIVE, SIZES, TWICE
 from lmcourse.claims.span_questions import ANSWERS, COLUMNS, tuned
 from lmcourse.models.bert_heads import BertForPreTraining
 from lmcourse.models.spanbert import SpanBertForPreTraining
@@ -95,13 +95,13 @@ ORDER = Claim(
 # ------------------------------------------------------------------------------ masked spans
 
 
-_SPANS = replace(BASE, name="spans", masks=Masks(select="spans"))
+_SPANS = replace(LONGER, name="spans", masks=Masks(select="spans"))
 _BOUNDARY = MaskedRecipe(
     "spans and boundary",
     "",
     SpanBertForPreTraining,
     SIZES | {"span_position_size": 32},
-    BUDGET,
+    TWICE,
     Masks(select="spans"),
 )
 SPANS = Claim(
@@ -111,7 +111,7 @@ SPANS = Claim(
     "section 6",
     "14",
     (
-        Variant("tokens", "single words are masked", (tuned(BERT),), ANSWERS),
+        Variant("tokens", "single words are masked", (tuned(Plan(LONGER)),), ANSWERS),
         Variant("spans", "spans of words are masked", (tuned(Plan(_SPANS)),), ANSWERS),
         Variant(
             "spans and boundary",
@@ -126,7 +126,7 @@ SPANS = Claim(
         Contrast("spans and boundary", "tokens", "F1", 0.03),
         Contrast("spans and boundary", "spans", "F1", 0.03),
     ),
-    "Each is pretrained and then fine-tuned on 4,000 questions.",
+    "Each is pretrained for 8,000 steps, and then fine-tuned on 4,000 questions.",
 )
 
 # ---------------------------------------------------------------------- [MASK], and other words

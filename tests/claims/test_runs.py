@@ -15,7 +15,7 @@ import pytest
 from lmcourse import course
 from lmcourse.claims import command, electra, measures, results, runs, schedule, table
 from lmcourse.claims.claim import Run
-from lmcourse.claims.scale import BASE, BUDGET
+from lmcourse.claims.scale import BASE, TWICE
 from lmcourse.errors import CourseError
 from lmcourse.notebooks.citations import read_references
 from tests.claims.conftest import toy, variant
@@ -214,4 +214,4 @@ def test_electra_and_bert_compute_as_much(world):
     }
     assert len(spent) == 3  # two sizes of ELECTRA's generator, and BERT
     assert min(spent) == pytest.approx(max(spent), rel=0.01)
-    assert max(spent) == pytest.approx(electra.COMPUTE * BUDGET.steps * flops_of_base, rel=0.01)
+    assert max(spent) == pytest.approx(electra.COMPUTE * TWICE.steps * flops_of_base, rel=0.01)
