@@ -10,6 +10,7 @@ from typing import Any, Literal, Self, cast
 import torch
 from torch import nn
 
+from lmcourse import hub
 from lmcourse.corpus.bookworld import BookWorld, Review
 from lmcourse.models.checkpoint import Model
 from lmcourse.models.distilbert import DistilBertForMaskedLM
@@ -17,14 +18,18 @@ from lmcourse.models.embeddings import Embeddings
 from lmcourse.models.triple_loss import DistillationConfig, Distiller
 from lmcourse.models.word2vec import Word2Vec
 from lmcourse.pretrain import held_out, words
+from lmcourse.pretrain.clock import Seconds
 from lmcourse.pretrain.encoders import MaskedRecipe
 from lmcourse.pretrain.looks import loss_of
+from lmcourse.pretrain.recipe import Recipe, Trained
+from lmcourse.training import Checkpoints, History
 from lmcourse.training.examples import Example
 from lmcourse.training.masking import StaticMasking
 from lmcourse.training.objectives import CausalLM, MaskedLM, Objective, PreTraining
 from lmcourse.training.pairs import Frame, sentence_pairs, swapped_pairs
 from lmcourse.training.run_config import plain
 from lmcourse.training.two_models import Distilled
+from lmcourse.training.watching import Watch
 
 
 @dataclass(frozen=True)
@@ -89,6 +94,39 @@ class PairRecipe(MaskedRecipe):
             if "sentence_order_label" in pair:
                 pair["next_sentence_label"] = pair.pop("sentence_order_label")
         return cast(list[Example], found)
+
+
+@dataclass(frozen=True)
+class ShippedRecipe(Recipe):
+    """A model that comes with the course: nothing is trained, others learn from it.
+
+    Its name and its file decide all; of the budget, how much of BookWorld it is measured with.
+    """
+
+    @property
+    def config(self) -> dict[str, Any]:
+        """See `Trainable.config`; the digest is None where it does not come with this checkout."""
+        known = hub.shipped().get(self.name)
+        return {"name": self.name, "sha256": None if known is None else known.model.sha256}
+
+    def built(self, world: BookWorld) -> Model:
+        """It itself.
+
+        Raises:
+            CourseError: it does not come with this checkout.
+        """
+        return hub.load(self.name).model
+
+    def train(
+        self,
+        world: BookWorld,
+        seed: int,
+        device: torch.device,
+        checkpoints: Checkpoints | None = None,
+        watch: Watch = "plot",
+    ) -> Trained:
+        """It itself, after no steps."""
+        return Trained(self.built(world).eval(), None, History(), Seconds(), tokens=0)
 
 
 @dataclass(frozen=True)

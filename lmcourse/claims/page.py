@@ -46,7 +46,7 @@ def _overview(found: Sequence[Finding]) -> str:
 
 def _section(one: Finding) -> str:
     abouts = "; ".join(f"{part.name}: {part.about}" for part in one.parts if part.about)
-    minutes = [run["wall_seconds"] / 60 for run in one.runs.values()]
+    minutes = [run["wall_seconds"] / 60 for run in one.runs.values() if run["steps"]]
     machines = sorted({_machine(run["machine"]) for run in one.runs.values()})
     runs = f"{len(minutes)} run{'s' * (len(minutes) != 1)}"
     cost = (

@@ -14,6 +14,7 @@ from lmcourse.errors import CourseError
 RUN = {
     "name": "bert",
     "seed": 0,
+    "steps": 4000,
     "wall_seconds": 120.0,
     "machine": {"device": "cpu", "threads": 1, "python": "3", "pytorch": "2", "lmcourse": "0"},
 }
@@ -39,7 +40,7 @@ def made(**changes):
         },
         "contrasts": [Claimed("fresh", "fixed", "gap", 0.05, 1.0, "better")],
         "world": "w",
-        "runs": {"d": RUN},
+        "runs": {"d": RUN, "teacher": {**RUN, "steps": 0, "wall_seconds": 0.0}},
     }
     return Finding(**given | changes)
 

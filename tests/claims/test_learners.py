@@ -6,11 +6,22 @@ import numpy as np
 import pytest
 import torch
 
-from lmcourse.claims import electra, encoders, masks, measures, span_questions, students, table
+from lmcourse import hub
+from lmcourse.claims import (
+    electra,
+    encoders,
+    masks,
+    measures,
+    runs,
+    span_questions,
+    students,
+    table,
+)
 from lmcourse.claims.claim import Run
 from lmcourse.claims.measures import Measured
 from lmcourse.claims.scale import BASE, SIZES
 from lmcourse.corpus.tasks import questions
+from lmcourse.errors import CourseError
 from lmcourse.models.bert_heads import BertForMaskedLM
 from lmcourse.models.distilbert import DistilBertForMaskedLM
 from lmcourse.models.electra import ElectraForQuestionAnswering
@@ -249,3 +260,22 @@ def test_short_claims_are_short_all_the_way_down():
                 while plan is not None:
                     assert plan.recipe.budget.steps == 2
                     plan = plan.source
+
+
+def test_a_shipped_model_takes_no_steps_and_is_what_the_course_ships(world, tmp_path):
+    plan = students.TEACHES
+    result = runs.perform(Run(plan, 0), ["size"], tmp_path, world)
+    known = hub.load("bookworld-teacher").model.state_dict()
+    kept = runs._model(Run(plan, 0), tmp_path, world).state_dict()
+    assert result.steps == 0 and result.scores["size/parameters"] > 0
+    assert set(kept) == set(known)
+    assert all(torch.equal(kept[name], known[name]) for name in known)
+    assert plan.shortened(2).recipe.config == plan.recipe.config
+    digest = hub.shipped()["bookworld-teacher"].model.sha256
+    assert plan.recipe.config == {"name": "bookworld-teacher", "sha256": digest}
+
+
+def test_a_teacher_that_is_not_shipped_is_named(world):
+    missing = replace(students.TEACHES.recipe, name="bookworld-gone")
+    with pytest.raises(CourseError, match="bookworld-gone"):
+        missing.built(world)
