@@ -99,18 +99,18 @@ BIDIRECTIONAL = Claim(
     "section 5.1, table 5",
     "10",
     (
-        Variant("both sides", "by distances; states as features", (STARTED_RELATIVE,), BEST_LAYER),
+        Variant("both sides", "relative positions", (STARTED_RELATIVE,), BEST_LAYER),
         Variant("left side", "the same network", (STARTED_LEFT,), BEST_LAYER),
         Variant("both sides, fine-tuned", "", (tuned(STARTED_RELATIVE),), ANSWERS),
         Variant("left side, fine-tuned", "", (tuned(STARTED_LEFT),), ANSWERS),
-        Variant("BERT", "both sides, absolute positions", (STARTED,), BEST_LAYER),
-        Variant("GPT", "the same network, the left side", (STARTED_CAUSAL,), BEST_LAYER),
+        Variant("both sides, absolute", "BERT: absolute positions", (STARTED,), BEST_LAYER),
+        Variant("left side, absolute", "GPT", (STARTED_CAUSAL,), BEST_LAYER),
     ),
     {"sense": SENSE, **COLUMNS},
     (
         Contrast("both sides", "left side", "sense", 0.05),
         Contrast("both sides, fine-tuned", "left side, fine-tuned", "F1", 0.03),
-        Contrast("BERT", "GPT", "sense", 0.05),
+        Contrast("both sides, absolute", "left side, absolute", "sense", 0.05),
     ),
     "All have the same sizes, reviews and steps, and start from skip-gram's vectors. Those of the "
     "left side learn from every token, the others from 30 %. Fine-tuned are both on 4,000 span "
