@@ -229,10 +229,14 @@ def claims(
     steps: Annotated[
         int | None, typer.Option(min=1, help="Only so many, to try it out; writes nothing.")
     ] = None,
+    anew: Annotated[
+        bool, typer.Option("--anew", help="Do runs here, too, that data/claims records.")
+    ] = False,
 ) -> None:
     """Test the papers' claims again, and write what is found into data/claims.
 
-    Runs that are there are not done again. Ctrl-C leaves it; the same command goes on from there.
+    Runs that are there, or that data/claims records, are not done again. Ctrl-C leaves it; the same
+    command goes on from there.
     """
     from lmcourse.claims import command, table
 
@@ -241,7 +245,7 @@ def claims(
         return
     wanted = list(table.CLAIMS) if every else names or []
     try:
-        found = command.tested(wanted, at_once=jobs, seeds=seeds, steps=steps, say=_say)
+        found = command.tested(wanted, at_once=jobs, seeds=seeds, steps=steps, anew=anew, say=_say)
     except KeyboardInterrupt:
         raise CourseError(
             "The test of the claims was interrupted; the runs that were done are kept.",

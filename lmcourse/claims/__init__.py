@@ -4,6 +4,6 @@
 """
 
 from lmcourse.claims.finding import Finding
-from lmcourse.claims.results import finding
+from lmcourse.claims.kept import finding
 
 __all__ = ["Finding", "finding"]

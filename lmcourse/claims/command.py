@@ -6,7 +6,7 @@ from pathlib import Path
 
 import msgspec
 
-from lmcourse.claims import results, runs, schedule
+from lmcourse.claims import kept, results, runs, schedule
 from lmcourse.claims.claim import Claim
 from lmcourse.claims.finding import Finding
 from lmcourse.claims.table import CLAIMS, chosen
@@ -22,6 +22,7 @@ def tested(
     at_once: int = 1,
     seeds: int | None = None,
     steps: int | None = None,
+    anew: bool = False,
     say: Callable[[str], None] = print,
     folder: Path | None = None,
     shelf: Path | None = None,
@@ -33,6 +34,7 @@ def tested(
         at_once: how many runs are done at a time, each in a process with one thread.
         seeds: how many of each; None: as many as a claim has.
         steps: so few instead, to try it out: nothing is then written into ``data/claims``.
+        anew: whether runs that the course's findings record are done here, too.
         say: what is told of the progress.
         folder: where runs are kept; None: ``_build/claims``.
         shelf: where findings are written; None: ``data/claims``.
@@ -45,7 +47,7 @@ def tested(
             raise CourseError(f"{what} is {number}.", "Give 1 or more.")
     claims = [claim if steps is None else claim.shortened(steps) for claim in chosen(names)]
     folder, world = folder or runs.home(), BookWorld().digest
-    schedule.do(schedule.jobs_of(claims, seeds), folder, world, at_once, say)
+    schedule.do(schedule.jobs_of(claims, seeds), folder, world, at_once, say, anew)
     found = [_found(claim, seeds, folder, world) for claim in claims]
     if steps is None or shelf is not None:
         for one in found:
@@ -86,7 +88,7 @@ def overview(folder: Path | None = None, shelf: Path | None = None) -> str:
 
 def _state(name: str, shelf: Path | None) -> str:
     try:
-        found = results.finding(name, shelf)
+        found = kept.finding(name, shelf)
     except CourseError:
         return "Nothing found yet."
     return f"Found with {len(found.seeds)} seeds: {', '.join(found.verdicts)}."

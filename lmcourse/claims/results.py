@@ -1,7 +1,7 @@
 """From runs to findings, and to what the course keeps of them: ``data/claims``.
 
-Each claim's finding is ``NAME.json``, with every score, configuration and version; chapters read it
-by `finding`. The page ``README.md`` is made of these files alone.
+Each claim's finding is ``NAME.json``, with every score, configuration and version. The page
+``README.md`` is made of these files alone.
 """
 
 from collections.abc import Sequence
@@ -10,7 +10,8 @@ from typing import Any
 
 import msgspec
 
-from lmcourse import course, files
+from lmcourse import files
+from lmcourse.claims import kept
 from lmcourse.claims.claim import Claim, Column, Run, Variant
 from lmcourse.claims.finding import Claimed, Finding, Limit, Part, seeds_done
 from lmcourse.claims.runs import Result, result_of
@@ -19,33 +20,6 @@ from lmcourse.errors import CourseError
 PAGE = "README.md"
 Done = dict[int, tuple[int, Result]]
 """Of each seed that is done, which of the grid it took, and its result."""
-
-
-def shelf() -> Path:
-    """Where findings are kept: ``data/claims``."""
-    return course.root() / "data" / "claims"
-
-
-def finding(name: str, folder: Path | None = None) -> Finding:
-    """What was found of a claim.
-
-    Raises:
-        CourseError: nothing yet, or its file cannot be read.
-    """
-    path = (folder or shelf()) / f"{name}.json"
-    try:
-        return msgspec.json.decode(path.read_bytes(), type=Finding)
-    except FileNotFoundError as error:
-        there = sorted(it.stem for it in path.parent.glob("*.json"))
-        raise CourseError(
-            f"Of the claim {name!r} nothing was found yet.",
-            f"Test it: lmcourse claims {name}. There are: {', '.join(there) or 'none'}.",
-        ) from error
-    except (OSError, msgspec.DecodeError) as error:
-        raise CourseError(
-            f"The finding {path} cannot be read: {error}.",
-            f"Restore it (git checkout -- {path}), or test the claim again.",
-        ) from error
 
 
 def found_of(claim: Claim, seeds: Sequence[int], folder: Path, world: str) -> Finding:
@@ -135,7 +109,7 @@ def write(found: Finding, folder: Path | None = None) -> Path:
     Raises:
         CourseError: it cannot be written, or would be read back as another one.
     """
-    path = (folder or shelf()) / f"{found.name}.json"
+    path = (folder or kept.shelf()) / f"{found.name}.json"
     content = msgspec.json.format(msgspec.json.encode(found), indent=1) + b"\n"
     if msgspec.json.decode(content, type=Finding) != found:
         raise CourseError(
@@ -159,7 +133,7 @@ def write_page(folder: Path | None = None) -> Path:
     """Make the page of all findings in the folder."""
     from lmcourse.claims.page import page
 
-    folder = folder or shelf()
-    found = [finding(path.stem, folder) for path in sorted(folder.glob("*.json"))]
+    folder = folder or kept.shelf()
+    found = [kept.finding(path.stem, folder) for path in sorted(folder.glob("*.json"))]
     _replace(folder / PAGE, page(found).encode())
     return folder / PAGE

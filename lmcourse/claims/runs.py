@@ -2,7 +2,8 @@
 
 Its folder holds the trained model (``model.safetensors``) and its scores (``result.json``), which
 are written at once. A run that is there is not trained again: what a claim measures besides is
-measured on the model that is kept. One that was killed goes on from its last checkpoint.
+measured on the model that is kept. One that was killed goes on from its last checkpoint. One that
+was done elsewhere, and which a finding of the course records, has its scores, but no model here.
 """
 
 import shutil
@@ -15,6 +16,7 @@ import msgspec
 import torch
 
 from lmcourse import course, files
+from lmcourse.claims import kept
 from lmcourse.claims.claim import Run
 from lmcourse.claims.learners import GivenRecipe
 from lmcourse.claims.measures import MEASURES, Measured, parameters
@@ -64,18 +66,21 @@ class Result(msgspec.Struct, frozen=True, kw_only=True):
         return sorted(set(measures) - self.measured_seconds.keys())
 
 
+RECORDED = tuple(field for field in Result.__struct_fields__ if field != "config")
+
+
 def home() -> Path:
     """Where runs are kept: ``_build/claims``."""
     return course.products() / "claims"
 
 
 def result_of(run: Run, folder: Path, world: str) -> Result | None:
-    """What came of a run; None if it was not done."""
+    """What came of a run, here or by a finding that the course keeps; None if it was not done."""
     path = folder / run.digest(world) / RESULT
     try:
         found = msgspec.json.decode(path.read_bytes(), type=Result)
     except FileNotFoundError:
-        return None
+        return _recorded(run, world)
     except (OSError, msgspec.DecodeError) as error:
         raise CourseError(
             f"The result {path} cannot be read: {error}.",
@@ -88,6 +93,19 @@ def result_of(run: Run, folder: Path, world: str) -> Result | None:
     return found
 
 
+def _recorded(run: Run, world: str) -> Result | None:
+    record = kept.runs_of().get(run.digest(world))
+    if record is None:
+        return None
+    content = {name: record[name] for name in RECORDED} | {"config": run.config}
+    return msgspec.convert(content, type=Result)
+
+
+def is_here(run: Run, folder: Path, world: str) -> bool:
+    """Whether its model is there, which others may start from."""
+    return (folder / run.digest(world) / MODEL).is_file()
+
+
 def perform(run: Run, measures: Iterable[str], folder: Path, world: BookWorld) -> Result:
     """Train a run if it was not, and measure what was not measured yet.
 
@@ -97,7 +115,7 @@ def perform(run: Run, measures: Iterable[str], folder: Path, world: BookWorld) -
     own = folder / run.digest(world.digest)
     source = None if run.source is None else _model(run.source, folder, world)
     found = result_of(run, folder, world.digest)
-    if found is None:
+    if found is None or not is_here(run, folder, world.digest):
         found = _trained(run, source, own, world)
         _write(found, own)
         shutil.rmtree(own / CHECKPOINTS, ignore_errors=True)
@@ -145,7 +163,7 @@ def _with(recipe: Recipe, source: Model | None) -> Recipe:
 def _model(run: Run, folder: Path, world: BookWorld) -> Model:
     """The model of a run that was trained."""
     path = folder / run.digest(world.digest) / MODEL
-    if result_of(run, folder, world.digest) is None:
+    if not is_here(run, folder, world.digest):
         raise CourseError(
             f"The run {run.plan.recipe.name}, seed {run.seed}, was not done yet.",
             "Do it first: others start from it.",

@@ -4,7 +4,7 @@ import os
 import threading
 import time
 import traceback
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from multiprocessing import connection, get_context, parent_process
@@ -44,30 +44,44 @@ def jobs_of(claims: Iterable[Claim], seeds: int | None = None) -> list[Job]:
     return [Job(run, frozenset(measures)) for run, measures in found.values()]
 
 
-def missing(jobs: Iterable[Job], folder: Path, world: str) -> list[Job]:
-    """The jobs that were not done, or not all of them."""
-    from lmcourse.claims.runs import result_of
+def missing(jobs: Sequence[Job], folder: Path, world: str, anew: bool = False) -> list[Job]:
+    """The jobs that were not done, or not all of them, and what these start from.
 
-    left = []
-    for job in jobs:
+    Args:
+        jobs: what others start from before these, as `jobs_of` gives them.
+        anew: whether what the course's findings record is to be done here, too.
+    """
+    from lmcourse.claims.runs import is_here, result_of
+
+    left, needed = [], set()
+    for job in reversed(jobs):
         found = result_of(job.run, folder, world)
-        if found is None or found.lacks(job.measures):
-            left.append(job)
-    return left
+        done = found is not None and not found.lacks(job.measures)
+        if done and not (anew or job.run.digest("") in needed):
+            continue
+        if done and is_here(job.run, folder, world):
+            continue
+        left.append(job)
+        if job.run.source is not None:
+            needed.add(job.run.source.digest(""))
+    return left[::-1]
 
 
-def do(jobs: Iterable[Job], folder: Path, world: str, at_once: int, say: Say) -> None:
+def do(
+    jobs: Sequence[Job], folder: Path, world: str, at_once: int, say: Say, anew: bool = False
+) -> None:
     """Do the jobs that are missing. What is done is kept, whatever happens then.
 
     Args:
         at_once: how many processes there are, each with one thread.
         say: what is told of the progress.
+        anew: see `missing`.
 
     Raises:
         CourseError: a run failed; the others that had begun were finished.
         KeyboardInterrupt: the processes were ended; the same call goes on from there.
     """
-    left = missing(jobs, folder, world)
+    left = missing(jobs, folder, world, anew)
     total, done, start = len(left), 0, time.monotonic()
     running: dict[BaseProcess, Job] = {}
     failed: list[Job] = []

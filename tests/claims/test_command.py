@@ -4,7 +4,7 @@ import pytest
 from typer.testing import CliRunner
 
 from lmcourse import cli
-from lmcourse.claims import command, results, runs, schedule, table
+from lmcourse.claims import command, kept, results, runs, schedule, table
 from lmcourse.claims.claim import Run
 from lmcourse.errors import CourseError
 from tests.claims.conftest import toy
@@ -22,7 +22,7 @@ def line_of(name, shown):
 
 def test_alone_it_lists_the_claims_with_what_is_there(claim, world, tmp_path, monkeypatch):
     monkeypatch.setattr(runs, "home", lambda: tmp_path / "runs")
-    monkeypatch.setattr(results, "shelf", lambda: tmp_path / "found")
+    monkeypatch.setattr(kept, "shelf", lambda: tmp_path / "found")
     monkeypatch.setattr(command, "CLAIMS", table.CLAIMS)
     runs.perform(Run(toy("one"), 1), ["size", "validation"], tmp_path / "runs", world)
     results.write(made(name="other"), tmp_path / "found")
@@ -47,17 +47,18 @@ def test_it_passes_its_options_on_and_shows_what_was_found(monkeypatch):
         return [made()]
 
     monkeypatch.setattr(command, "tested", tested)
-    shown = invoke("a", "b", "--jobs", "2", "--seeds", "4", "--steps", "5").output
+    shown = invoke("a", "b", "--jobs", "2", "--seeds", "4", "--steps", "5", "--anew").output
     assert "0.510 ± 0.010" in shown and given.pop("say")
-    assert given == {"names": ["a", "b"], "at_once": 2, "seeds": 4, "steps": 5}
+    assert given == {"names": ["a", "b"], "at_once": 2, "seeds": 4, "steps": 5, "anew": True}
     invoke("--all")
-    assert given["names"] == list(table.CLAIMS) and (given["at_once"], given["steps"]) == (1, None)
+    assert given["names"] == list(table.CLAIMS) and given["at_once"] == 1
+    assert given["steps"] is None and not given["anew"]
 
 
 def test_a_short_test_writes_no_finding(claim, tmp_path, monkeypatch):
     monkeypatch.setattr(schedule, "do", lambda *arguments: None)
     monkeypatch.setattr(command, "_found", lambda *arguments: made())
-    monkeypatch.setattr(results, "shelf", lambda: tmp_path / "found")
+    monkeypatch.setattr(kept, "shelf", lambda: tmp_path / "found")
     assert command.tested(["toy"], steps=2, folder=tmp_path) == [made()]
     assert not (tmp_path / "found").exists()
     command.tested(["toy"], folder=tmp_path)

@@ -5,7 +5,7 @@ from html.parser import HTMLParser
 import matplotlib.pyplot as plt
 import pytest
 
-from lmcourse.claims import finding_figure, results, table
+from lmcourse.claims import finding_figure, kept, results, table
 from lmcourse.claims.finding import Claimed, Finding, Limit, Part, said
 from lmcourse.claims.page import page
 from lmcourse.claims.scale import TOLD
@@ -16,6 +16,8 @@ RUN = {
     "seed": 0,
     "steps": 4000,
     "wall_seconds": 120.0,
+    "scores": {},
+    "measured_seconds": {},
     "machine": {"device": "cpu", "threads": 1, "python": "3", "pytorch": "2", "lmcourse": "0"},
 }
 
@@ -126,7 +128,7 @@ def test_the_figure_shows_each_seed_and_says_what_is_to_be_seen():
 def test_a_finding_is_the_same_once_it_is_read_back(tmp_path):
     found = made()
     results.write(found, tmp_path)
-    assert results.finding("masks", tmp_path) == found
+    assert kept.finding("masks", tmp_path) == found
 
 
 def test_a_finding_that_json_cannot_hold_is_refused(tmp_path):
@@ -138,14 +140,14 @@ def test_a_finding_that_json_cannot_hold_is_refused(tmp_path):
 def test_a_claim_without_finding_says_how_to_come_by_one(tmp_path):
     results.write(made(), tmp_path)
     with pytest.raises(CourseError, match="nothing was found yet") as caught:
-        results.finding("spans", tmp_path)
+        kept.finding("spans", tmp_path)
     assert "lmcourse claims spans" in caught.value.remedy and "masks" in caught.value.remedy
 
 
 def test_a_damaged_finding_is_told(tmp_path):
     results.write(made(), tmp_path).write_text("{")
     with pytest.raises(CourseError, match="cannot be read"):
-        results.finding("masks", tmp_path)
+        kept.finding("masks", tmp_path)
 
 
 @pytest.mark.parametrize(("variant", "column"), [("none", "gap"), ("fixed", "size")])
@@ -172,8 +174,8 @@ def test_without_findings_the_page_says_so(tmp_path):
 
 
 def test_the_courses_page_is_made_of_the_findings_beside_it():
-    shelf = results.shelf()
-    found = [results.finding(path.stem, shelf) for path in sorted(shelf.glob("*.json"))]
+    shelf = kept.shelf()
+    found = [kept.finding(path.stem, shelf) for path in sorted(shelf.glob("*.json"))]
     assert (shelf / results.PAGE).read_text() == page(found)
     assert {one.name for one in found} <= set(table.CLAIMS)
     assert all(len(one.seeds) >= 3 for one in found)

@@ -13,12 +13,15 @@ from pathlib import Path
 import pytest
 
 from lmcourse import course
-from lmcourse.claims import command, electra, measures, results, runs, schedule, table
+from lmcourse.claims import command, electra, kept, measures, runs, schedule, table
 from lmcourse.claims.claim import Run
 from lmcourse.claims.scale import BASE, TWICE
+from lmcourse.corpus.bookworld import BookWorld
 from lmcourse.errors import CourseError
 from lmcourse.notebooks.citations import read_references
 from tests.claims.conftest import toy, variant
+
+WORLD = BookWorld().digest
 
 
 @pytest.fixture
@@ -26,8 +29,8 @@ def here(monkeypatch, world):
     """Runs are done in this process."""
     done = []
 
-    def do(jobs, folder, digest, at_once, say):
-        for job in schedule.missing(jobs, folder, digest):
+    def do(jobs, folder, digest, at_once, say, anew=False):
+        for job in schedule.missing(jobs, folder, digest, anew):
             done.append(job)
             runs.perform(job.run, job.measures, folder, world)
 
@@ -69,12 +72,65 @@ def test_what_is_there_is_not_done_again(claim, here, tmp_path):
     folders = {"folder": tmp_path / "runs", "shelf": tmp_path / "found"}
     (found,) = command.tested(["toy"], **folders)
     assert len(here) == 4 and found.seeds == [0, 1]
-    assert found == results.finding("toy", folders["shelf"])
+    assert found == kept.finding("toy", folders["shelf"])
     command.tested(["toy", "other"], **folders)
     assert len(here) == 4
     (more,) = command.tested(["toy"], seeds=3, **folders)
     assert len(here) == 6 and more.seeds == [0, 1, 2]
     assert more.part("one layer").scores["loss"][:2] == found.part("one layer").scores["loss"]
+
+
+@pytest.fixture
+def elsewhere(claim, here, tmp_path, monkeypatch):
+    """What the course keeps: two seeds of the toy, done on another machine."""
+    monkeypatch.setattr(kept, "shelf", lambda: tmp_path / "found")
+    (found,) = command.tested(["toy"], folder=tmp_path / "elsewhere")
+    here.clear()
+    return found
+
+
+def test_what_a_finding_records_is_not_done_again(elsewhere, here, tmp_path, monkeypatch):
+    folder = tmp_path / "runs"
+    (same,) = command.tested(["toy"], folder=folder)
+    assert same == elsewhere and not here
+    monkeypatch.setattr(command, "CLAIMS", table.CLAIMS)
+    assert "4 of 4 runs" in command.overview(folder)
+    (more,) = command.tested(["toy"], seeds=3, folder=folder)
+    assert [job.run.seed for job in here] == [2, 2] and more.seeds == [0, 1, 2]
+    assert more.part("one layer").scores["loss"][:2] == elsewhere.part("one layer").scores["loss"]
+
+
+def test_it_is_done_anew_where_that_is_asked_for(elsewhere, here, tmp_path):
+    folder = tmp_path / "runs"
+    (anew,) = command.tested(["toy"], anew=True, folder=folder)
+    assert len(here) == 4 and anew.parts == elsewhere.parts
+    command.tested(["toy"], anew=True, folder=folder)
+    assert len(here) == 4
+
+
+def test_what_is_wanted_besides_needs_the_model_again(elsewhere, world, here, tmp_path):
+    run = Run(toy("one"), 0)
+    (job,) = schedule.missing([schedule.Job(run, frozenset({"size", "masked"}))], tmp_path, WORLD)
+    runs.perform(job.run, job.measures, tmp_path, world)
+    found = runs.result_of(run, tmp_path, WORLD)
+    assert set(found.measured_seconds) == {"size", "masked"}
+    assert found.scores["size/parameters"] == elsewhere.part("two layers").scores["parameters"][0]
+
+
+def test_what_others_start_from_is_done_again_for_them_alone(claim, here, tmp_path, monkeypatch):
+    monkeypatch.setattr(kept, "shelf", lambda: tmp_path / "found")
+    student = replace(toy("student"), source=toy("teacher"), source_seed=0)
+    pair = replace(claim, name="pair", variants=(variant("student", student),), contrasts=())
+    monkeypatch.setattr(table, "CLAIMS", {"pair": pair})
+    command.tested(["pair"], folder=tmp_path / "elsewhere")
+    here.clear()
+    command.tested(["pair"], folder=tmp_path / "runs")
+    assert not here
+    command.tested(["pair"], seeds=3, folder=tmp_path / "runs")
+    assert [(job.run.plan.recipe.name, job.run.seed) for job in here] == [
+        ("teacher", 0),
+        ("student", 2),
+    ]
 
 
 def test_a_score_that_is_wanted_later_is_measured_on_the_kept_model(world, tmp_path, monkeypatch):
