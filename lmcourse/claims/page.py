@@ -8,9 +8,9 @@ from lmcourse.claims.scale import TOLD
 
 _HEAD = """# The papers' claims, tested again
 
-`lmcourse claims NAME` tests one, and writes this page anew from the files beside it. Runs that they
-record are not done again, but with `--anew`; `--seeds 5` does those that are missing. In a notebook,
-`lmcourse.claims.finding("NAME")` shows one."""
+`lmcourse claims NAME` tests one, and writes this page anew from the files beside it. Runs that
+they record are not done again, but with `--anew`; `--seeds 5` does those that are missing. In a
+notebook, `lmcourse.claims.finding("NAME")` shows one."""
 
 _RULE = """## How a claim is judged
 
