@@ -4,7 +4,7 @@ Beside the one that sees both sides it differs in nothing else: the same layers,
 parameters (chapter 10).
 """
 
-from typing import Unpack
+from typing import Any, Unpack
 
 import torch
 from jaxtyping import Bool, Float, Int
@@ -30,20 +30,11 @@ class LeftToRightEncoder(DebertaEncoder):
         self,
         x: Float[Tensor, "batch time width"],
         visible: Bool[Tensor, "..."] | None = None,
-        *,
-        output_attentions: bool = False,
-        output_hidden_states: bool = False,
-        depth: int | None = None,
+        **asked: Any,
     ) -> EncoderOutput:
         """See `DebertaEncoder.forward`; ``visible`` may hide more."""
         past = causal_mask(x.shape[-2], x.shape[-2], x)
-        return super().forward(
-            x,
-            past if visible is None else visible & past,
-            output_attentions=output_attentions,
-            output_hidden_states=output_hidden_states,
-            depth=depth,
-        )
+        return super().forward(x, past if visible is None else visible & past, **asked)
 
 
 class LeftToRight(Deberta):
