@@ -62,6 +62,7 @@ def test_a_finger_does_what_a_mouse_does(example, browser: Browser, tmp_path: Pa
     with open_file(browser, path, touch=True, width=390) as it:
         says(it.page, example.first)
         example.by_keyboard(it.page)
+        says(it.page, example.after_keyboard)
         example.by_pointer(it.page)
         says(it.page, example.after_pointer)
         assert it.errors == []

@@ -1,6 +1,5 @@
 """Graph of the expression whose gradient 003 asks for: (x + y)·x·y² at (1, 2)."""
 
-import re
 from collections.abc import Callable
 from random import Random
 from typing import Any
@@ -17,11 +16,11 @@ def by_keyboard(page: Page) -> None:
 
 
 def by_pointer(page: Page) -> None:
-    word = page.locator(".lm-stage svg text", has_text=re.compile("^x$")).first
-    # (One look for both places: the picture may be drawn anew between two.)
-    right, down = word.evaluate("""(word) => {
-        const grid = word.closest(".lm").querySelector("[role=grid]");
-        const box = word.getBoundingClientRect(), whole = grid.getBoundingClientRect();
+    # (One look for all places: the picture may be drawn anew between two.)
+    right, down = page.locator(".lm-stage").first.evaluate("""(it) => {
+        const texts = [...it.querySelectorAll("svg text")];
+        const box = texts.find((each) => each.textContent === "x").getBoundingClientRect();
+        const whole = it.querySelector("[role=grid]").getBoundingClientRect();
         return [(box.x + 3 - whole.x) / whole.width, (box.y + 3 - whole.y) / whole.height];
     }""")
     tap(page, "Nodes", right, down)
