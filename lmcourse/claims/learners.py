@@ -5,7 +5,7 @@ Each is a recipe with what one claim changes.
 
 from dataclasses import dataclass, field, fields, replace
 from itertools import pairwise
-from typing import Any, Literal, Self, cast
+from typing import Any, Literal, TypeVar, cast
 
 import torch
 from torch import nn
@@ -30,6 +30,8 @@ from lmcourse.training.pairs import Frame, sentence_pairs, swapped_pairs
 from lmcourse.training.run_config import plain
 from lmcourse.training.two_models import Distilled
 from lmcourse.training.watching import Watch
+
+G = TypeVar("G", bound="GivenRecipe")
 
 
 @dataclass(frozen=True)
@@ -144,7 +146,7 @@ class GivenRecipe(MaskedRecipe):
             f.name: plain(getattr(self, f.name)) for f in fields(self) if f.name not in left_out
         }
 
-    def with_given(self, network: Model) -> Self:
+    def with_given(self: G, network: Model) -> G:
         """The recipe with that network."""
         return replace(self, given=network)
 

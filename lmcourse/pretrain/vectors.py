@@ -7,7 +7,7 @@ tokens stand in no window, and are as they were drawn.
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Self
+from typing import Any, TypeVar
 
 import numpy as np
 import torch
@@ -40,6 +40,8 @@ from lmcourse.training.examples import Batch, Example
 from lmcourse.training.objectives import Objective
 from lmcourse.training.seeds import generator_of
 from lmcourse.training.watching import Watch
+
+G = TypeVar("G", bound="GloVeRecipe")
 
 
 @dataclass(frozen=True)
@@ -194,7 +196,7 @@ class GloVeRecipe(Recipe):
 
     window: int = 10
 
-    def shortened(self, steps: int) -> Self:
+    def shortened(self: G, steps: int) -> G:
         """See `Trainable.shortened`; few reviews have pairs enough."""
         return replace(self, budget=replace(super().shortened(steps).budget, reviews=20))
 

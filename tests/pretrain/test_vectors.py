@@ -72,7 +72,8 @@ def test_vectors_that_hold_the_sense_are_told(world):
 
     def layers(texts):
         known = next(each for each in texts_and_senses if texts[0] in each)
-        rows = [np.eye(len(senses))[senses.index(known[text])] for text in texts]
+        eye = np.eye(len(senses), dtype=np.float32)
+        rows = [eye[senses.index(known[text])] for text in texts]
         return {
             "told": [np.tile(row, (len(text), 1)) for row, text in zip(rows, texts, strict=True)]
         }
@@ -142,7 +143,7 @@ def test_losses_of_counts_go_on_where_they_were():
 def test_glove_fits_the_counts_of_pairs_that_occur():
     counts = count_cooccurrences([[5, 6, 5, 6, 7, 8, 9, 5]] * 30, 10, 2)
     torch.manual_seed(0)
-    model = GloVe(GloVeConfig(10, 6, x_max=10))
+    model = GloVe(GloVeConfig(10, 6, x_max=10.0))
     optimizer = torch.optim.Adagrad(model.parameters(), 0.1)
     losses = Counts(model, counts, 400, 16, seed=0)
     train(model, losses, optimizer=optimizer, clip=None, watch="nothing")
