@@ -224,7 +224,7 @@ def claims(
     every: Annotated[bool, typer.Option("--all", help="Test all of them.")] = False,
     jobs: Annotated[int, typer.Option(min=1, help="Runs at a time, one thread each.")] = 1,
     seeds: Annotated[
-        int | None, typer.Option(min=1, help="Default: as many as a claim has, 3 or more.")
+        int | None, typer.Option(min=1, help="Default: as many as its finding has, 3 or more.")
     ] = None,
     steps: Annotated[
         int | None, typer.Option(min=1, help="Only so many, to try it out; writes nothing.")

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import msgspec
@@ -32,7 +33,7 @@ def tested(
     Args:
         names: of the claims.
         at_once: how many runs are done at a time, each in a process with one thread.
-        seeds: how many of each; None: as many as a claim has.
+        seeds: how many of each; None: as many as a claim has, or as its finding, if it has more.
         steps: so few instead, to try it out: nothing is then written into ``data/claims``.
         anew: whether runs that the course's findings record are done here, too.
         say: what is told of the progress.
@@ -45,7 +46,10 @@ def tested(
     for what, number in (("jobs", at_once), ("seeds", seeds), ("steps", steps)):
         if number is not None and number < 1:
             raise CourseError(f"{what} is {number}.", "Give 1 or more.")
-    claims = [claim if steps is None else claim.shortened(steps) for claim in chosen(names)]
+    claims = [
+        _with_all_seeds(claim, shelf) if steps is None else claim.shortened(steps)
+        for claim in chosen(names)
+    ]
     folder, world = folder or runs.home(), BookWorld().digest
     schedule.do(schedule.jobs_of(claims, seeds), folder, world, at_once, say, anew)
     found = [_found(claim, seeds, folder, world) for claim in claims]
@@ -54,6 +58,15 @@ def tested(
             results.write(one, shelf)
         results.write_page(shelf)
     return found
+
+
+def _with_all_seeds(claim: Claim, shelf: Path | None) -> Claim:
+    """The claim with as many seeds as its finding has, if these are more: none of them is lost."""
+    try:
+        found = kept.finding(claim.name, shelf)
+    except CourseError:
+        return claim
+    return replace(claim, seeds=max(claim.seeds, len(found.seeds)))
 
 
 def _found(claim: Claim, seeds: int | None, folder: Path, world: str) -> Finding:

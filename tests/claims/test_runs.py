@@ -98,6 +98,7 @@ def test_what_a_finding_records_is_not_done_again(elsewhere, here, tmp_path, mon
     (more,) = command.tested(["toy"], seeds=3, folder=folder)
     assert [job.run.seed for job in here] == [2, 2] and more.seeds == [0, 1, 2]
     assert more.part("one layer").scores["loss"][:2] == elsewhere.part("one layer").scores["loss"]
+    assert command.tested(["toy"], folder=folder)[0] == more  # no seed that was found is lost
 
 
 def test_it_is_done_anew_where_that_is_asked_for(elsewhere, here, tmp_path):
