@@ -126,14 +126,13 @@ class Finding(msgspec.Struct, frozen=True, kw_only=True):
     def rows(self) -> list[list[str]]:
         """The table, its header first."""
         best = [
-            "" if it.limit is None else f"best possible {it.limit:.{it.digits}f}"
-            for it in self.columns.values()
+            "" if it.limit is None else f"{it.limit:.{it.digits}f}" for it in self.columns.values()
         ]
         rows = [["", *(f"{it.about}" for it in self.columns.values())]]
         for part in self.parts:
             rows.append([part.name, *(self._cell(part, column) for column in self.columns)])
         if any(best):
-            rows.append(["", *best])
+            rows.append(["best possible", *best])
         return rows
 
     def _cell(self, part: Part, column: str) -> str:
