@@ -25,11 +25,8 @@ OPERATIONS = {1 / 2: 1.18, 1.0: 1.65}
 """ELECTRA's operations a step by BERT's, by the generator's size; a test counts them."""
 COMPUTE = OPERATIONS[1 / 2]  # of BERT's 8,000 steps: what all in this claim spend
 RATES = 0.01, 0.03  # Muon's
-PAIRS = (
-    (1 / 2, 50.0),
-    (1 / 2, 10.0),
-    (1.0, 10.0),
-)  # the generator's size, the discriminator's weight
+PAIRS = (1 / 2, 50.0), (1 / 2, 10.0), (1.0, 10.0)
+"""The generator's size and the discriminator's weight."""
 
 
 PAIR = ElectraRecipe(
@@ -62,7 +59,7 @@ def _electra(rate: float, size: float, weight: float) -> Plan:
 
 
 def _bert(rate: float) -> Plan:
-    return Plan(replace(LONGER, name="bert, as much compute", budget=_budget(rate, 1)))
+    return Plan(replace(LONGER, name="bert, as much compute", budget=_budget(rate, 1.0)))
 
 
 _CHOSEN = "answers/validation F1"
