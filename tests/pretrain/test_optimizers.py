@@ -7,7 +7,7 @@ import torch
 from torch import nn
 
 from lmcourse.corpus.bookworld import BookWorld
-from lmcourse.pretrain.optimizers import MuonWithAdamW, matrices
+from lmcourse.pretrain.optimizers import Muon, MuonWithAdamW, matrices, orthogonal
 from lmcourse.pretrain.recipes import recipe
 from lmcourse.training.schedules import linear, scheduled
 
@@ -52,11 +52,45 @@ def same(one: nn.Module, other: nn.Module) -> bool:
     return all(torch.equal(a, b) for a, b in pairs)
 
 
-def test_it_is_pytorchs_muon_on_the_layers_and_adamw_on_the_rest():
+def steps_of(kind: type[torch.optim.Muon], shape: tuple[int, int]) -> torch.Tensor:
+    """A weight after four steps with gradients from very small to large, one of them missing."""
+    chance = torch.Generator().manual_seed(shape[0])
+    weight = nn.Parameter(torch.randn(shape, generator=chance))
+    optimizer = kind([weight], lr=0.1, weight_decay=0.2, momentum=0.9)
+    for scale in (1e-6, 1.0, None, 1e3):
+        weight.grad = None if scale is None else scale * torch.randn(shape, generator=chance)
+        optimizer.step()
+    return weight.detach()
+
+
+@pytest.mark.parametrize("shape", [(8, 8), (5, 17), (17, 5), (1, 6), (6, 1)])
+def test_muon_is_pytorchs_but_for_its_rounding(
+    shape: tuple[int, int], monkeypatch: pytest.MonkeyPatch
+):
+    ours, rounded = steps_of(Muon, shape), steps_of(torch.optim.Muon, shape)
+    torch.testing.assert_close(ours, rounded, rtol=0.05, atol=0.02)
+    monkeypatch.setattr(torch.Tensor, "bfloat16", lambda it: it.clone())
+    unrounded = steps_of(torch.optim.Muon, shape)
+    torch.testing.assert_close(ours, unrounded, rtol=1e-4, atol=1e-5)
+    if min(shape) > 1:
+        assert not torch.allclose(rounded, unrounded, rtol=1e-4, atol=1e-5)
+
+
+def test_directions_move_alike():
+    torch.manual_seed(0)
+    sizes = torch.tensor([1.0, 0.5, 0.1, 0.05])
+    tall, square = (torch.linalg.qr(torch.randn(rows, 4)).Q for rows in (9, 4))
+    for matrix in (tall * sizes @ square, 1e-4 * square * sizes @ tall.T):
+        found = torch.linalg.svdvals(orthogonal(matrix, (3.4445, -4.7750, 2.0315), 5))
+        assert found.min() > 0.6
+        assert found.max() < 1.3
+
+
+def test_it_is_muon_on_the_layers_and_adamw_on_the_rest():
     ours, theirs = network(), network()
     layers = [theirs.wide.weight, theirs.narrow.weight]
     spared = [theirs.wide.bias, theirs.narrow.bias, theirs.answer.bias, *theirs.norm.parameters()]
-    muon = torch.optim.Muon(layers, lr=0.02, weight_decay=0.1)
+    muon = Muon(layers, lr=0.02, weight_decay=0.1)
     groups = [
         {"params": [theirs.table.weight], "weight_decay": 0.1},
         {"params": spared, "weight_decay": 0.0},
