@@ -14,6 +14,9 @@ from typing import Any, Literal
 from lmcourse.claims import verdict as rule
 from lmcourse.pretrain.recipe import Recipe
 
+TUNING = 0
+"""The seed with which all of a grid is trained."""
+
 
 @dataclass(frozen=True)
 class Plan:
@@ -69,10 +72,12 @@ class Variant:
     Attributes:
         name: as in its table.
         about: what is changed.
-        plans: what is trained; several are a grid, of which each seed takes the best one.
+        plans: what is trained. Several are a grid: the first seed trains all of them, and the
+            others the one that was best there.
         reads: of each column of the table the score that is read: "measure/score".
         select: the score by whose highest value the best of a grid is chosen, never one of
             ``reads``.
+        settings: what each of a grid is called.
     """
 
     name: str
@@ -80,6 +85,11 @@ class Variant:
     plans: tuple[Plan, ...]
     reads: Mapping[str, str]
     select: str | None = None
+    settings: tuple[str, ...] = ()
+
+    def trained(self, seed: int, best: Plan) -> tuple[Plan, ...]:
+        """What a seed trains, if this one of the plans is the best."""
+        return self.plans if seed == TUNING else (best,)
 
     @property
     def measures(self) -> frozenset[str]:
@@ -158,6 +168,11 @@ class Claim:
             for each in self.variants
         )
         return replace(self, variants=variants)
+
+    @property
+    def tuned(self) -> bool:
+        """Whether a variant has a grid."""
+        return any(len(each.plans) > 1 for each in self.variants)
 
     def variant(self, name: str) -> Variant:
         """The variant of a name."""

@@ -3,6 +3,7 @@
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import msgspec
@@ -51,7 +52,10 @@ def tested(
         for claim in chosen(names)
     ]
     folder, world = folder or runs.home(), BookWorld().digest
-    schedule.do(schedule.jobs_of(claims, seeds), folder, world, at_once, say, anew)
+    best = partial(results.best, folder=folder, world=world)
+    if grids := [claim for claim in claims if claim.tuned]:
+        schedule.do(schedule.jobs_of(grids, 1), folder, world, at_once, say, anew)
+    schedule.do(schedule.jobs_of(claims, seeds, best), folder, world, at_once, say, anew)
     found = [_found(claim, seeds, folder, world) for claim in claims]
     if steps is None or shelf is not None:
         for one in found:
@@ -79,15 +83,16 @@ def overview(folder: Path | None = None, shelf: Path | None = None) -> str:
     folder, world = folder or runs.home(), BookWorld().digest
     took = taken(folder)
     width = max(map(len, CLAIMS))
+    best = partial(results.best, folder=folder, world=world)
     lines = []
     for claim in CLAIMS.values():
-        jobs = schedule.jobs_of([claim])
+        jobs = schedule.jobs_of([claim], best=best)
         left = schedule.missing(jobs, folder, world)
         told = f"{len(jobs) - len(left)} of {len(jobs)} runs"
         if left:
             told += f", some {minutes(left, took):.0f} minutes to go"
         lines.append(f"{claim.name:<{width}}  {told}. {_state(claim.name, shelf)}")
-    left = schedule.missing(schedule.jobs_of(CLAIMS.values()), folder, world)
+    left = schedule.missing(schedule.jobs_of(CLAIMS.values(), best=best), folder, world)
     rest = f"{len(left)} runs, some {minutes(left, took):.0f} minutes on one core"
     return "\n".join(
         [

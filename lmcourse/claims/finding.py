@@ -18,13 +18,13 @@ from lmcourse.errors import CourseError
 from lmcourse.notebooks import citations
 
 
-class Part(msgspec.Struct, frozen=True):
-    """One variant: its scores by column, one a seed, and which of its grid each seed took."""
+class Part(msgspec.Struct, frozen=True, omit_defaults=True):
+    """One variant: its scores by column, one a seed, and what its grid scored by setting."""
 
     name: str
     about: str
     scores: dict[str, list[float]]
-    chosen: list[int] = []
+    grid: dict[str, float] = {}
 
 
 class Limit(msgspec.Struct, frozen=True):
@@ -154,6 +154,19 @@ class Finding(msgspec.Struct, frozen=True, kw_only=True):
             found.append(f"{asked}? {told.capitalize()}. Difference {apart}. {why}")
         return found
 
+    def tunings(self) -> list[str]:
+        """How each variant that has a grid was tuned, as sentences."""
+        found = []
+        for part in self.parts:
+            if part.grid:
+                best = max(part.grid, key=lambda setting: part.grid[setting])
+                each = ", ".join(f"{setting} {score:.3f}" for setting, score in part.grid.items())
+                found.append(
+                    f"{part.name} was tuned on seed {self.seeds[0]}, on validation data: {each}. "
+                    f"All seeds have {best}."
+                )
+        return found
+
     def caption(self) -> str:
         """What the table is of."""
         seeds = f"{len(self.seeds)} seed{'s' * (len(self.seeds) != 1)}"
@@ -168,14 +181,15 @@ class Finding(msgspec.Struct, frozen=True, kw_only=True):
             "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
             for row in rows
         ]
-        return "\n".join([self.caption(), *lines, *self.judgments()])
+        return "\n".join([self.caption(), *lines, *self.judgments(), *self.tunings()])
 
     def to_markdown(self) -> str:
         """For a page."""
         head, *body = self.rows()
         rule_ = ["---", *["---:"] * (len(head) - 1)]
         lines = [f"| {' | '.join(cells)} |" for cells in (head, rule_, *body)]
-        return "\n".join([self.caption(), "", *lines, "", *(f"- {it}" for it in self.judgments())])
+        told = [f"- {it}" for it in (*self.judgments(), *self.tunings())]
+        return "\n".join([self.caption(), "", *lines, "", *told])
 
     def _repr_markdown_(self) -> str:
         return self.to_markdown()
@@ -192,7 +206,9 @@ class Finding(msgspec.Struct, frozen=True, kw_only=True):
             + "</tr>"
             for name, *cells in body
         )
-        told = "".join(f"<li>{escaping.escape(it)}</li>" for it in self.judgments())
+        told = "".join(
+            f"<li>{escaping.escape(it)}</li>" for it in (*self.judgments(), *self.tunings())
+        )
         return (
             f'<table><caption style="text-align:left">{escaping.escape(self.caption())}</caption>'
             f"<thead><tr>{heads}</tr></thead><tbody>{lines}</tbody></table><ul>{told}</ul>"

@@ -12,14 +12,14 @@ import msgspec
 
 from lmcourse import files
 from lmcourse.claims import kept
-from lmcourse.claims.claim import Claim, Column, Run, Variant
+from lmcourse.claims.claim import TUNING, Claim, Column, Plan, Run, Variant
 from lmcourse.claims.finding import Claimed, Finding, Limit, Part, seeds_done
 from lmcourse.claims.runs import Result, result_of
 from lmcourse.errors import CourseError
 
 PAGE = "README.md"
-Done = dict[int, tuple[int, Result]]
-"""Of each seed that is done, which of the grid it took, and its result."""
+Done = dict[int, Result]
+"""The result of each seed that is done."""
 
 
 def found_of(claim: Claim, seeds: Sequence[int], folder: Path, world: str) -> Finding:
@@ -40,14 +40,14 @@ def found_of(claim: Claim, seeds: Sequence[int], folder: Path, world: str) -> Fi
             variant.name,
             variant.about,
             {
-                column: [its[seed][1].scores[key] for seed in common]
+                column: [its[seed].scores[key] for seed in common]
                 for column, key in variant.reads.items()
             },
-            [its[seed][0] for seed in common] if len(variant.plans) > 1 else [],
+            grid(variant, folder, world),
         )
         for variant, its in zip(claim.variants, done, strict=True)
     ]
-    results = [its[seed][1] for its in done for seed in common]
+    results = [its[seed] for its in done for seed in common]
     return Finding(
         **{name: getattr(claim, name) for name in ("name", "says", "key", "where", "chapter")},
         note=claim.note,
@@ -61,17 +61,33 @@ def found_of(claim: Claim, seeds: Sequence[int], folder: Path, world: str) -> Fi
 
 
 def _done(variant: Variant, seeds: Sequence[int], folder: Path, world: str) -> Done:
-    """The seeds of which all of the grid is there and measured."""
-    found: Done = {}
+    """The seeds whose best plan is there and measured; none, while that is not known."""
+    if len(variant.plans) > 1 and not grid(variant, folder, world):
+        return {}
+    plan, found = best(variant, folder, world), {}
     for seed in seeds:
-        each = [result_of(Run(plan, seed), folder, world) for plan in variant.plans]
-        grid = [one for one in each if one is not None and not one.lacks(variant.measures)]
-        if len(grid) < len(each):
-            continue
-        select = variant.select
-        best = 0 if select is None else max(range(len(grid)), key=lambda k: grid[k].scores[select])
-        found[seed] = best, grid[best]
+        result = result_of(Run(plan, seed), folder, world)
+        if result is not None and not result.lacks(variant.measures):
+            found[seed] = result
     return found
+
+
+def grid(variant: Variant, folder: Path, world: str) -> dict[str, float]:
+    """What the first seed scored with each setting of a grid; nothing while one is missing."""
+    if variant.select is None:
+        return {}
+    each = [result_of(Run(plan, TUNING), folder, world) for plan in variant.plans]
+    there = [one for one in each if one is not None and not one.lacks(variant.measures)]
+    if len(there) < len(each):
+        return {}
+    scores = [one.scores[variant.select] for one in there]
+    return dict(zip(variant.settings, scores, strict=True))
+
+
+def best(variant: Variant, folder: Path, world: str) -> Plan:
+    """What the first seed found best of a grid; the first plan, while it has not all of it."""
+    scores = list(grid(variant, folder, world).values())
+    return variant.plans[scores.index(max(scores)) if scores else 0]
 
 
 def _limit(column: Column, results: Sequence[Result]) -> Limit:
@@ -87,7 +103,10 @@ def _runs(claim: Claim, seeds: Sequence[int], folder: Path, world: str) -> dict[
     """All runs that a finding rests on, those that others start from among them."""
     found: dict[str, Any] = {}
     waiting = [
-        Run(plan, seed) for variant in claim.variants for plan in variant.plans for seed in seeds
+        Run(plan, seed)
+        for variant in claim.variants
+        for seed in seeds
+        for plan in variant.trained(seed, best(variant, folder, world))
     ]
     while waiting:
         run = waiting.pop(0)

@@ -11,7 +11,7 @@ from multiprocessing import connection, get_context, parent_process
 from multiprocessing.process import BaseProcess
 from pathlib import Path
 
-from lmcourse.claims.claim import Claim, Run
+from lmcourse.claims.claim import Claim, Plan, Run, Variant
 from lmcourse.errors import CourseError
 
 ERROR = "error.txt"
@@ -27,8 +27,17 @@ class Job:
     measures: frozenset[str]
 
 
-def jobs_of(claims: Iterable[Claim], seeds: int | None = None) -> list[Job]:
-    """All runs of some claims, each once, what others start from before these."""
+def jobs_of(
+    claims: Iterable[Claim],
+    seeds: int | None = None,
+    best: Callable[[Variant], Plan] = lambda variant: variant.plans[0],
+) -> list[Job]:
+    """All runs of some claims, each once, what others start from before these.
+
+    Args:
+        seeds: how many; None: as many as each claim has.
+        best: what of a grid all seeds but the first train.
+    """
     found: dict[str, tuple[Run, set[str]]] = {}
 
     def add(run: Run, wanted: frozenset[str]) -> None:
@@ -39,7 +48,7 @@ def jobs_of(claims: Iterable[Claim], seeds: int | None = None) -> list[Job]:
     for claim in claims:
         for seed in range(claim.seeds if seeds is None else seeds):
             for variant in claim.variants:
-                for plan in variant.plans:
+                for plan in variant.trained(seed, best(variant)):
                     add(Run(plan, seed), variant.measures)
     return [Job(run, frozenset(measures)) for run, measures in found.values()]
 

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from lmcourse import course
-from lmcourse.claims import command, electra, kept, measures, runs, schedule, table
+from lmcourse.claims import command, electra, kept, measures, results, runs, schedule, table
 from lmcourse.claims.claim import Run
 from lmcourse.claims.scale import BASE, TWICE
 from lmcourse.corpus.bookworld import BookWorld
@@ -167,15 +167,22 @@ def test_a_damaged_result_says_what_to_delete(world, tmp_path):
     assert str(own) in caught.value.remedy
 
 
-def test_of_a_grid_each_seed_takes_what_the_validation_says(claim, here, tmp_path, monkeypatch):
-    scores = {("one", 0): 1.0, ("one", 1): 3.0, ("two", 0): 2.0, ("two", 1): 2.0}
-    first, second = toy("one"), toy("two")
-    grid = variant("grid", first, second, select="validation/minus loss")
-    one = replace(claim, name="grid", variants=(grid,), contrasts=())
+def grid(name):
+    """A variant of two settings."""
+    select = "validation/minus loss"
+    return replace(variant(name, toy("one"), toy("two"), select=select), settings=("low", "high"))
+
+
+def test_the_first_seed_chooses_of_a_grid_for_all(claim, here, tmp_path, monkeypatch):
+    scores = {("one", 0): 1.0, ("one", 1): 3.0, ("two", 0): 2.0, ("two", 1): 2.5}
+    tuned = grid("student")
+    one = replace(claim, name="grid", variants=(tuned,), contrasts=())
     monkeypatch.setattr(table, "CLAIMS", {"grid": one})
+    asked = []
 
     def perform(run, wanted, folder, world):
-        value = scores[run.plan.recipe.name, run.seed]
+        asked.append((run.plan.recipe.name, run.seed))
+        value = scores[asked[-1]]
         made = {"size/parameters": 10 * value, "validation/minus loss": value}
         result = runs.Result(
             **{"config": run.config, "world": world.digest, "steps": 2, "parameters": 1},
@@ -188,9 +195,29 @@ def test_of_a_grid_each_seed_takes_what_the_validation_says(claim, here, tmp_pat
         runs._write(result, own)
 
     monkeypatch.setattr(runs, "perform", perform)
-    (found,) = command.tested(["grid"], folder=tmp_path / "runs", shelf=tmp_path / "found")
-    assert found.part("grid").chosen == [1, 0]
-    assert found.part("grid").scores["parameters"] == [20.0, 30.0]
+    where = {"folder": tmp_path / "runs", "shelf": tmp_path / "found"}
+    (found,) = command.tested(["grid"], **where)
+    assert asked == [("one", 0), ("two", 0), ("two", 1)]
+    assert found.part("student").grid == {"low": 1.0, "high": 2.0}
+    assert found.part("student").scores["parameters"] == [20.0, 25.0]
+    assert [run["name"] for run in found.runs.values()] == ["one", "two", "two"]
+    (sentence,) = found.tunings()
+    assert sentence == (
+        "student was tuned on seed 0, on validation data: low 1.000, high 2.000. "
+        "All seeds have high."
+    )
+    for form in (repr(found), found.to_markdown(), found._repr_html_()):
+        assert sentence in form
+
+
+def test_while_a_grid_is_not_whole_nothing_is_found(claim, here, tmp_path, world):
+    tuned = grid("student")
+    one = replace(claim, variants=(tuned,), contrasts=())
+    for plan, seed in ((toy("one"), 0), (toy("one"), 1)):
+        runs.perform(Run(plan, seed), tuned.measures, tmp_path, world)
+    assert results.best(tuned, tmp_path, world.digest) == toy("one")
+    with pytest.raises(CourseError, match="No seed of toy has all"):
+        results.found_of(one, range(2), tmp_path, world.digest)
 
 
 SCRIPT = """
