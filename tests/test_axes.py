@@ -13,7 +13,10 @@ FOLDERS = ["tests/compression", "tests/evaluation", "tests/models", "tests/train
 MORE = [
     "tests/claims/test_left_to_right.py",
     "tests/corpus/test_windows_and_recall.py",
-    *(f"tests/pretrain/test_{name}.py" for name in ("electra", "elmo", "repeats", "vectors")),
+    *(
+        f"tests/pretrain/test_{name}.py"
+        for name in ("electra", "elmo", "optimizers", "repeats", "vectors")
+    ),
     "tests/tokenizers/test_vocabulary.py",
 ]
 # test_broken.py's models are wrong on purpose, also in what they return. Those of the second line
