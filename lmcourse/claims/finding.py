@@ -160,7 +160,7 @@ class Finding(msgspec.Struct, frozen=True, kw_only=True):
         for part in self.parts:
             if part.grid:
                 best = max(part.grid, key=lambda setting: part.grid[setting])
-                each = ", ".join(f"{setting} {score:.3f}" for setting, score in part.grid.items())
+                each = "; ".join(f"{setting}: {score:.3f}" for setting, score in part.grid.items())
                 found.append(
                     f"{part.name} was tuned on seed {self.seeds[0]}, on validation data: {each}. "
                     f"All seeds have {best}."

@@ -203,7 +203,7 @@ def test_the_first_seed_chooses_of_a_grid_for_all(claim, here, tmp_path, monkeyp
     assert [run["name"] for run in found.runs.values()] == ["one", "two", "two"]
     (sentence,) = found.tunings()
     assert sentence == (
-        "student was tuned on seed 0, on validation data: low 1.000, high 2.000. "
+        "student was tuned on seed 0, on validation data: low: 1.000; high: 2.000. "
         "All seeds have high."
     )
     for form in (repr(found), found.to_markdown(), found._repr_html_()):
