@@ -59,7 +59,7 @@ def main() -> int:
         f"PyTorch {torch.__version__}, {held}, one thread, its best instructions "
         f"{torch.backends.cpu.get_cpu_capability()}; the best of {turns} turns, of the process's "
         "time; of each turn's ratios the median, and the middle half. PyTorch's own Muon rounds to "
-        "bfloat16, which few processors multiply fast."
+        "bfloat16; this one multiplies in the weights' float32."
     )
     header = ("recipe", "matrices", "gradients", "Muon here", "PyTorch's", "PyTorch's / here")
     tables.write(__file__, "What Muon costs with and without bfloat16", facts, header, rows)

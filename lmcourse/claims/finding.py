@@ -154,6 +154,10 @@ class Finding(msgspec.Struct, frozen=True, kw_only=True):
             found.append(f"{asked}? {told.capitalize()}. Difference {apart}. {why}")
         return found
 
+    def sentences(self) -> list[str]:
+        """All that is told below the table."""
+        return [*self.judgments(), *self.tunings()]
+
     def tunings(self) -> list[str]:
         """How each variant that has a grid was tuned, as sentences."""
         found = []
@@ -181,14 +185,14 @@ class Finding(msgspec.Struct, frozen=True, kw_only=True):
             "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
             for row in rows
         ]
-        return "\n".join([self.caption(), *lines, *self.judgments(), *self.tunings()])
+        return "\n".join([self.caption(), *lines, *self.sentences()])
 
     def to_markdown(self) -> str:
         """For a page."""
         head, *body = self.rows()
         rule_ = ["---", *["---:"] * (len(head) - 1)]
         lines = [f"| {' | '.join(cells)} |" for cells in (head, rule_, *body)]
-        told = [f"- {it}" for it in (*self.judgments(), *self.tunings())]
+        told = [f"- {it}" for it in self.sentences()]
         return "\n".join([self.caption(), "", *lines, "", *told])
 
     def _repr_markdown_(self) -> str:
@@ -206,9 +210,7 @@ class Finding(msgspec.Struct, frozen=True, kw_only=True):
             + "</tr>"
             for name, *cells in body
         )
-        told = "".join(
-            f"<li>{escaping.escape(it)}</li>" for it in (*self.judgments(), *self.tunings())
-        )
+        told = "".join(f"<li>{escaping.escape(it)}</li>" for it in self.sentences())
         return (
             f'<table><caption style="text-align:left">{escaping.escape(self.caption())}</caption>'
             f"<thead><tr>{heads}</tr></thead><tbody>{lines}</tbody></table><ul>{told}</ul>"

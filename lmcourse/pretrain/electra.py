@@ -149,5 +149,5 @@ ELECTRA = ElectraRecipe(
     Masks(),
     discriminator_weight=10.0,
 )
-"""Its rate and weight are those of the grid of `lmcourse.claims.electra` that learn: thrice the
-rate learns next to nothing there."""
+"""Its rate and weight are of the grid of `lmcourse.claims.electra`: three times the rate learns
+next to nothing there, and a third of it as much or a little more."""
