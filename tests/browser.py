@@ -28,6 +28,7 @@ from playwright.sync_api import (
     Page,
     Playwright,
     Route,
+    TimeoutError,
     ViewportSize,
     expect,
     sync_playwright,
@@ -343,6 +344,25 @@ def leaf(page: Page) -> Iterator[int]:
         yield number
         if scroller.evaluate("it => it.scrollTop + it.clientHeight >= it.scrollHeight - 1"):
             return
+
+
+def reach(page: Page, target: Locator) -> Locator:
+    """Scroll the notebook in front until `target` is in view, and return it.
+
+    Only cells in view exist, and on a busy machine one comes into being when its page has been
+    left, or is moved out of view by one above it that grows: so the notebook is leafed through
+    until the target stays.
+    """
+    started = time.monotonic()
+    while time.monotonic() - started < PATIENCE:
+        for _page in leaf(page):
+            if target.count():
+                try:
+                    target.scroll_into_view_if_needed(timeout=5_000)
+                except TimeoutError:
+                    break
+                return target
+    raise AssertionError(f"Nowhere in the notebook after {PATIENCE} s: {target}")
 
 
 def pictures(page: Page, name: str) -> None:

@@ -42,7 +42,7 @@ def test_a_student_opens_the_start_page_runs_chapter_02_and_starts_its_lab(
         browser.open_notebook(page, door, name)
         checks = browser.checks_in(browser.run_all(page, door.workbook / name))
         hint = page.get_by_text("Not written yet")
-        assert any(hint.count() for _page in browser.leaf(page))
+        browser.reach(page, hint.first)
         browser.pictures(page, "lab-02")
         assert checks[0]["exercise"] == "02.1"
         assert not any(check["passed"] for check in checks)
@@ -52,10 +52,7 @@ def test_a_student_opens_the_start_page_runs_chapter_02_and_starts_its_lab(
 
 def assert_the_slider_moves_the_figure(page: Page, panel: Locator) -> None:
     """Move the spectral radius by one step; the RNN's gradient norm changes, as its text says."""
-    slider = panel.get_by_label("Spectral radius")
-    for _page in browser.leaf(page):
-        if slider.count():
-            break
+    slider = browser.reach(page, panel.get_by_label("Spectral radius"))
     norm = panel.get_by_text(re.compile(r"^‖G‖ \d")).first
     before = norm.text_content() or ""
     slider.focus()
