@@ -82,8 +82,11 @@ class ElectraRecipe(MaskedRecipe):
         return Scores.of(table, others, heads)
 
 
-Judged = tuple[Float[np.ndarray, " token"], Float[np.ndarray, " token"]]
-"""Of one review: the discriminator's logits, and 1 where a token was replaced, else 0."""
+Judged = tuple[Float[np.ndarray, " _token"], Float[np.ndarray, " _token"]]
+"""Of one review: the discriminator's logits, and 1 where a token was replaced, else 0.
+
+Reviews have different lengths, which is why the axis has no name that a list of them must share.
+"""
 
 
 @torch.no_grad()
