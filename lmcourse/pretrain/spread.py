@@ -11,6 +11,8 @@ from lmcourse.pretrain.records import Again, Record
 GAP, BEST = "gap", "the best head"
 LEVEL = 0.95
 ENOUGH = 3  # seeds, to say where a further one is expected
+_TABLE = """Trained again from other seeds (`--again`); where another seed is expected is Student's
+prediction interval:"""
 
 
 def summary(record: Record) -> dict[str, float]:
@@ -56,24 +58,37 @@ def expected(values: Sequence[float]) -> tuple[float, float]:
 
 
 def told(record: Record) -> str:
-    """Each score over all seeds, as a table in Markdown; nothing if there is one seed.
+    """Each score over all seeds, in Markdown; nothing if there is one seed.
 
-    What is the same from all seeds, as the score of chance, is left out.
+    What is the same from all seeds, as the score of chance, has no row: it is told below.
     """
     if not record.again:
         return ""
     seeds = [record.seed, *(one.seed for one in record.again)]
     head = ["score", *(f"seed {it}" for it in seeds), "mean", "standard deviation"]
-    rows = [[*head, f"{LEVEL:.0%} expected"], ["---", *["---:"] * len(head)]]
+    rows, constant = [[*head, f"{LEVEL:.0%} expected"], ["---", *["---:"] * len(head)]], []
     for name, found in _by_seed(record).items():
         values = list(found.values())
         if len(set(values)) == 1:
+            constant.append(f"{name} {values[0]:.3f}")
             continue
         cells = [f"{found[it]:.3f}" if it in found else "" for it in seeds]
         cells += [f"{mean(values):.3f}", f"{stdev(values):.3f}"]
         cells += [_range(values) if len(values) >= ENOUGH else ""]
         rows.append([name, *(cell.replace("-", "−") for cell in cells)])
-    return "\n".join(f"| {' | '.join(cells)} |" for cells in rows)
+    parts = []
+    if rows[2:]:
+        parts += [_TABLE, "\n".join(f"| {' | '.join(cells)} |" for cells in rows)]
+    if constant:
+        all_seeds = f"{', '.join(map(str, seeds[:-1]))} and {seeds[-1]}"
+        parts.append(f"The same from seeds {all_seeds}: {'; '.join(constant)}.")
+    return "\n\n".join(parts)
+
+
+def gap_over_seeds(record: Record) -> str:
+    """The gap's mean and standard deviation over all seeds, as "0.120 ± 0.004 (3)", or nothing."""
+    values = [*_by_seed(record).get(GAP, {}).values()]
+    return f"{mean(values):.3f} ± {stdev(values):.3f} ({len(values)})" if values[1:] else ""
 
 
 def compared(found: Record, shipped: Record) -> list[str]:

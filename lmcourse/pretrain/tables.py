@@ -6,33 +6,31 @@ from pathlib import Path
 from lmcourse.errors import CourseError
 from lmcourse.hub import checkpoints
 from lmcourse.pretrain.records import Head, Measured, Record, Row
-from lmcourse.pretrain.spread import told
+from lmcourse.pretrain.spread import gap_over_seeds, told
 
 CHANCE = 5.0  # standard errors that a loss may lie below the floor, as a small sample may have it
 NONE = "—"
 
 _HEAD = """# The models that come with the course
 
-`hub.load("{name}")` gives one with its tokenizer. Each was trained from nothing, on reviews of
-BookWorld, by `lmcourse pretrain NAME`; what decides how it comes out, and how it came out, is in
-NAME.json. This page is made from these records alone, by `make card`."""
+`hub.load("{name}")` gives one with its tokenizer. Each was trained from nothing by
+`lmcourse pretrain NAME`, on reviews of BookWorld (the Transformer: on dates); what decides how it
+comes out, and how it came out, is in NAME.json. This page is made from these records alone, by
+`make card`."""
 
 _COLUMNS = (
     *("model", "architecture", "parameters", "kB", "minutes", "CPU minutes", "on", "tokens read"),
-    *("loss", "floor", "gap"),
+    *("loss", "floor", "gap", "gap over seeds"),
 )
 _EXPLAINED = """Loss, floor and gap are in nats a token on the test split. Floor: what the exact
 answer loses; of the kind *causal* each token given those before it, of *masked* 15 % of the tokens
-given the others. Gap: KL(exact ‖ model). ±: standard error, reviews as units. Why some models do
-not copy names or tell ratings: [names](../../benchmarks/names.md) and
-[what is left unlearned](../../benchmarks/unlearned.md)."""
+given the others. Gap: KL(exact ‖ model). ±: standard error, reviews as units; over seeds, mean ±
+standard deviation (how many). Why some models do not copy names or tell ratings:
+[names](../../benchmarks/names.md) and [what is left unlearned](../../benchmarks/unlearned.md)."""
 
 _HEADS = """What attention heads look at: the share of links whose right end gets the head's largest
 weight on another word. Head and offset (so many words on, or back where negative) are chosen on one
 half of the reviews and scored on the other; layers and heads count from 0."""
-
-_SEEDS = """Trained again from other seeds (`--again`); where another seed is expected is Student's
-prediction interval:"""
 
 
 def shipped_records(folder: Path | None = None) -> list[Record]:
@@ -134,6 +132,7 @@ def _overview(record: Record) -> list[str]:
         _machine(record),
         f"{record.tokens / 1e6:.1f} M",
         *numbers,
+        gap_over_seeds(record) or NONE,
     ]
 
 
@@ -149,7 +148,7 @@ def _section(record: Record) -> str:
     one = record.machine
     steps = f"{record.steps:,} steps"
     if record.best_step != record.steps:
-        steps += f", of which step {record.best_step:,} was the best on held-out reviews"
+        steps += f", of which step {record.best_step:,} was the best on held-out examples"
     trained = (
         f"`lmcourse pretrain {record.name} --seed {record.seed}`: {steps}, on {_machine(record)}, "
         f"with Python {one.python}, PyTorch {one.pytorch}, lmcourse {one.lmcourse}."
@@ -163,7 +162,7 @@ def _section(record: Record) -> str:
     curve = ", ".join(f"{loss:.3f} ({step:,})" for step, loss in _some(record.held_out))
     parts = [f"## {record.name}", f"{record.about}.", trained]
     if curve:
-        parts.append(f"Loss on held-out reviews after so many steps: {curve}.")
+        parts.append(f"Loss on held-out examples after so many steps: {curve}.")
     parts += [f"{name}: {score}." for name, score in record.scores.others.items()]
     if record.scores.heads:
         parts.append(_heads(record.scores.heads))
@@ -171,7 +170,7 @@ def _section(record: Record) -> str:
     if table is not None:
         parts += [_gaps(table.kind, table.reviews, name, table.rows) for name in _measured(record)]
     if record.again:
-        parts += [_SEEDS, told(record)]
+        parts.append(told(record))
     return "\n\n".join(parts)
 
 

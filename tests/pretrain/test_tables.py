@@ -27,7 +27,7 @@ def test_a_model_stands_in_the_overview_and_in_a_section_of_its_own():
     (overview,) = rows(text, "[bookworld-one](#bookworld-one)")
     assert overview[1:] == [
         *("BertForMaskedLM", "12,345", "50", "1.5", "2.5", "CPU, 2 threads", "1.9 M"),
-        *("1.110 ± 0.010", "0.900 ± 0.010 (masked)", "0.200 ± 0.010"),
+        *("1.110 ± 0.010", "0.900 ± 0.010 (masked)", "0.200 ± 0.010", "—"),
     ]
     assert "Together they have 0.1 MB." in text
     one, two = text.split("\n## ")[1:]
@@ -50,14 +50,14 @@ def test_what_predicts_no_words_has_no_gap():
     scores = Scores(None, {"analogies": number(0.8)})
     text = page([made(scores=scores)])
     (overview,) = rows(text, "[bookworld-one](#bookworld-one)")
-    assert overview[-3:] == ["—"] * 3
+    assert overview[-4:] == ["—"] * 4
     assert "analogies: 0.800 ± 0.010." in text and "None of them has a gap." in text
 
 
 def test_the_gap_of_what_is_thrown_away_is_not_the_models():
     text = page([made(scores=Scores(table("generator")))])
     (overview,) = rows(text, "[bookworld-one](#bookworld-one)")
-    assert overview[-1] == "—"
+    assert overview[-2:] == ["—"] * 2
     assert "the least gap is that of generator, 0.200 ± 0.010" in text
 
 
@@ -67,9 +67,17 @@ def test_other_seeds_are_told_with_their_spread():
     assert rows(text, "score")[0][1:4] == ["seed 0", "seed 1", "seed 2"]
     (gap,) = rows(text, "gap")
     assert gap == ["gap", "0.200", "0.210", "0.250", "0.220", "0.026", "0.089 to 0.351"]
+    (overview,) = rows(text, "[bookworld-one](#bookworld-one)")
+    assert overview[-1] == "0.220 ± 0.026 (3)"
     assert "| seed 0" not in page([made()])
-    same = [Again(1, "cpu", 60.0, {"gap": 0.2})]
-    assert rows(page([made(again=same)]), "gap") == []
+
+
+def test_what_is_the_same_from_all_seeds_is_told_without_a_table():
+    same = [Again(seed, "cpu", 60.0, {"gap": 0.2}) for seed in (1, 2)]
+    text = page([made(again=same)])
+    assert rows(text, "gap") == [] and "| seed 0" not in text
+    assert "The same from seeds 0, 1 and 2: gap 0.200." in text
+    assert "The same" not in page([made(again=[Again(1, "cpu", 60.0, {"gap": 0.3})])])
 
 
 def test_a_long_curve_is_told_by_its_ends_and_a_few_points_between():
