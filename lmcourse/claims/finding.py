@@ -200,20 +200,25 @@ class Finding(msgspec.Struct, frozen=True, kw_only=True):
 
     def _repr_html_(self) -> str:
         head, *body = ([escaping.escape(cell) for cell in row] for row in self.rows())
+        label, number = (
+            "text-align:right;vertical-align:bottom",
+            "text-align:right;white-space:nowrap",
+        )
         heads = "".join(
-            f'<th scope="col" style="text-align:right">{cell}</th>' if cell else "<td></td>"
-            for cell in head
+            f'<th scope="col" style="{label}">{cell}</th>' if cell else "<td></td>" for cell in head
         )
         lines = "".join(
             f'<tr><th scope="row" style="text-align:left">{name}</th>'
-            + "".join(f'<td style="text-align:right">{cell}</td>' for cell in cells)
+            + "".join(f'<td style="{number}">{cell}</td>' for cell in cells)
             + "</tr>"
             for name, *cells in body
         )
         told = "".join(f"<li>{escaping.escape(it)}</li>" for it in self.sentences())
         return (
-            f'<table><caption style="text-align:left">{escaping.escape(self.caption())}</caption>'
-            f"<thead><tr>{heads}</tr></thead><tbody>{lines}</tbody></table><ul>{told}</ul>"
+            '<figure style="margin:0">'  # of a caption in the table, a narrow page would show half
+            f"<figcaption>{escaping.escape(self.caption())}</figcaption>"
+            f"<table><thead><tr>{heads}</tr></thead><tbody>{lines}</tbody></table></figure>"
+            f"<ul>{told}</ul>"
         )
 
     def show(self, column: str | None = None) -> None:
