@@ -38,6 +38,7 @@ def launched(options, folder, ways):
     """The start of torchrun with our script."""
     command = [*TORCHRUN, *options, "-m", "tests.training.parallel_run", str(folder), *ways]
     environment = os.environ | {"OMP_NUM_THREADS": "1", "LMCOURSE_DEVICE": "cpu"}
+    environment["PYTHONFAULTHANDLER"] = "1"  # an abort in PyTorch's own code says where it was
     return subprocess.Popen(
         command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env=environment
     )
