@@ -1,7 +1,7 @@
 """Trained again from other seeds: how far a checkpoint may be from the next one of its recipe."""
 
 from collections.abc import Sequence
-from math import sqrt
+from math import inf, sqrt
 from statistics import mean, stdev
 
 import msgspec
@@ -12,7 +12,7 @@ GAP, BEST = "gap", "the best head"
 LEVEL = 0.95
 ENOUGH = 3  # seeds, to say where a further one is expected
 _TABLE = """Trained again from other seeds (`--again`); where another seed is expected is Student's
-prediction interval:"""
+prediction interval, as far as the score can be so low or high:"""
 
 
 def summary(record: Record) -> dict[str, float]:
@@ -57,6 +57,16 @@ def expected(values: Sequence[float]) -> tuple[float, float]:
     return middle - reach, middle + reach
 
 
+def limits(name: str) -> tuple[float, float]:
+    """What a score can be at all, by its name in a `summary`.
+
+    Nats and bits are at least 0. All others are shares; a selectivity is a difference of two.
+    """
+    if name == GAP or {"nats", "bits"} & set(name.split()):
+        return 0.0, inf
+    return (-1.0 if "selectivity" in name else 0.0), 1.0
+
+
 def told(record: Record) -> str:
     """Each score over all seeds, in Markdown; nothing if there is one seed.
 
@@ -74,7 +84,7 @@ def told(record: Record) -> str:
             continue
         cells = [f"{found[it]:.3f}" if it in found else "" for it in seeds]
         cells += [f"{mean(values):.3f}", f"{stdev(values):.3f}"]
-        cells += [_range(values) if len(values) >= ENOUGH else ""]
+        cells += [_range(name, values) if len(values) >= ENOUGH else ""]
         rows.append([name, *(cell.replace("-", "−") for cell in cells)])
     parts = []
     if rows[2:]:
@@ -108,13 +118,14 @@ def compared(found: Record, shipped: Record) -> list[str]:
         if len(others) >= ENOUGH:
             low, high = expected(others)
             where = "it lies there" if low <= value <= high else "it does not lie there"
-            line += f"; {LEVEL:.0%} are expected within {_range(others)}, and {where}"
+            line += f"; {LEVEL:.0%} are expected within {_range(name, others)}, and {where}"
         lines.append(f"{line}.")
     return lines
 
 
-def _range(values: Sequence[float]) -> str:
-    return "{:.3f} to {:.3f}".format(*expected(values))
+def _range(name: str, values: Sequence[float]) -> str:
+    (low, high), (least, most) = expected(values), limits(name)
+    return f"{max(low, least):.3f} to {min(high, most):.3f}"
 
 
 def _by_seed(record: Record) -> dict[str, dict[int, float]]:

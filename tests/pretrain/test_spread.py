@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 
 from lmcourse.pretrain.records import Again, Scores
-from lmcourse.pretrain.spread import compared, expected
-from tests.pretrain.made import made, table
+from lmcourse.pretrain.spread import compared, expected, limits, summary, told
+from lmcourse.pretrain.tables import shipped_records
+from tests.pretrain.made import made, number, table
 
 
 def gaps(*values, first=1):
@@ -21,6 +22,32 @@ def test_a_further_seed_is_where_it_is_expected_95_times_of_100(seeds):
         low, high = expected(known)
         hits += low <= further <= high
     assert hits / 4000 == pytest.approx(0.95, abs=0.012)  # 3.5 standard errors
+
+
+def test_no_shipped_score_lies_beyond_what_it_can_be():
+    for record in shipped_records():
+        for scores in (summary(record), *(one.scores for one in record.again)):
+            for name, value in scores.items():
+                low, high = limits(name)
+                assert low <= value <= high, (record.name, name)
+
+
+@pytest.mark.parametrize(
+    ("name", "values", "interval"),
+    [
+        ("tags by a probe", (0.9, 1.0, 0.95), "0.702 to 1.000"),
+        ("tags by a probe, selectivity", (0.0, 0.3, 0.15), "−0.595 to 0.895"),
+        ("gap", (0.1, 0.9, 0.5), "0.000 to 2.487"),
+        ("bits a character", (0.1, 1.9, 1.0), "0.000 to 5.471"),
+    ],
+)
+def test_no_seed_is_expected_beyond_what_a_score_can_be(name, values, interval):
+    one, *others = values
+    scores = Scores(None, {name: number(one)})
+    if name == "gap":
+        scores = Scores(table("bookworld-one", gap=one))
+    again = [Again(1 + k, "cpu", 60.0, {name: value}) for k, value in enumerate(others)]
+    assert f"| {interval} |" in told(made(scores=scores, again=again))
 
 
 def test_the_same_weights_are_told_as_such():
