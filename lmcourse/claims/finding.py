@@ -200,10 +200,8 @@ class Finding(msgspec.Struct, frozen=True, kw_only=True):
 
     def _repr_html_(self) -> str:
         head, *body = ([escaping.escape(cell) for cell in row] for row in self.rows())
-        label, number = (
-            "text-align:right;vertical-align:bottom",
-            "text-align:right;white-space:nowrap",
-        )
+        label = "text-align:right;vertical-align:bottom"
+        number = "text-align:right;white-space:nowrap"  # one line for a mean and its spread
         heads = "".join(
             f'<th scope="col" style="{label}">{cell}</th>' if cell else "<td></td>" for cell in head
         )
