@@ -92,13 +92,24 @@ def told(record: Record) -> str:
     if constant:
         all_seeds = f"{', '.join(map(str, seeds[:-1]))} and {seeds[-1]}"
         parts.append(f"The same from seeds {all_seeds}: {'; '.join(constant)}.")
-    return "\n\n".join(parts)
+    return "\n\n".join([*parts, _minutes(record)])
 
 
 def gap_over_seeds(record: Record) -> str:
     """The gap's mean and standard deviation over all seeds, as "0.120 ± 0.004 (3)", or nothing."""
     values = [*_by_seed(record).get(GAP, {}).values()]
     return f"{mean(values):.3f} ± {stdev(values):.3f} ({len(values)})" if values[1:] else ""
+
+
+def _minutes(record: Record) -> str:
+    """How long each seed took, and where: what was trained on a GPU stands beside what was not."""
+    runs = [(record.machine.device, record.wall_seconds, record.seed)]
+    runs += [(one.device, one.wall_seconds, one.seed) for one in record.again]
+    each = [
+        f"{seconds / 60:.1f} (seed {seed}, {'CPU' if device == 'cpu' else device})"
+        for device, seconds, seed in runs
+    ]
+    return f"Minutes of training: {', '.join(each)}."
 
 
 def compared(found: Record, shipped: Record) -> list[str]:

@@ -50,6 +50,13 @@ def test_no_seed_is_expected_beyond_what_a_score_can_be(name, values, interval):
     assert f"| {interval} |" in told(made(scores=scores, again=again))
 
 
+def test_minutes_are_told_with_where_they_were_spent():
+    again = [*gaps(0.21), Again(2, "NVIDIA H100 80GB HBM3", 150.0, {"gap": 0.22})]
+    last = told(made(again=again)).split("\n")[-1]
+    shipped = f"Minutes of training: {made().wall_seconds / 60:.1f} (seed 0, CPU)"
+    assert last == f"{shipped}, 1.0 (seed 1, CPU), 2.5 (seed 2, NVIDIA H100 80GB HBM3)."
+
+
 def test_the_same_weights_are_told_as_such():
     assert compared(made(), made(again=gaps(0.3))) == [
         "Its weights are those of the shipped model, bit by bit."
