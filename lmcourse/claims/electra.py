@@ -24,7 +24,7 @@ from lmcourse.training.seeds import generator_of
 OPERATIONS = {1 / 2: 1.18, 1.0: 1.65}
 """ELECTRA's operations a step by BERT's, by the generator's size; a test counts them."""
 COMPUTE = OPERATIONS[1 / 2]  # of BERT's 8,000 steps: what all in this claim spend
-RATES = 0.003, 0.01, 0.03  # Muon's
+RATES = 0.001, 0.003, 0.01, 0.03  # Muon's
 PAIRS = (1 / 2, 50.0), (1 / 2, 10.0), (1.0, 10.0)
 """The generator's size and the discriminator's weight."""
 
