@@ -77,7 +77,7 @@ ELECTRA = Claim(
             ANSWERS,
             _CHOSEN,
             tuple(
-                f"rate {rate} with a generator of {'half' if size < 1 else 'all'} its size and "
+                f"rate {rate}, generator of {'half its' if size < 1 else 'the same'} size, "
                 f"weight {weight:.0f}"
                 for rate in RATES
                 for size, weight in PAIRS

@@ -17,6 +17,9 @@ from lmcourse.claims import verdict as rule
 from lmcourse.errors import CourseError
 from lmcourse.notebooks import citations
 
+Table = list[list[str]]
+"""Cells by row, the header first."""
+
 
 class Part(msgspec.Struct, frozen=True, omit_defaults=True):
     """One variant: its scores by column, one a seed, and what its grid scored by setting."""
@@ -123,7 +126,7 @@ class Finding(msgspec.Struct, frozen=True, kw_only=True):
 
     # -------------------------------------------------------------------------------- forms
 
-    def rows(self) -> list[list[str]]:
+    def rows(self) -> Table:
         """The table, its header first."""
         best = [
             "" if it.limit is None else f"{it.limit:.{it.digits}f}" for it in self.columns.values()
@@ -154,21 +157,18 @@ class Finding(msgspec.Struct, frozen=True, kw_only=True):
             found.append(f"{asked}? {told.capitalize()}. Difference {apart}. {why}")
         return found
 
-    def sentences(self) -> list[str]:
-        """All that is told below the table."""
-        return [*self.judgments(), *self.tunings()]
-
-    def tunings(self) -> list[str]:
-        """How each variant that has a grid was tuned, as sentences."""
+    def grids(self) -> list[tuple[str, Table]]:
+        """How each variant that has a grid was tuned: in a sentence, and its scores, best first."""
         found = []
         for part in self.parts:
             if part.grid:
-                best = max(part.grid, key=lambda setting: part.grid[setting])
-                each = "; ".join(f"{setting}: {score:.3f}" for setting, score in part.grid.items())
-                found.append(
-                    f"{part.name} was tuned on seed {self.seeds[0]}, on validation data: {each}. "
-                    f"All seeds have {best}."
+                ranked = sorted(part.grid.items(), key=lambda one: -one[1])
+                told = (
+                    f"{part.name} was tuned on seed {self.seeds[0]}, on validation data. "
+                    f"All seeds have {ranked[0][0]}."
                 )
+                rows = [[setting, f"{score:.3f}"] for setting, score in ranked]
+                found.append((told, [[part.name, "score on validation data"], *rows]))
         return found
 
     def caption(self) -> str:
@@ -179,45 +179,26 @@ class Finding(msgspec.Struct, frozen=True, kw_only=True):
         return f"{self.says} ({source}). Mean ± standard deviation, {seeds}."
 
     def __repr__(self) -> str:
-        rows = self.rows()
-        widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-        lines = [
-            "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
-            for row in rows
-        ]
-        return "\n".join([self.caption(), *lines, *self.sentences()])
+        parts = [self.caption(), _text(self.rows()), *self.judgments()]
+        for told, rows in self.grids():
+            parts += [told, _text(rows)]
+        return "\n".join(parts)
 
     def to_markdown(self) -> str:
         """For a page."""
-        head, *body = self.rows()
-        rule_ = ["---", *["---:"] * (len(head) - 1)]
-        lines = [f"| {' | '.join(cells)} |" for cells in (head, rule_, *body)]
-        told = [f"- {it}" for it in self.sentences()]
-        return "\n".join([self.caption(), "", *lines, "", *told])
+        told = "\n".join(f"- {it}" for it in self.judgments())
+        parts = [self.caption(), _markdown(self.rows()), told]
+        for sentence, rows in self.grids():
+            parts += [sentence, _markdown(rows)]
+        return "\n\n".join(parts)
 
     def _repr_markdown_(self) -> str:
         return self.to_markdown()
 
     def _repr_html_(self) -> str:
-        head, *body = ([escaping.escape(cell) for cell in row] for row in self.rows())
-        label = "text-align:right;vertical-align:bottom"
-        number = "text-align:right;white-space:nowrap"  # one line for a mean and its spread
-        heads = "".join(
-            f'<th scope="col" style="{label}">{cell}</th>' if cell else "<td></td>" for cell in head
-        )
-        lines = "".join(
-            f'<tr><th scope="row" style="text-align:left">{name}</th>'
-            + "".join(f'<td style="{number}">{cell}</td>' for cell in cells)
-            + "</tr>"
-            for name, *cells in body
-        )
-        told = "".join(f"<li>{escaping.escape(it)}</li>" for it in self.sentences())
-        return (
-            '<figure style="margin:0">'  # of a caption in the table, a narrow page would show half
-            f"<figcaption>{escaping.escape(self.caption())}</figcaption>"
-            f"<table><thead><tr>{heads}</tr></thead><tbody>{lines}</tbody></table></figure>"
-            f"<ul>{told}</ul>"
-        )
+        told = "".join(f"<li>{escaping.escape(it)}</li>" for it in self.judgments())
+        grids = "".join(_html(sentence, rows) for sentence, rows in self.grids())
+        return f"{_html(self.caption(), self.rows())}<ul>{told}</ul>{grids}"
 
     def show(self, column: str | None = None) -> None:
         """Draw a column: each seed a dot, the mean and its spread a bar."""
@@ -225,6 +206,45 @@ class Finding(msgspec.Struct, frozen=True, kw_only=True):
 
         chosen = column or next(iter(self.columns))
         show.figure(finding_figure.drawn(self, chosen), finding_figure.alt(self, chosen))
+
+
+def _text(rows: Table) -> str:
+    """A table, its columns one below the other."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    return "\n".join(
+        "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
+        for row in rows
+    )
+
+
+def _markdown(rows: Table) -> str:
+    """A table with numbers in all columns but the first."""
+    head, *body = rows
+    aligned = ["---", *["---:"] * (len(head) - 1)]
+    return "\n".join(f"| {' | '.join(cells)} |" for cells in (head, aligned, *body))
+
+
+def _html(caption: str, rows: Table) -> str:
+    """A table with numbers in all columns but the first, and what it is of.
+
+    The caption is a figure's: of one in the table, a narrow page would show half.
+    """
+    head, *body = ([escaping.escape(cell) for cell in row] for row in rows)
+    label = "text-align:right;vertical-align:bottom"
+    number = "text-align:right;white-space:nowrap"  # one line for a mean and its spread
+    heads = "".join(
+        f'<th scope="col" style="{label}">{cell}</th>' if cell else "<td></td>" for cell in head
+    )
+    lines = "".join(
+        f'<tr><th scope="row" style="text-align:left">{name}</th>'
+        + "".join(f'<td style="{number}">{cell}</td>' for cell in cells)
+        + "</tr>"
+        for name, *cells in body
+    )
+    return (
+        f'<figure style="margin:0"><figcaption>{escaping.escape(caption)}</figcaption>'
+        f"<table><thead><tr>{heads}</tr></thead><tbody>{lines}</tbody></table></figure>"
+    )
 
 
 def said(claimed: Claimed, columns: Mapping[str, Limit]) -> str:
