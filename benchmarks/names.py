@@ -15,6 +15,7 @@ from typing import Any
 
 from benchmarks import tables
 from benchmarks.alone import learned
+from lmcourse import markdown
 
 RECIPE, MEASURED = "bookworld-clm", 100  # reviews of the gap table
 ALONE = 150  # steps that are asked of repeated names alone
@@ -164,7 +165,7 @@ def main() -> int:
                 cells.append("")
             else:
                 cells.append(tables.over_seeds(values))
-        rows.append("| " + " | ".join(cells) + " |")
+        rows.append(markdown.line(cells))
     tables.write(
         __file__,
         "Why names are copied or not",

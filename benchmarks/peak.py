@@ -4,6 +4,8 @@ import subprocess
 import sys
 from collections.abc import Sequence
 
+from lmcourse import markdown
+
 LENGTHS = (128, 256, 512, 1024, 2048)
 
 _AROUND = """
@@ -38,10 +40,10 @@ def table(what: str, code: str, ways: Sequence[str]) -> list[str]:
     """A table of its own: each way without and with gradients, by length."""
     titles = [*ways, *(f"{way}, with gradients" for way in ways)]
     facts = "the process's peak over what it took before."
-    lines = ["", f"{what}: {facts}", "", f"| tokens | {' | '.join(titles)} |"]
-    lines.append("|" + "---|" * (1 + len(titles)))
+    header = ["tokens", *titles]
+    lines = ["", f"{what}: {facts}", "", markdown.table(header, [], words=range(len(header)))]
     for length in LENGTHS:
         figures = [peak(code, length, way, gradient) for gradient in (False, True) for way in ways]
-        lines.append(f"| {length} | " + " | ".join(f"{figure:.0f} MB" for figure in figures) + " |")
+        lines.append(markdown.line([str(length), *(f"{figure:.0f} MB" for figure in figures)]))
         print(lines[-1], flush=True)
     return lines

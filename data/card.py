@@ -11,6 +11,7 @@ from string import Template
 
 import numpy as np
 
+from lmcourse import markdown
 from lmcourse.corpus.bookworld import SPLITS, BookWorld, Review
 from lmcourse.corpus.bookworld.floors import ship
 
@@ -85,8 +86,8 @@ def printed(world: BookWorld) -> str:
 
 def splits() -> str:
     """The table of the splits."""
-    rows = [f"| {name} | {count:,} | {seed} |" for name, (count, seed) in SPLITS.items()]
-    return "\n".join(["| split | reviews | seed |", "|---|---|---|", *rows])
+    rows = [[name, f"{count:,}", str(seed)] for name, (count, seed) in SPLITS.items()]
+    return markdown.table(["split", "reviews", "seed"], rows)
 
 
 if __name__ == "__main__":

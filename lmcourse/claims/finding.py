@@ -12,7 +12,7 @@ from typing import Any
 
 import msgspec
 
-from lmcourse import course, show
+from lmcourse import course, markdown, show
 from lmcourse.claims import verdict as rule
 from lmcourse.errors import CourseError
 from lmcourse.notebooks import citations
@@ -187,9 +187,10 @@ class Finding(msgspec.Struct, frozen=True, kw_only=True):
     def to_markdown(self) -> str:
         """For a page."""
         told = "\n".join(f"- {it}" for it in self.judgments())
-        parts = [self.caption(), _markdown(self.rows()), told]
-        for sentence, rows in self.grids():
-            parts += [sentence, _markdown(rows)]
+        header, *rows = self.rows()
+        parts = [self.caption(), markdown.table(header, rows), told]
+        for sentence, (header, *rows) in self.grids():
+            parts += [sentence, markdown.table(header, rows)]
         return "\n\n".join(parts)
 
     def _repr_markdown_(self) -> str:
@@ -215,13 +216,6 @@ def _text(rows: Table) -> str:
         "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
         for row in rows
     )
-
-
-def _markdown(rows: Table) -> str:
-    """A table with numbers in all columns but the first."""
-    head, *body = rows
-    aligned = ["---", *["---:"] * (len(head) - 1)]
-    return "\n".join(f"| {' | '.join(cells)} |" for cells in (head, aligned, *body))
 
 
 def _html(caption: str, rows: Table) -> str:

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from statistics import mean
 
+from lmcourse import markdown
 from lmcourse.claims.finding import Finding, said
 from lmcourse.claims.scale import TOLD
 
@@ -31,18 +32,19 @@ def page(found: Sequence[Finding]) -> str:
 
 
 def _overview(found: Sequence[Finding]) -> str:
-    lines = ["| claim | chapter | compared | difference | verdict |", "|---|---|---|---:|---|"]
-    for one in found:
-        for claimed in one.contrasts:
-            cells = [
-                f"[{one.name}](#{one.name})",
-                one.chapter,
-                said(claimed, one.columns),
-                str(one.difference(claimed)),
-                one.verdict(claimed),
-            ]
-            lines.append(f"| {' | '.join(cells)} |")
-    return "\n".join(lines)
+    rows = [
+        [
+            f"[{one.name}](#{one.name})",
+            one.chapter,
+            said(claimed, one.columns),
+            str(one.difference(claimed)),
+            one.verdict(claimed),
+        ]
+        for one in found
+        for claimed in one.contrasts
+    ]
+    header = ["claim", "chapter", "compared", "difference", "verdict"]
+    return markdown.table(header, rows, words=(0, 1, 2, 4))
 
 
 def _section(one: Finding) -> str:

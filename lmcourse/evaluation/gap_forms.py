@@ -5,6 +5,7 @@ from collections.abc import Iterator
 
 from lmcourse.evaluation.gap_tables import GapTable
 from lmcourse.evaluation.phenomena import AGREEMENT, ALL, CLASSES
+from lmcourse.markdown import table as markdown_table
 
 GAP = "Gap: KL(exact ‖ model) at the places where such a token stands. ±: standard error (reviews)."
 BESIDE = (
@@ -88,13 +89,8 @@ def _aligned(cells: list[str], widths: list[int]) -> str:
 
 def markdown(table: GapTable) -> str:
     """For a page."""
-
-    def row(cells: list[str]) -> str:
-        return f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in cells)} |"
-
-    rule = ["---", *["---:"] * (len(header(table)) - 1)]
-    rows = [header(table), rule, *(cells for _, cells in lines(table))]
-    return "\n".join([caption(table), "", *map(row, rows), "", *notes(table)])
+    rows = markdown_table(header(table), (cells for _, cells in lines(table)))
+    return "\n".join([caption(table), "", rows, "", *notes(table)])
 
 
 def html(table: GapTable) -> str:

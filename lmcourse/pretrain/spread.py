@@ -6,6 +6,7 @@ from statistics import mean, stdev
 
 import msgspec
 
+from lmcourse import markdown
 from lmcourse.pretrain.records import Again, Record
 
 GAP, BEST = "gap", "the best head"
@@ -76,7 +77,7 @@ def told(record: Record) -> str:
         return ""
     seeds = [record.seed, *(one.seed for one in record.again)]
     head = ["score", *(f"seed {it}" for it in seeds), "mean", "standard deviation"]
-    rows, constant = [[*head, f"{LEVEL:.0%} expected"], ["---", *["---:"] * len(head)]], []
+    rows, constant = [], []
     for name, found in _by_seed(record).items():
         values = list(found.values())
         if len(set(values)) == 1:
@@ -87,8 +88,8 @@ def told(record: Record) -> str:
         cells += [_range(name, values) if len(values) >= ENOUGH else ""]
         rows.append([name, *(cell.replace("-", "−") for cell in cells)])
     parts = []
-    if rows[2:]:
-        parts += [_TABLE, "\n".join(f"| {' | '.join(cells)} |" for cells in rows)]
+    if rows:
+        parts += [_TABLE, markdown.table([*head, f"{LEVEL:.0%} expected"], rows)]
     if constant:
         all_seeds = f"{', '.join(map(str, seeds[:-1]))} and {seeds[-1]}"
         parts.append(f"The same from seeds {all_seeds}: {'; '.join(constant)}.")

@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from lmcourse import markdown
 from lmcourse.errors import CourseError
 from lmcourse.hub import checkpoints
 from lmcourse.pretrain.records import Head, Measured, Record, Row
@@ -62,12 +63,11 @@ def page(records: Sequence[Record]) -> str:
     check_floor(records)
     if not records:
         return f"{_HEAD.format(name='NAME')}\n\nNone is here yet.\n"
-    rows = [_COLUMNS, ["---", "---", *["---:"] * (len(_COLUMNS) - 2)], *map(_overview, records)]
     megabytes = sum(record.bytes for record in records) / 1e6
     worlds = " and ".join(sorted({record.world for record in records}))
     parts = [
         _HEAD.format(name=records[0].name),
-        "\n".join(map(_line, rows)),
+        markdown.table(_COLUMNS, map(_overview, records), words=(0, 1)),
         _EXPLAINED,
         f"Together they have {megabytes:.1f} MB. BookWorld's digest: {worlds}. {_least(records)}",
         *map(_section, records),
@@ -176,20 +176,17 @@ def _section(record: Record) -> str:
 
 def _heads(heads: Mapping[str, Head]) -> str:
     """Which head looks where, beside the best fixed offset."""
-    lines = [
-        ["the best head …", "links", "which", "finds it", "offset", "finds it", "chance"],
-        ["---", "---:", "---", *["---:"] * 4],
-        *(
-            [
-                link,
-                f"{one.links:,}",
-                f"layer {one.layer}, head {one.head}",
-                *(str(one.score), f"{one.offset:+d}", str(one.baseline), f"{one.chance:.3f}"),
-            ]
-            for link, one in heads.items()
-        ),
+    header = ["the best head …", "links", "which", "finds it", "offset", "finds it", "chance"]
+    rows = [
+        [
+            link,
+            f"{one.links:,}",
+            f"layer {one.layer}, head {one.head}",
+            *(str(one.score), f"{one.offset:+d}", str(one.baseline), f"{one.chance:.3f}"),
+        ]
+        for link, one in heads.items()
     ]
-    return f"{_HEADS}\n\n" + "\n".join(map(_line, lines))
+    return f"{_HEADS}\n\n{markdown.table(header, rows, words=(0, 2))}"
 
 
 def _some(curve: Sequence[tuple[int, float]], count: int = 5) -> list[tuple[int, float]]:
@@ -201,18 +198,11 @@ def _some(curve: Sequence[tuple[int, float]], count: int = 5) -> list[tuple[int,
 
 def _gaps(kind: str, reviews: int, name: str, rows: Sequence[Row]) -> str:
     """The gap table of one model."""
+    header = [name, "tokens", "floor", "loss", "loss − floor", "gap"]
     lines = [
-        [name, "tokens", "floor", "loss", "loss − floor", "gap"],
-        ["---", *["---:"] * 5],
-        *(
-            [row.phenomenon, f"{row.tokens:,}", str(row.floor)]
-            + [str(number) for number in (one.loss, one.difference, one.gap)]
-            for row in rows
-            for one in [row.models[name]]
-        ),
+        [row.phenomenon, f"{row.tokens:,}"]
+        + [str(number) for number in (row.floor, one.loss, one.difference, one.gap)]
+        for row in rows
+        for one in [row.models[name]]
     ]
-    return f"The {kind} gap table ({reviews:,} reviews):\n\n" + "\n".join(map(_line, lines))
-
-
-def _line(cells: Sequence[str]) -> str:
-    return f"| {' | '.join(cells)} |"
+    return f"The {kind} gap table ({reviews:,} reviews):\n\n{markdown.table(header, lines)}"
