@@ -15,7 +15,7 @@ from typing import Any
 
 from benchmarks import tables
 from benchmarks.alone import learned
-from lmcourse import markdown
+from lmcourse import table_forms
 
 RECIPE, MEASURED = "bookworld-clm", 100  # reviews of the gap table
 ALONE = 150  # steps that are asked of repeated names alone
@@ -165,7 +165,7 @@ def main() -> int:
                 cells.append("")
             else:
                 cells.append(tables.over_seeds(values))
-        rows.append(markdown.line(cells))
+        rows.append(table_forms.markdown_line(cells))
     tables.write(
         __file__,
         "Why names are copied or not",

@@ -4,7 +4,7 @@ import subprocess
 import sys
 from collections.abc import Sequence
 
-from lmcourse import markdown
+from lmcourse import table_forms
 
 LENGTHS = (128, 256, 512, 1024, 2048)
 
@@ -40,10 +40,9 @@ def table(what: str, code: str, ways: Sequence[str]) -> list[str]:
     """A table of its own: each way without and with gradients, by length."""
     titles = [*ways, *(f"{way}, with gradients" for way in ways)]
     facts = "the process's peak over what it took before."
-    header = ["tokens", *titles]
-    lines = ["", f"{what}: {facts}", "", markdown.table(header, [], words=range(len(header)))]
+    rows = []
     for length in LENGTHS:
         figures = [peak(code, length, way, gradient) for gradient in (False, True) for way in ways]
-        lines.append(markdown.line([str(length), *(f"{figure:.0f} MB" for figure in figures)]))
-        print(lines[-1], flush=True)
-    return lines
+        rows.append([str(length), *(f"{figure:.0f} MB" for figure in figures)])
+        print(table_forms.markdown_line(rows[-1]), flush=True)
+    return ["", f"{what}: {facts}", "", table_forms.markdown(["tokens", *titles], rows)]

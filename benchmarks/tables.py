@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from lmcourse import markdown
+from lmcourse import table_forms
 from lmcourse.errors import CourseError
 
 
@@ -109,7 +109,7 @@ def write(script: str, title: str, facts: str, header: Sequence[str], rows: Sequ
         "",
         f"Made by `python -m benchmarks.{name}` on {datetime.date.today()}: {machine}, {facts}",
         "",
-        markdown.table(header, [], words=range(len(header))),
+        table_forms.markdown(header, [], words=range(len(header))),
         *rows,
     ]
     Path(script).with_suffix(".md").write_text("\n".join(lines) + "\n", encoding="utf-8")

@@ -21,7 +21,7 @@ os.environ["TOKENIZERS_PARALLELISM"] = "false"  # the library keeps to one core 
 
 from benchmarks import tables
 from benchmarks.notebooks import one_core
-from lmcourse import markdown
+from lmcourse import table_forms
 from lmcourse.corpus import BookWorld, python_documentation
 from lmcourse.tokenizers import Tokenizer, recipes
 
@@ -103,7 +103,7 @@ def row(corpus: str, name: str, texts: list[str], runs: int) -> tuple[str, float
         f"{size / cold:.2f}, {size / their_cold:.2f}, {cold / their_cold:.1f}",
         f"{size / warm:.2f}, {size / their_warm:.2f}, {warm / their_warm:.1f}",
     )
-    return markdown.line(cells), ours
+    return table_forms.markdown_line(cells), ours
 
 
 def main() -> int:

@@ -14,7 +14,7 @@ from typing import Any
 
 from benchmarks import tables
 from benchmarks.alone import LAST, learned
-from lmcourse import markdown
+from lmcourse import table_forms
 
 MODELS = "bookworld-mlm", "bookworld-mlm-relative"
 HEADER = ("model", "asked of", "floor", "loss as shipped", "then asked alone", "alone, from start")
@@ -94,7 +94,7 @@ def main() -> int:
             found = [measured(name, asked, given.steps, seed) for seed in range(given.seeds)]
             cells = [tables.over_seeds(values) for values in zip(*found, strict=True)]
             shipped = f"{row.floor.value:.2f}", f"{row.models[name].loss.value:.2f}"
-            rows.append(markdown.line([name, asked, *shipped, *cells]))
+            rows.append(table_forms.markdown_line([name, asked, *shipped, *cells]))
             print(rows[-1], flush=True)
     tables.write(
         __file__,

@@ -11,7 +11,7 @@ from string import Template
 
 import numpy as np
 
-from lmcourse import markdown
+from lmcourse import table_forms
 from lmcourse.corpus.bookworld import SPLITS, BookWorld, Review
 from lmcourse.corpus.bookworld.floors import ship
 
@@ -87,7 +87,7 @@ def printed(world: BookWorld) -> str:
 def splits() -> str:
     """The table of the splits."""
     rows = [[name, f"{count:,}", str(seed)] for name, (count, seed) in SPLITS.items()]
-    return markdown.table(["split", "reviews", "seed"], rows)
+    return table_forms.markdown(["split", "reviews", "seed"], rows)
 
 
 if __name__ == "__main__":

@@ -12,13 +12,10 @@ from typing import Any
 
 import msgspec
 
-from lmcourse import course, markdown, show
+from lmcourse import course, show, table_forms
 from lmcourse.claims import verdict as rule
 from lmcourse.errors import CourseError
 from lmcourse.notebooks import citations
-
-Table = list[list[str]]
-"""Cells by row, the header first."""
 
 
 class Part(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -126,17 +123,18 @@ class Finding(msgspec.Struct, frozen=True, kw_only=True):
 
     # -------------------------------------------------------------------------------- forms
 
-    def rows(self) -> Table:
-        """The table, its header first."""
+    def rows(self) -> tuple[list[str], list[list[str]]]:
+        """The table: its header, and its rows."""
         best = [
             "" if it.limit is None else f"{it.limit:.{it.digits}f}" for it in self.columns.values()
         ]
-        rows = [["", *(f"{it.about}" for it in self.columns.values())]]
-        for part in self.parts:
-            rows.append([part.name, *(self._cell(part, column) for column in self.columns)])
+        rows = [
+            [part.name, *(self._cell(part, column) for column in self.columns)]
+            for part in self.parts
+        ]
         if any(best):
             rows.append(["best possible", *best])
-        return rows
+        return ["", *(it.about for it in self.columns.values())], rows
 
     def _cell(self, part: Part, column: str) -> str:
         if column not in part.scores:
@@ -157,8 +155,8 @@ class Finding(msgspec.Struct, frozen=True, kw_only=True):
             found.append(f"{asked}? {told.capitalize()}. Difference {apart}. {why}")
         return found
 
-    def grids(self) -> list[tuple[str, Table]]:
-        """How each variant that has a grid was tuned: in a sentence, and its scores, best first."""
+    def grids(self) -> list[tuple[str, list[str], list[list[str]]]]:
+        """How each variant that has a grid was tuned: a sentence, header, and rows, best first."""
         found = []
         for part in self.parts:
             if part.grid:
@@ -168,7 +166,7 @@ class Finding(msgspec.Struct, frozen=True, kw_only=True):
                     f"All seeds have {ranked[0][0]}."
                 )
                 rows = [[setting, f"{score:.3f}"] for setting, score in ranked]
-                found.append((told, [[part.name, "score on validation data"], *rows]))
+                found.append((told, [part.name, "score on validation data"], rows))
         return found
 
     def caption(self) -> str:
@@ -179,18 +177,17 @@ class Finding(msgspec.Struct, frozen=True, kw_only=True):
         return f"{self.says} ({source}). Mean ± standard deviation, {seeds}."
 
     def __repr__(self) -> str:
-        parts = [self.caption(), _text(self.rows()), *self.judgments()]
-        for told, rows in self.grids():
-            parts += [told, _text(rows)]
+        parts = [self.caption(), table_forms.text(*self.rows()), *self.judgments()]
+        for told, header, rows in self.grids():
+            parts += [told, table_forms.text(header, rows)]
         return "\n".join(parts)
 
     def to_markdown(self) -> str:
         """For a page."""
         told = "\n".join(f"- {it}" for it in self.judgments())
-        header, *rows = self.rows()
-        parts = [self.caption(), markdown.table(header, rows), told]
-        for sentence, (header, *rows) in self.grids():
-            parts += [sentence, markdown.table(header, rows)]
+        parts = [self.caption(), table_forms.markdown(*self.rows()), told]
+        for sentence, header, rows in self.grids():
+            parts += [sentence, table_forms.markdown(header, rows)]
         return "\n\n".join(parts)
 
     def _repr_markdown_(self) -> str:
@@ -198,8 +195,8 @@ class Finding(msgspec.Struct, frozen=True, kw_only=True):
 
     def _repr_html_(self) -> str:
         told = "".join(f"<li>{escaping.escape(it)}</li>" for it in self.judgments())
-        grids = "".join(_html(sentence, rows) for sentence, rows in self.grids())
-        return f"{_html(self.caption(), self.rows())}<ul>{told}</ul>{grids}"
+        grids = "".join(table_forms.html(*one) for one in self.grids())
+        return f"{table_forms.html(self.caption(), *self.rows())}<ul>{told}</ul>{grids}"
 
     def show(self, column: str | None = None) -> None:
         """Draw a column: each seed a dot, the mean and its spread a bar."""
@@ -207,38 +204,6 @@ class Finding(msgspec.Struct, frozen=True, kw_only=True):
 
         chosen = column or next(iter(self.columns))
         show.figure(finding_figure.drawn(self, chosen), finding_figure.alt(self, chosen))
-
-
-def _text(rows: Table) -> str:
-    """A table, its columns one below the other."""
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    return "\n".join(
-        "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
-        for row in rows
-    )
-
-
-def _html(caption: str, rows: Table) -> str:
-    """A table with numbers in all columns but the first, and what it is of.
-
-    The caption is a figure's: of one in the table, a narrow page would show half.
-    """
-    head, *body = ([escaping.escape(cell) for cell in row] for row in rows)
-    label = "text-align:right;vertical-align:bottom"
-    number = "text-align:right;white-space:nowrap"  # one line for a mean and its spread
-    heads = "".join(
-        f'<th scope="col" style="{label}">{cell}</th>' if cell else "<td></td>" for cell in head
-    )
-    lines = "".join(
-        f'<tr><th scope="row" style="text-align:left">{name}</th>'
-        + "".join(f'<td style="{number}">{cell}</td>' for cell in cells)
-        + "</tr>"
-        for name, *cells in body
-    )
-    return (
-        f'<figure style="margin:0"><figcaption>{escaping.escape(caption)}</figcaption>'
-        f"<table><thead><tr>{heads}</tr></thead><tbody>{lines}</tbody></table></figure>"
-    )
 
 
 def said(claimed: Claimed, columns: Mapping[str, Limit]) -> str:

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from statistics import mean
 
-from lmcourse import markdown
+from lmcourse import table_forms
 from lmcourse.claims.finding import Finding, said
 from lmcourse.claims.scale import TOLD
 
@@ -44,7 +44,7 @@ def _overview(found: Sequence[Finding]) -> str:
         for claimed in one.contrasts
     ]
     header = ["claim", "chapter", "compared", "difference", "verdict"]
-    return markdown.table(header, rows, words=(0, 1, 2, 4))
+    return table_forms.markdown(header, rows, words=(0, 1, 2, 4))
 
 
 def _section(one: Finding) -> str:

@@ -6,7 +6,7 @@ from statistics import mean, stdev
 
 import msgspec
 
-from lmcourse import markdown
+from lmcourse import table_forms
 from lmcourse.pretrain.records import Again, Record
 
 GAP, BEST = "gap", "the best head"
@@ -89,7 +89,7 @@ def told(record: Record) -> str:
         rows.append([name, *(cell.replace("-", "−") for cell in cells)])
     parts = []
     if rows:
-        parts += [_TABLE, markdown.table([*head, f"{LEVEL:.0%} expected"], rows)]
+        parts += [_TABLE, table_forms.markdown([*head, f"{LEVEL:.0%} expected"], rows)]
     if constant:
         all_seeds = f"{', '.join(map(str, seeds[:-1]))} and {seeds[-1]}"
         parts.append(f"The same from seeds {all_seeds}: {'; '.join(constant)}.")

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from lmcourse import markdown
+from lmcourse import table_forms
 from lmcourse.errors import CourseError
 from lmcourse.hub import checkpoints
 from lmcourse.pretrain.records import Head, Measured, Record, Row
@@ -67,7 +67,7 @@ def page(records: Sequence[Record]) -> str:
     worlds = " and ".join(sorted({record.world for record in records}))
     parts = [
         _HEAD.format(name=records[0].name),
-        markdown.table(_COLUMNS, map(_overview, records), words=(0, 1)),
+        table_forms.markdown(_COLUMNS, map(_overview, records), words=(0, 1)),
         _EXPLAINED,
         f"Together they have {megabytes:.1f} MB. BookWorld's digest: {worlds}. {_least(records)}",
         *map(_section, records),
@@ -186,7 +186,7 @@ def _heads(heads: Mapping[str, Head]) -> str:
         ]
         for link, one in heads.items()
     ]
-    return f"{_HEADS}\n\n{markdown.table(header, rows, words=(0, 2))}"
+    return f"{_HEADS}\n\n{table_forms.markdown(header, rows, words=(0, 2))}"
 
 
 def _some(curve: Sequence[tuple[int, float]], count: int = 5) -> list[tuple[int, float]]:
@@ -205,4 +205,4 @@ def _gaps(kind: str, reviews: int, name: str, rows: Sequence[Row]) -> str:
         for row in rows
         for one in [row.models[name]]
     ]
-    return f"The {kind} gap table ({reviews:,} reviews):\n\n{markdown.table(header, lines)}"
+    return f"The {kind} gap table ({reviews:,} reviews):\n\n{table_forms.markdown(header, lines)}"
