@@ -109,10 +109,15 @@ def write(script: str, title: str, facts: str, header: Sequence[str], rows: Sequ
         "",
         f"Made by `python -m benchmarks.{name}` on {datetime.date.today()}: {machine}, {facts}",
         "",
-        table_forms.markdown(header, [], words=range(len(header))),
+        head(header),
         *rows,
     ]
     Path(script).with_suffix(".md").write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+
+def head(columns: Sequence[str]) -> str:
+    """The first two lines of a Markdown table, whose columns all begin at the left."""
+    return table_forms.markdown(columns, [], words=range(len(columns)))
 
 
 def run(main: Callable[[], int]) -> None:

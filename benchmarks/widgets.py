@@ -22,7 +22,6 @@ import numpy as np
 from playwright.sync_api import Browser, Error, Frame, Page
 
 from benchmarks import tables
-from lmcourse import table_forms
 from lmcourse.evaluation.gradient_flow import random_network
 from lmcourse.widgets import AttentionHeads, GradientFlow, Widget, bertviz, bertviz_data
 from tests.browser import chromium
@@ -319,7 +318,7 @@ def main() -> int:
         "course refuses it what is slow here. · says how many times more it takes; above 32 tokens "
         f"it runs once, and a page that takes longer than {PATIENCE} s is given up.",
         "",
-        table_forms.markdown(columns, [], words=range(len(columns))),
+        tables.head(columns),
         *against,
     ]
     tables.write(__file__, "Speed of the widgets", facts, header, rows)

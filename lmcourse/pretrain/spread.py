@@ -69,7 +69,7 @@ def limits(name: str) -> tuple[float, float]:
 
 
 def told(record: Record) -> str:
-    """Each score over all seeds, in Markdown; nothing if there is one seed.
+    """Each score over all seeds, and how long each took, in Markdown; nothing if there is one.
 
     What is the same from all seeds, as the score of chance, has no row: it is told below.
     """
@@ -77,6 +77,7 @@ def told(record: Record) -> str:
         return ""
     seeds = [record.seed, *(one.seed for one in record.again)]
     head = ["score", *(f"seed {it}" for it in seeds), "mean", "standard deviation"]
+    head.append(f"{LEVEL:.0%} expected")
     rows, constant = [], []
     for name, found in _by_seed(record).items():
         values = list(found.values())
@@ -89,7 +90,7 @@ def told(record: Record) -> str:
         rows.append([name, *(cell.replace("-", "−") for cell in cells)])
     parts = []
     if rows:
-        parts += [_TABLE, table_forms.markdown([*head, f"{LEVEL:.0%} expected"], rows)]
+        parts += [_TABLE, table_forms.markdown(head, rows)]
     if constant:
         all_seeds = f"{', '.join(map(str, seeds[:-1]))} and {seeds[-1]}"
         parts.append(f"The same from seeds {all_seeds}: {'; '.join(constant)}.")
