@@ -20,6 +20,7 @@ from dataclasses import dataclass
 import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
+from torch.nn import functional
 
 from lmcourse.errors import CourseError
 from lmcourse.models.activations import activation_of
@@ -107,13 +108,19 @@ class CharacterCNN(nn.Module):
             CourseError: the ids do not fit.
         """
         self._check(input_ids)
-        batch, time, _ = input_ids.shape
-        C = self.embedding(input_ids.flatten(0, 1)).mT  # (word, embedding, character)
+        if input_ids.is_meta:  # has no numbers to compare
+            return self._words(input_ids.flatten(0, 1)).unflatten(0, input_ids.shape[:2])
+        # A text repeats its words, so each is computed once: four in five were done again.
+        different, places = input_ids.flatten(0, 1).unique(dim=0, return_inverse=True)
+        return functional.embedding(places.view(input_ids.shape[:2]), self._words(different))
+
+    def _words(self, spelled: Int[Tensor, "word character"]) -> Float[Tensor, "word width"]:
+        C = self.embedding(spelled).mT  # (word, embedding, character)
         best = [self.activation(filters(C)).amax(-1) for filters in self.convolutions]
         words = torch.cat(best, dim=-1)
         for layer in self.highway:
             words = layer(words)
-        return self.projection(words).unflatten(0, (batch, time))
+        return self.projection(words)
 
     def _check(self, input_ids: Tensor) -> None:
         places = self.config.max_characters

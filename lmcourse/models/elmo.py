@@ -179,13 +179,15 @@ class ElmoForPreTraining(Model):
         """
         result = self.elmo(input_ids, attention_mask, output_hidden_states=output_hidden_states)
         states = self.dropout(result.last_hidden_state)
-        forward, backward = (self.softmax(half) for half in states.chunk(2, dim=-1))
+        logits = self.softmax(
+            torch.cat(states.chunk(2, dim=-1))
+        )  # of one direction, then the other
+        forward, backward = logits.chunk(2)
         loss = None
         if labels is not None:
             check_like(labels, _one_a_word(input_ids), "labels")
             check_ids(labels, self.config.vocab_size, name="labels", allowed=IGNORED)
-            targets = neighbors(labels, attention_mask)
-            loss = label_loss(torch.cat([forward, backward]), torch.cat(targets))
+            loss = label_loss(logits, torch.cat(neighbors(labels, attention_mask)))
         return ElmoPreTrainingOutput(
             loss, forward, backward, result.last_hidden_state, result.hidden_states
         )

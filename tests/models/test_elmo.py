@@ -162,6 +162,22 @@ def test_a_word_has_one_vector_from_its_characters_wherever_it_stands():
     assert not torch.allclose(x[0, 0], x[1, 0])
 
 
+def test_a_word_that_stands_again_is_computed_once_and_learns_from_all_its_places():
+    torch.manual_seed(0)
+    network, computed = shaken(CharacterCNN(SPELLING, 5).double()), []
+    network.projection.register_forward_hook(lambda *call: computed.append(len(call[2])))
+    ids = character_ids([["stick", "a", "stick"], ["the", "stick", "a"]], 6)
+    weights = torch.randn(2, 3, 5).double()
+    (network(ids) * weights).sum().backward()
+    found = [parameter.grad.clone() for parameter in network.parameters()]
+    network.zero_grad()
+    for row, place in ((row, place) for row in range(2) for place in range(3)):
+        (network(ids[row, place][None, None])[0, 0] * weights[row, place]).sum().backward()
+    assert computed == [3] + [1] * 6
+    for once, each in zip(found, network.parameters(), strict=True):
+        torch.testing.assert_close(once, each.grad)
+
+
 def test_a_fresh_highway_layer_carries_and_an_open_one_transforms():
     torch.manual_seed(0)
     layer, x = Highway(8), torch.randn(3, 8)

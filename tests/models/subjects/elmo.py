@@ -96,11 +96,11 @@ def softmax_of_its_own(forward: Any) -> Any:
     """The backward direction predicts by other weights than the forward one."""
 
     def wrong(self: ElmoForPreTraining, *given: Any, **options: Any) -> Any:
-        linear, seen = self.softmax.forward, []
+        linear = self.softmax.forward
 
-        def other(x: Tensor) -> Tensor:
-            seen.append(x)
-            return linear(x) if len(seen) == 1 else linear(x).roll(1, -1)
+        def other(x: Tensor) -> Tensor:  # of both directions, one behind the other
+            forward_logits, backward_logits = linear(x).chunk(2)
+            return torch.cat([forward_logits, backward_logits.roll(1, -1)])
 
         with patch.object(self.softmax, "forward", other):
             return forward(self, *given, **options)
