@@ -82,12 +82,12 @@ def told(record: Record) -> str:
     for name, found in _by_seed(record).items():
         values = list(found.values())
         if len(set(values)) == 1:
-            constant.append(f"{name} {values[0]:.3f}")
+            constant.append(f"{name} {_number(values[0])}")
             continue
-        cells = [f"{found[it]:.3f}" if it in found else "" for it in seeds]
-        cells += [f"{mean(values):.3f}", f"{stdev(values):.3f}"]
+        cells = [_number(found[it]) if it in found else "" for it in seeds]
+        cells += [_number(mean(values)), _number(stdev(values))]
         cells += [_range(name, values) if len(values) >= ENOUGH else ""]
-        rows.append([name, *(cell.replace("-", "−") for cell in cells)])
+        rows.append([name, *cells])
     parts = []
     if rows:
         parts += [_TABLE, table_forms.markdown(head, rows)]
@@ -127,7 +127,7 @@ def compared(found: Record, shipped: Record) -> list[str]:
     for name, value in summary(found).items():
         seeds = _by_seed(shipped).get(name, {})
         others = [seeds[it] for it in seeds if it == shipped.seed or it != found.seed]
-        line = f"{name}: {value:.3f}; others: {', '.join(f'{it:.3f}' for it in others) or 'none'}"
+        line = f"{name}: {_number(value)}; others: {', '.join(map(_number, others)) or 'none'}"
         if len(others) >= ENOUGH:
             low, high = expected(others)
             where = "it lies there" if low <= value <= high else "it does not lie there"
@@ -138,7 +138,11 @@ def compared(found: Record, shipped: Record) -> list[str]:
 
 def _range(name: str, values: Sequence[float]) -> str:
     (low, high), (least, most) = expected(values), limits(name)
-    return f"{max(low, least):.3f} to {min(high, most):.3f}"
+    return f"{_number(max(low, least))} to {_number(min(high, most))}"
+
+
+def _number(value: float) -> str:
+    return f"{value:.3f}".replace("-", "−")
 
 
 def _by_seed(record: Record) -> dict[str, dict[int, float]]:

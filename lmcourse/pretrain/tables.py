@@ -163,7 +163,9 @@ def _section(record: Record) -> str:
     parts = [f"## {record.name}", f"{record.about}.", trained]
     if curve:
         parts.append(f"Loss on held-out examples after so many steps: {curve}.")
-    parts += [f"{name}: {score}." for name, score in record.scores.others.items()]
+    if record.scores.others:
+        found = [[name, str(score)] for name, score in record.scores.others.items()]
+        parts.append(table_forms.markdown(["score", "value"], found))
     if record.scores.heads:
         parts.append(_heads(record.scores.heads))
     table = record.scores.table

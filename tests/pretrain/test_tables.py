@@ -51,7 +51,8 @@ def test_what_predicts_no_words_has_no_gap():
     text = page([made(scores=scores)])
     (overview,) = rows(text, "[bookworld-one](#bookworld-one)")
     assert overview[-4:] == ["—"] * 4
-    assert "analogies: 0.800 ± 0.010." in text and "None of them has a gap." in text
+    assert rows(text, "analogies") == [["analogies", "0.800 ± 0.010"]]
+    assert "None of them has a gap." in text
 
 
 def test_the_gap_of_what_is_thrown_away_is_not_the_models():
@@ -77,6 +78,10 @@ def test_what_is_the_same_from_all_seeds_is_told_without_a_table():
     text = page([made(again=same)])
     assert rows(text, "gap") == [] and "| seed 0" not in text
     assert "The same from seeds 0, 1 and 2: gap 0.200." in text
+    name = "well-read words, selectivity"
+    below = Scores(None, {name: number(-0.2)})
+    same = [Again(seed, "cpu", 60.0, {name: -0.2}) for seed in (1, 2)]
+    assert f"{name} −0.200." in page([made(scores=below, again=same)])
     assert "The same" not in page([made(again=[Again(1, "cpu", 60.0, {"gap": 0.3})])])
 
 
