@@ -108,11 +108,15 @@ class CharacterCNN(nn.Module):
             CourseError: the ids do not fit.
         """
         self._check(input_ids)
+        batch, time, _ = input_ids.shape
         if input_ids.is_meta:  # has no numbers to compare
-            return self._words(input_ids.flatten(0, 1)).unflatten(0, input_ids.shape[:2])
-        # A text repeats its words, so each is computed once: four in five were done again.
-        different, places = input_ids.flatten(0, 1).unique(dim=0, return_inverse=True)
-        return functional.embedding(places.view(input_ids.shape[:2]), self._words(different))
+            return self._words(input_ids.flatten(0, 1)).unflatten(0, (batch, time))
+        # A text repeats its words, so each is computed once. (Which are the same is found on the
+        # CPU: not all devices can tell rows apart.)
+        rows = input_ids.flatten(0, 1).cpu()
+        different, places = rows.unique(dim=0, return_inverse=True)
+        words = self._words(different.to(input_ids.device))
+        return functional.embedding(places.view(batch, time).to(input_ids.device), words)
 
     def _words(self, spelled: Int[Tensor, "word character"]) -> Float[Tensor, "word width"]:
         C = self.embedding(spelled).mT  # (word, embedding, character)
