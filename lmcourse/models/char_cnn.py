@@ -119,6 +119,7 @@ class CharacterCNN(nn.Module):
         return functional.embedding(places.view(batch, time).to(input_ids.device), words)
 
     def _words(self, spelled: Int[Tensor, "word character"]) -> Float[Tensor, "word width"]:
+        """The vectors of words, each computed by itself."""
         C = self.embedding(spelled).mT  # (word, embedding, character)
         best = [self.activation(filters(C)).amax(-1) for filters in self.convolutions]
         words = torch.cat(best, dim=-1)

@@ -179,9 +179,7 @@ class ElmoForPreTraining(Model):
         """
         result = self.elmo(input_ids, attention_mask, output_hidden_states=output_hidden_states)
         states = self.dropout(result.last_hidden_state)
-        logits = self.softmax(
-            torch.cat(states.chunk(2, dim=-1))
-        )  # of one direction, then the other
+        logits = self.softmax(torch.cat(states.chunk(2, dim=-1)))  # one direction, then the other
         forward, backward = logits.chunk(2)
         loss = None
         if labels is not None:
