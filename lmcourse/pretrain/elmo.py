@@ -88,7 +88,7 @@ class ElmoRecipe(Recipe):
     def scores(self, trained: Trained, world: BookWorld) -> Scores:
         """The gap table of the forward direction; senses and tags by layer."""
         network, ids = Spelled(trained.model, spelling(world)), words.ids(world)
-        asked = {FORWARD: of_causal(network, world, ids)}
+        asked = {f"{self.name}, {FORWARD}": of_causal(network, world, ids)}
         table = gap_table(asked, world, kind="causal", reviews=self.test_reviews(world))
 
         def layers(texts: Texts) -> dict[str, States]:

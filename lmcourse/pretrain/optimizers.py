@@ -8,6 +8,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
+from lmcourse.models.recurrent import CELLS
 from lmcourse.training.schedules import parameter_groups
 
 
@@ -73,9 +74,9 @@ class MuonWithAdamW(torch.optim.Optimizer):
 
     Muon takes the momentum of a matrix to the nearest matrix whose singular values are alike, so
     that directions which are rare in the text move as fast as frequent ones. It is for matrices
-    that map vectors to vectors; tables of vectors, biases and LayerNorms stay with AdamW, which is
-    PyTorch's own. Both share one list of groups and one state, as schedules and checkpoints expect
-    it.
+    that map vectors to vectors, those of recurrent layers among them; tables of vectors, filters,
+    biases and LayerNorms stay with AdamW, which is PyTorch's own. Both share one list of groups and
+    one state, as schedules and checkpoints expect it.
 
     Args:
         model: what is trained.
@@ -120,11 +121,15 @@ class MuonWithAdamW(torch.optim.Optimizer):
 
 
 def matrices(model: nn.Module) -> list[nn.Parameter]:
-    """The weights of linear layers, but those that are tables of vectors as well."""
+    """The weights of linear and recurrent layers, but those that are tables of vectors as well.
+
+    A recurrent layer's gates are one matrix, as they are stacked.
+    """
     tables = {id(part.weight) for part in model.modules() if isinstance(part, nn.Embedding)}
-    linear = [part.weight for part in model.modules() if isinstance(part, nn.Linear)]
+    layers = [part for part in model.modules() if isinstance(part, (nn.Linear, *CELLS.values()))]
     return [
         weight
-        for weight in linear
-        if isinstance(weight, nn.Parameter) and weight.requires_grad and id(weight) not in tables
+        for layer in layers
+        for weight in layer.parameters(recurse=False)
+        if weight.ndim == 2 and weight.requires_grad and id(weight) not in tables
     ]

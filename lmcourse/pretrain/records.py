@@ -79,6 +79,14 @@ class Table(msgspec.Struct, frozen=True):
         """The row of a phenomenon; that of all tokens."""
         return next(row for row in self.rows if row.phenomenon == phenomenon)
 
+    def own(self, name: str) -> Measured | None:
+        """What the model so named has over all tokens, or the part of it: "NAME, part".
+
+        None if all that is measured is another model, or is not shipped.
+        """
+        found = (one for it, one in self.row().models.items() if it.split(", ")[0] == name)
+        return next(found, None)
+
 
 class Head(msgspec.Struct, frozen=True):
     """The head that finds best what words are linked to: see `HeadProbe`, whose names these are."""

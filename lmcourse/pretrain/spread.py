@@ -19,7 +19,7 @@ prediction interval, as far as the score can be so low or high:"""
 def summary(record: Record) -> dict[str, float]:
     """A model's scores by name, without their errors: its gap, if it has one, and all others."""
     table, found = record.scores.table, {}
-    own = None if table is None else table.row().models.get(record.name)
+    own = None if table is None else table.own(record.name)
     if own is not None and own.gap.value is not None:
         found[GAP] = own.gap.value
     others = [*record.scores.others.items()]

@@ -117,8 +117,8 @@ def _least(records: Sequence[Record]) -> str:
 
 def _overview(record: Record) -> list[str]:
     """A model's row."""
-    own = _measured(record).get(record.name)
     table = record.scores.table
+    own = None if table is None else table.own(record.name)
     numbers = [NONE] * 3
     if own is not None and table is not None:
         numbers = [str(own.loss), f"{table.row().floor} ({table.kind})", str(own.gap)]

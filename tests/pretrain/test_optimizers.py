@@ -7,6 +7,7 @@ import torch
 from torch import nn
 
 from lmcourse.corpus.bookworld import BookWorld
+from lmcourse.models.lstm import LSTM
 from lmcourse.pretrain.optimizers import Muon, MuonWithAdamW, matrices, orthogonal
 from lmcourse.pretrain.recipes import recipe
 from lmcourse.training.schedules import linear, scheduled
@@ -150,6 +151,19 @@ def test_layers_are_muons_and_tables_adamws(name: str, world: BookWorld):
     assert len(chosen) == len(set(chosen)) > 5
     assert {it.split(".")[-2] for it in left} <= {"word", "position", "segment", "distance"}
     assert {"word"} <= {it.split(".")[-2] for it in left}
+
+
+@pytest.mark.parametrize("name", ["lstm", "char-lstm", "elmo"])
+def test_recurrent_layers_are_muons_too(name: str, world: BookWorld):
+    model = recipe(f"bookworld-{name}").built(world)
+    chosen = {id(weight) for weight in matrices(model)}
+    cells = [part for part in model.modules() if isinstance(part, LSTM)]
+    assert cells
+    for cell in cells:
+        assert {id(it) for it in (cell.U, cell.W, cell.P) if it is not None} <= chosen
+        assert id(cell.b) not in chosen
+    left = [name for name, p in model.named_parameters() if p.ndim > 1 and id(p) not in chosen]
+    assert left and all("embedding" in it or "convolution" in it for it in left)
 
 
 def test_what_is_frozen_stays():

@@ -55,6 +55,13 @@ def test_what_predicts_no_words_has_no_gap():
     assert "None of them has a gap." in text
 
 
+def test_the_gap_of_a_part_is_the_models():
+    text = page([made(scores=Scores(table("bookworld-one, forward direction")))])
+    (overview,) = rows(text, "[bookworld-one](#bookworld-one)")
+    assert overview[-2] == "0.200 ± 0.010"
+    assert rows(text, "bookworld-one, forward direction")  # the head of its table
+
+
 def test_the_gap_of_what_is_thrown_away_is_not_the_models():
     text = page([made(scores=Scores(table("generator")))])
     (overview,) = rows(text, "[bookworld-one](#bookworld-one)")
