@@ -219,8 +219,8 @@ def seeing_both(forward: Any) -> Any:
 def pooled(how: str, unpadded: bool = False) -> Any:
     """The filters' values are averaged; or the last place, which is padding, is left out."""
 
-    def wrong(self: CharacterCNN, input_ids: Tensor) -> Tensor:
-        C = self.embedding(input_ids.flatten(0, 1)).mT
+    def wrong(self: CharacterCNN, spelled: Tensor) -> Tensor:
+        C = self.embedding(spelled).mT
         values = [self.activation(filters(C)) for filters in self.convolutions]
         if unpadded:
             values = [value[..., : max(1, value.shape[-1] - 1)] for value in values]
@@ -228,7 +228,7 @@ def pooled(how: str, unpadded: bool = False) -> Any:
         words = torch.cat(best, dim=-1)
         for layer in self.highway:
             words = layer(words)
-        return self.projection(words).unflatten(0, input_ids.shape[:2])
+        return self.projection(words)
 
     return wrong
 
@@ -287,10 +287,10 @@ BROKEN = (
         WORDS,
         TRAINED,
     ),
-    Broken("characters: mean pool", set_to(CharacterCNN, "forward", pooled("mean")), SPELLED),
+    Broken("characters: mean pool", set_to(CharacterCNN, "_words", pooled("mean")), SPELLED),
     Broken(
         "characters: padding not pooled",
-        set_to(CharacterCNN, "forward", pooled("max", unpadded=True)),
+        set_to(CharacterCNN, "_words", pooled("max", unpadded=True)),
         SPELLED,
     ),
     Broken(
