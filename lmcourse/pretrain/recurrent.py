@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import nn
 
 from lmcourse.corpus.bookworld import BookWorld, Review
@@ -95,7 +96,7 @@ def bits(model: nn.Module, reviews: Sequence[Review], world: BookWorld) -> dict[
     ids = [example["input_ids"][1:] for example in spelled(reviews, tokenizer)]
     texts = [review.text for review in reviews]
     own = text_score(model, ids, texts=texts, start=words.CLS)
-    exact = np.array([-world.log_probs(end_marked(review)).sum() for review in reviews])
+    exact = exact_nats(reviews, world)
     counts = np.array([len(text) for text in texts])
     scale = counts * math.log(2)
     return {
@@ -103,6 +104,11 @@ def bits(model: nn.Module, reviews: Sequence[Review], world: BookWorld) -> dict[
         "bits a character, floor by the words": mean_of_ratio(exact, scale),
         "bits a character above this floor": mean_of_ratio(own.nats - exact, scale),
     }
+
+
+def exact_nats(reviews: Sequence[Review], world: BookWorld) -> NDArray[np.float64]:
+    """−log p of each review, its end included."""
+    return np.array([-world.log_probs(end_marked(review)).sum() for review in reviews])
 
 
 def end_marked(review: Review) -> list[str]:
@@ -116,13 +122,13 @@ RECURRENT: tuple[Any, ...] = (
         "LSTM: each word from those before it",
         RNNLanguageModel,
         WORDS,
-        Budget(steps=8000, batch_size=16, learning_rate=4e-3),
+        Budget(steps=8000, learning_rate=8e-3, matrix_rate=0.02),
     ),
     CharacterRecipe(
         "bookworld-char-lstm",
         "LSTM over characters: each character of a review from those before it",
         RNNLanguageModel,
         CHARACTERS,
-        Budget(steps=3500, reviews=20_000, batch_size=16, learning_rate=5e-3),
+        Budget(steps=3500, reviews=20_000, learning_rate=5e-3, matrix_rate=0.02),
     ),
 )
