@@ -3,8 +3,14 @@
 Each review is read from [CLS] to [SEP], which stand for the marks of a beginning and an end. The
 network reads the words' characters, so it has a vector for any word; its softmax has the words of
 BookWorld. Both directions learn together: the loss is the mean over the predictions of both.
+
+Both have the same floor. By the chain rule, −log p of a review is the sum of −log p of its tokens,
+each given those before it, and as well the sum of each given those behind it. So of whole reviews
+it is known how far the backward direction is above the best there is, though BookWorld tells no
+distribution of a token given those behind it alone.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -13,13 +19,15 @@ import torch
 from jaxtyping import Int
 from torch import Tensor, nn
 
-from lmcourse.corpus.bookworld import BookWorld
-from lmcourse.evaluation import gap_table, of_causal
+from lmcourse.corpus.bookworld import BookWorld, Review
+from lmcourse.evaluation import Score, gap_table, of_causal, text_score
 from lmcourse.evaluation.probes import hidden_states
+from lmcourse.evaluation.uncertainty import mean_of_ratio
 from lmcourse.models.bilm import BiLMConfig
 from lmcourse.models.char_cnn import BEGIN, END, CharacterCNNConfig, character_ids
 from lmcourse.models.elmo import ElmoForPreTraining, neighbors
 from lmcourse.models.inputs import IGNORED
+from lmcourse.models.outputs import LanguageModelOutput
 from lmcourse.pretrain import words
 from lmcourse.pretrain.budget import Budget
 from lmcourse.pretrain.held_out import HeldOut
@@ -27,6 +35,7 @@ from lmcourse.pretrain.looks import loss_of
 from lmcourse.pretrain.probing import States, Texts, sense_scores, tag_scores
 from lmcourse.pretrain.recipe import Recipe, Trained
 from lmcourse.pretrain.records import Scores
+from lmcourse.pretrain.recurrent import TEST, exact_nats
 from lmcourse.training.examples import Batch
 from lmcourse.training.objectives import Objective
 
@@ -72,6 +81,23 @@ class Spelled(nn.Module):
         return self.model(input_ids=self.spelling[input_ids], **more)
 
 
+class Backward(nn.Module):
+    """The backward direction as a language model of texts that stand from their end to their start.
+
+    Args:
+        network: a `Spelled` one.
+    """
+
+    def __init__(self, network: nn.Module) -> None:
+        super().__init__()
+        self.network = network
+
+    def forward(self, input_ids: Int[Tensor, "batch time"]) -> LanguageModelOutput:
+        """The logits of the token that comes next, which in the text stands before."""
+        result = self.network(input_ids.flip(1))
+        return LanguageModelOutput(None, result.backward_logits.flip(1))
+
+
 @dataclass(frozen=True)
 class ElmoRecipe(Recipe):
     """A bidirectional language model over the words' characters."""
@@ -86,7 +112,7 @@ class ElmoRecipe(Recipe):
         return loss_of(partial(self.objective_in, world), examples)
 
     def scores(self, trained: Trained, world: BookWorld) -> Scores:
-        """The gap table of the forward direction; senses and tags by layer."""
+        """The gap table of the forward direction; nats of the backward one; senses and tags."""
         network, ids = Spelled(trained.model, spelling(world)), words.ids(world)
         asked = {f"{self.name}, {FORWARD}": of_causal(network, world, ids)}
         table = gap_table(asked, world, kind="causal", reviews=self.test_reviews(world))
@@ -95,8 +121,28 @@ class ElmoRecipe(Recipe):
             return dict(zip(LAYERS, hidden_states(network, texts, ids), strict=True))
 
         small = self.budget.measured is not None
-        found = sense_scores(layers, world, small) | tag_scores(layers, world, small)
+        found = backward_nats(network, self.test_reviews(world) or world.split("test", TEST), world)
+        found |= sense_scores(layers, world, small) | tag_scores(layers, world, small)
         return Scores.of(table, found)
+
+
+def backward_nats(
+    network: nn.Module, reviews: Sequence[Review], world: BookWorld
+) -> dict[str, Score]:
+    """How many nats a token takes from the end of a review to its beginning.
+
+    Predicted are its words and [CLS], given [SEP]: as many as forward, where it is its end.
+
+    Args:
+        network: a `Spelled` one.
+    """
+    ids = [example["input_ids"][::-1].copy() for example in words.examples(reviews)]
+    own = text_score(Backward(network), ids)
+    above = mean_of_ratio(own.nats - exact_nats(reviews, world), own.tokens)
+    return {
+        "backward direction, nats a token": own.nats_per_token,
+        "backward direction, nats a token above the floor": above,
+    }
 
 
 def spelling(world: BookWorld) -> Int[Tensor, "vocab character"]:
@@ -128,5 +174,5 @@ ELMO = ElmoRecipe(
             projection_clip=None,
         ),
     },
-    Budget(steps=2500, reviews=20_000, batch_size=16, learning_rate=4e-3),
+    Budget(steps=8000, learning_rate=8e-3, matrix_rate=0.02),
 )

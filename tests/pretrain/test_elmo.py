@@ -2,11 +2,19 @@
 
 import pytest
 import torch
+from torch.nn import functional
 
 from lmcourse.evaluation.logits import FORWARD, asking, effect
 from lmcourse.models.char_cnn import BEGIN, END, character_ids
 from lmcourse.pretrain import RECIPES, words
-from lmcourse.pretrain.elmo import LAYERS, PLACES, BothDirections, Spelled, spelling
+from lmcourse.pretrain.elmo import (
+    LAYERS,
+    PLACES,
+    BothDirections,
+    Spelled,
+    backward_nats,
+    spelling,
+)
 from lmcourse.training.examples import padded
 
 
@@ -48,6 +56,23 @@ def test_padding_changes_no_loss(world, network):
     assert count == sum(n for _, n in each)
     mean = sum(loss.item() * n for loss, n in each) / count
     assert whole.item() == pytest.approx(mean, rel=1e-5)
+
+
+def test_backward_a_review_is_read_from_its_end(world, network):
+    reviews = world.sample(5, seed=6)
+    found = backward_nats(Spelled(network, spelling(world)), reviews, world)
+    nats = count = floor = 0.0
+    for review, example in zip(reviews, words.examples(reviews), strict=True):
+        ids = torch.from_numpy(example["input_ids"])
+        with torch.no_grad():
+            logits = network(spelling(world)[ids[None]]).backward_logits[0]
+        nats += functional.cross_entropy(logits[1:], ids[:-1], reduction="sum").item()
+        count += len(ids) - 1
+        floor -= world.log_prob([*review.tokens, "<end>"])
+    one, above = found.values()
+    assert one.value == pytest.approx(nats / count, rel=1e-5)
+    assert above.value == pytest.approx((nats - floor) / count, rel=1e-5)
+    assert 0 < above.error < one.value
 
 
 def test_asked_by_words_the_forward_direction_sees_no_later_one(world, network):
