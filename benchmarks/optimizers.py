@@ -1,6 +1,6 @@
 """What a step teaches by Muon and by AdamW alone: `python -m benchmarks.optimizers [--steps 500]`.
 
-Some of the course's recipes, shortened: once as they are, with Muon for the matrices of layers, and
+The recipes of recurrent networks, shortened: once as they are, with Muon for the matrices of layers, and
 by AdamW alone at some rates, whose best is told. The losses are on reviews of the validation split.
 The table goes to `benchmarks/optimizers.md`.
 """
@@ -12,7 +12,7 @@ from typing import Any
 from benchmarks import tables
 from lmcourse import table_forms
 
-NAMES = "bookworld-lstm", "bookworld-char-lstm", "bookworld-elmo", "bookworld-mlm-relative"
+NAMES = "bookworld-lstm", "bookworld-char-lstm", "bookworld-elmo"
 RATES = 2e-3, 4e-3, 8e-3, 1.6e-2  # of AdamW alone
 HEADER = (
     *("model", "steps", "Muon and AdamW", "AdamW alone, at its best", "its rate"),
