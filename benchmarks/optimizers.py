@@ -1,8 +1,8 @@
 """What a step teaches by Muon and by AdamW alone: `python -m benchmarks.optimizers [--steps 500]`.
 
-The recipes of recurrent networks, shortened: once as they are, with Muon for the matrices of layers, and
-by AdamW alone at some rates, whose best is told. The losses are on reviews of the validation split.
-The table goes to `benchmarks/optimizers.md`.
+The recipes of recurrent networks, shortened: once as they are, with Muon for the matrices of
+layers, and by AdamW alone at some rates, whose best is told. The losses are on reviews of the
+validation split. The table goes to `benchmarks/optimizers.md`.
 """
 
 import argparse
