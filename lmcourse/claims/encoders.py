@@ -1,10 +1,11 @@
 """Claims about encoders: what context is worth, both sides of it, positions, shared layers."""
 
 from lmcourse.claims.claim import Claim, Column, Contrast, Plan, Variant
-from lmcourse.claims.learners import StartedCausalRecipe, StartedRecipe
+from lmcourse.claims.learners import StartedBiLMRecipe, StartedCausalRecipe, StartedRecipe
 from lmcourse.claims.left_to_right import LeftToRightLM
 from lmcourse.claims.scale import (
     BERT,
+    BILM_SIZES,
     BUDGET,
     DRAWN,
     LONGER,
@@ -17,6 +18,7 @@ from lmcourse.claims.span_questions import ANSWERS, COLUMNS, tuned
 from lmcourse.models.albert import AlbertForMaskedLM
 from lmcourse.models.bert_heads import BertForMaskedLM
 from lmcourse.models.deberta import DebertaForMaskedLM
+from lmcourse.models.elmo import ElmoForPreTraining
 from lmcourse.models.gpt import GPTForCausalLM
 from lmcourse.models.word2vec import SkipGram
 from lmcourse.pretrain.causal import AS_BERT
@@ -31,13 +33,14 @@ _CAUSAL = {name: it for name, it in SIZES.items() if name not in ENCODER} | AS_B
 
 VECTORS = Plan(SkipGramRecipe("skip-gram", "static vectors", SkipGram, {"hidden_size": 64}, BUDGET))
 _FROM = ", from skip-gram"  # without it, no sense is told apart after so few steps
-STARTED, STARTED_RELATIVE, STARTED_CAUSAL, STARTED_LEFT = (
+STARTED, STARTED_RELATIVE, STARTED_CAUSAL, STARTED_LEFT, STARTED_BILM = (
     Plan(kind(f"{name}{_FROM}", "", model, settings, BUDGET), VECTORS)
     for kind, name, model, settings in (
         (StartedRecipe, "bert", BertForMaskedLM, SIZES),
         (StartedRecipe, "relative positions", DebertaForMaskedLM, RELATIVE_SIZES),
         (StartedCausalRecipe, "causal", GPTForCausalLM, _CAUSAL),
         (StartedCausalRecipe, "left side", LeftToRightLM, RELATIVE_SIZES),
+        (StartedBiLMRecipe, "biLM", ElmoForPreTraining, BILM_SIZES),
     )
 )
 
@@ -58,6 +61,7 @@ CONTEXTUAL = Claim(
     "section 5.3, table 5",
     "07",
     (
+        Variant("biLM", "ELMo's, of words, on skip-gram's vectors", (STARTED_BILM,), BEST_LAYER),
         Variant(
             "masked encoder",
             "relative positions, on skip-gram's vectors",
@@ -82,14 +86,18 @@ CONTEXTUAL = Claim(
     ),
     {"sense": SENSE},
     (
+        Contrast("biLM", "skip-gram", "sense", 0.05),
+        Contrast("biLM", "averaged context", "sense", 0.05),
+        Contrast("biLM", "untrained Transformer", "sense", 0.05),
         Contrast("masked encoder", "skip-gram", "sense", 0.05),
         Contrast("masked encoder", "averaged context", "sense", 0.05),
         Contrast("masked encoder", "untrained Transformer", "sense", 0.05),
         Contrast("BERT", "averaged context", "sense", 0.05),
     ),
-    "The paper's model is a biLM; here it is a masked encoder, whose layer is chosen on one half "
-    "of the texts and scored on the other. Two controls need no trained context. The encoders "
-    "start from skip-gram's vectors: from nothing, so few steps tell no sense apart.",
+    "The paper's model is a biLM; encoders that came after it stand beside it. Of each the layer "
+    "is chosen on one half of the texts and scored on the other. Two controls need no trained "
+    "context. The networks start from skip-gram's vectors: from nothing, so few steps tell an "
+    "encoder no sense apart.",
 )
 
 BIDIRECTIONAL = Claim(

@@ -8,17 +8,19 @@ from itertools import pairwise
 from typing import Any, Literal, TypeVar, cast
 
 import torch
-from torch import nn
+from torch import Tensor, nn
 
 from lmcourse import hub
 from lmcourse.corpus.bookworld import BookWorld, Review
 from lmcourse.models.checkpoint import Model
 from lmcourse.models.distilbert import DistilBertForMaskedLM
+from lmcourse.models.elmo import ElmoForPreTraining
 from lmcourse.models.embeddings import Embeddings
 from lmcourse.models.triple_loss import DistillationConfig, Distiller
 from lmcourse.models.word2vec import Word2Vec
 from lmcourse.pretrain import held_out, words
 from lmcourse.pretrain.clock import Seconds
+from lmcourse.pretrain.elmo import BothDirections
 from lmcourse.pretrain.encoders import MaskedRecipe
 from lmcourse.pretrain.looks import loss_of
 from lmcourse.pretrain.recipe import Recipe, Trained
@@ -164,8 +166,12 @@ class StartedRecipe(GivenRecipe):
         """See `Recipe.built`."""
         network, vectors = super().built(world), self.body()
         assert isinstance(vectors, Word2Vec)
-        start_from(network, vectors)
+        start_from(self.table(network), vectors)
         return network
+
+    def table(self, network: Model) -> Tensor:
+        """The network's vectors of words."""
+        return words_of(network)
 
 
 @dataclass(frozen=True)
@@ -181,10 +187,34 @@ class StartedCausalRecipe(StartedRecipe):
         return held_out.causal(self.held_out_reviews(world), device)
 
 
+@dataclass(frozen=True)
+class StartedBiLMRecipe(StartedRecipe):
+    """The same of two language models, one in each direction, that read words and no characters."""
+
+    def objective(self, network: nn.Module) -> Objective:
+        """See `Recipe.objective`."""
+        return BothDirections(network)
+
+    def held_out(self, world: BookWorld, device: torch.device) -> held_out.HeldOut:
+        """See `Recipe.held_out`: the mean of both directions."""
+        return loss_of(self.objective, words.examples(self.held_out_reviews(world)))
+
+    def table(self, network: Model) -> Tensor:
+        """See `StartedRecipe.table`."""
+        assert isinstance(network, ElmoForPreTraining)
+        found = network.elmo.tokens.weight
+        assert isinstance(found, Tensor)
+        return found
+
+
+def words_of(network: Model) -> Tensor:
+    """A Transformer's vectors of words."""
+    return next(part.word.weight for part in network.modules() if isinstance(part, Embeddings))
+
+
 @torch.no_grad()
-def start_from(network: Model, vectors: Word2Vec) -> None:
-    """Copy vectors of words into a network, as long as those that it has drawn."""
-    table = next(part.word.weight for part in network.modules() if isinstance(part, Embeddings))
+def start_from(table: Tensor, vectors: Word2Vec) -> None:
+    """Copy vectors of words into a network's table of them, as long as those that it has drawn."""
     known = vectors.vectors
     table.copy_(known / known.std() * table.std())
 

@@ -14,7 +14,7 @@ import torch
 from torch import nn
 
 from lmcourse.claims import span_questions
-from lmcourse.claims.learners import start_from
+from lmcourse.claims.learners import start_from, words_of
 from lmcourse.corpus.bookworld import BookWorld
 from lmcourse.corpus.tasks import (
     SentencePair,
@@ -171,7 +171,7 @@ def untrained_mixer(vectors: Word2Vec) -> Model:
     model = BertForMaskedLM(
         BertForMaskedLM.Config(vocab_size=size, **SIZES | {"hidden_size": width})
     )
-    start_from(model, vectors)
+    start_from(words_of(model), vectors)
     return untrained(model, keep=["bert.embeddings.word"])
 
 

@@ -48,11 +48,13 @@ class BothDirections(Objective):
     """Each token from those before it and, apart from that, from those behind it.
 
     Args:
-        model: an `ElmoForPreTraining` that reads characters.
-        spelling: the characters of each token, (token, character).
+        model: an `ElmoForPreTraining`.
+        spelling: the characters of each token, (token, character); None: the model reads words.
     """
 
-    def __init__(self, model: nn.Module, spelling: Int[Tensor, "vocab character"]) -> None:
+    def __init__(
+        self, model: nn.Module, spelling: Int[Tensor, "vocab character"] | None = None
+    ) -> None:
         super().__init__(model)
         self.spelling = spelling
 
@@ -60,7 +62,8 @@ class BothDirections(Objective):
         """See `Objective.loss`. Each token but a text's first and last is predicted twice."""
         ids, mask = batch["input_ids"], batch["attention_mask"]
         count = sum(int((each != IGNORED).sum()) for each in neighbors(ids, mask))
-        read = {"input_ids": self.spelling[ids], "attention_mask": mask, "labels": ids}
+        read = {"input_ids": ids if self.spelling is None else self.spelling[ids]}
+        read |= {"attention_mask": mask, "labels": ids}
         return self.model(**self.given(read, "labels")).loss, count
 
 

@@ -30,6 +30,7 @@ from lmcourse.models.inputs import IGNORED
 from lmcourse.models.spanbert import SpanBertForQuestionAnswering
 from lmcourse.models.word2vec import SkipGram
 from lmcourse.pretrain import words
+from lmcourse.training.examples import padded
 
 CPU = torch.device("cpu")
 AS_DRAWN = pytest.approx(SIZES["initializer_range"], rel=0.15)  # a cut normal's is 12 % less
@@ -113,6 +114,26 @@ def test_words_start_from_the_vectors_as_long_as_they_were_drawn(world):
         ratio = table_.weight / vectors.vectors
         assert torch.allclose(ratio, ratio[0, 0].expand_as(ratio), rtol=1e-4)
         assert table_.weight.std().item() == AS_DRAWN
+    bilm = encoders.STARTED_BILM.recipe.with_given(vectors).built(world).elmo.tokens.weight
+    ratio = bilm / vectors.vectors
+    assert torch.allclose(ratio, ratio[0, 0].expand_as(ratio), rtol=1e-4)
+    assert bilm.std().item() == pytest.approx(1, abs=0.01)  # as torch.nn.Embedding draws it
+
+
+def test_a_bilm_of_words_learns_from_both_sides(world):
+    recipe = encoders.STARTED_BILM.recipe
+    torch.manual_seed(0)
+    network = recipe.with_given(SkipGram(SkipGram.Config(words.size(world), 64))).built(world)
+    batch = padded(words.examples(world.sample(3, seed=4)))
+    loss, count = recipe.objective(network)(batch)
+    each = [
+        network(input_ids=row[mask == 1][None], labels=row[mask == 1][None]).loss.item()
+        for row, mask in zip(batch["input_ids"], batch["attention_mask"], strict=True)
+    ]
+    sizes = [2 * (int(mask.sum()) - 1) for mask in batch["attention_mask"]]
+    assert count == sum(sizes)
+    mean = sum(one * size for one, size in zip(each, sizes, strict=True)) / count
+    assert loss.item() == pytest.approx(mean, rel=1e-5)
 
 
 def test_a_student_starts_from_its_teachers_layers_or_not(world):
