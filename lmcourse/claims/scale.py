@@ -1,9 +1,9 @@
 """Claims' scale: how large the networks are, and how long they learn. All numbers stand here.
 
-A plain run takes some three minutes on one core of a CPU, its measures included, and twice as long
-where absolute positions have to be learned first. Students learn from models that come with the
-course. The papers' runs took thousands of times as much data and computation; what shows here shows
-early, and what does not may show later.
+A plain run takes some three minutes on one core of a CPU, its measures included, twice as long
+where absolute positions have to be learned first, and a biLM, which reads word by word, some eight.
+Students learn from models that come with the course. The papers' runs took thousands of times as
+much data and computation; what shows here shows early, and what does not may show later.
 """
 
 from dataclasses import replace
