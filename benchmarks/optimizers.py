@@ -13,7 +13,7 @@ from benchmarks import tables
 from lmcourse import table_forms
 
 NAMES = "bookworld-lstm", "bookworld-char-lstm", "bookworld-elmo"
-RATES = 2e-3, 4e-3, 8e-3, 1.6e-2  # of AdamW alone
+RATES = 4e-3, 8e-3, 1.6e-2, 3.2e-2  # of AdamW alone
 HEADER = (
     *("model", "steps", "Muon and AdamW", "AdamW alone, at its best", "its rate"),
     "AdamW alone, at the other rates",
