@@ -232,9 +232,9 @@ def test_curves_are_kept_and_compared(widget, browser: Browser, tmp_path: Path):
             page,
             "the curves before, with ρ = 1, tanh, forget bias 1, not cut, not clipped, T = 20.",
         )
-        assert wide.first.get_attribute("d") != page.locator(
-            ".lm svg path[stroke-width='3'][stroke='#0072B2']"
-        ).first.get_attribute("d")
+        present = page.locator(".lm svg path[stroke-width='3'][stroke='#0072B2']").first
+        expect(present).not_to_have_attribute("d", before)
+        expect(wide.first).to_have_attribute("d", before)
         expect(page.get_by_text("Pale: the curves before, with ρ = 1,")).to_be_visible()
         kept = page.locator(".lm svg text.letter").filter(has_text="′")
         expect(kept).to_have_text(["R′", "L′", "G′"])
