@@ -12,9 +12,9 @@ from typing import Any
 from lmcourse.claims.claim import Plan
 from lmcourse.claims.learners import DrawnRecipe
 from lmcourse.models.bert_heads import BertForMaskedLM
-from lmcourse.models.bilm import BiLMConfig
 from lmcourse.models.deberta import DebertaForMaskedLM
 from lmcourse.pretrain.budget import Budget
+from lmcourse.pretrain.elmo import NARROW
 from lmcourse.pretrain.encoders import ENCODER, SHAW, SMALL, MaskedRecipe
 
 TOLD = (
@@ -49,17 +49,8 @@ SCARCE = 200  # reviews
 
 _TRANSFORMER = {name: it for name, it in SIZES.items() if name not in ENCODER}
 RELATIVE_SIZES = _TRANSFORMER | SHAW
-BILM_SIZES = {
-    "characters": None,
-    "bilm": BiLMConfig(
-        hidden_size=96,
-        projection_size=64,
-        hidden_dropout_prob=0.0,
-        cell_clip=None,
-        projection_clip=None,
-    ),
-}
-"""Two layers in each direction, as wide as the others."""
+BILM_SIZES = {"characters": None, "bilm": replace(NARROW, projection_size=64)}
+"""The course's ELMo over words, as wide as the others."""
 
 DRAWN = Plan(
     DrawnRecipe("bert, random places", "BERT as published", BertForMaskedLM, SIZES, BUDGET)

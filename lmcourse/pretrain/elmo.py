@@ -163,19 +163,19 @@ SMALL = CharacterCNNConfig(
 )
 """88 filters in place of 2,048, since words have few forms here."""
 
+NARROW = BiLMConfig(
+    hidden_size=96,
+    projection_size=56,
+    hidden_dropout_prob=0.0,
+    cell_clip=None,
+    projection_clip=None,
+)
+"""Both directions: two layers each, as published, without dropout and clipping, which cost time."""
+
 ELMO = ElmoRecipe(
     "bookworld-elmo",
     "ELMo: words from their characters, and two language models, one in each direction",
     ElmoForPreTraining,
-    {
-        "characters": SMALL,
-        "bilm": BiLMConfig(
-            hidden_size=96,
-            projection_size=56,
-            hidden_dropout_prob=0.0,
-            cell_clip=None,
-            projection_clip=None,
-        ),
-    },
+    {"characters": SMALL, "bilm": NARROW},
     Budget(steps=8000, learning_rate=8e-3, matrix_rate=0.02),
 )
