@@ -12,7 +12,7 @@ from typing import Any
 from benchmarks import tables
 from lmcourse import table_forms
 
-NAMES = ("bookworld-lstm",)
+NAME = "bookworld-lstm"
 RATES = 8e-3, 1.6e-2, 3.2e-2, 6.4e-2  # of AdamW alone
 HEADER = (
     *("model", "steps", "Muon and AdamW", "AdamW alone, at its best", "its rate"),
@@ -20,7 +20,7 @@ HEADER = (
 )
 
 
-def loss(name: str, steps: int, seed: int, **changes: Any) -> float:
+def loss(steps: int, seed: int, **changes: Any) -> float:
     """The held-out loss after a shortened recipe, in nats a prediction.
 
     Args:
@@ -31,7 +31,7 @@ def loss(name: str, steps: int, seed: int, **changes: Any) -> float:
     from lmcourse.corpus.bookworld import BookWorld
     from lmcourse.pretrain.recipes import recipe
 
-    known: Any = recipe(name)
+    known: Any = recipe(NAME)
     reviews = min(known.budget.reviews, steps * known.budget.batch_size)
     short = replace(known.budget, steps=steps, reviews=reviews, looks=1, **changes)
     trained = replace(known, budget=short).train(
@@ -40,13 +40,11 @@ def loss(name: str, steps: int, seed: int, **changes: Any) -> float:
     return float(trained.held_out[-1][1])
 
 
-def row(name: str, steps: int, seeds: int) -> str:
-    """A line of the table."""
-    both = [loss(name, steps, seed) for seed in range(seeds)]
+def row(steps: int, seeds: int) -> str:
+    """The line of the table."""
+    both = [loss(steps, seed) for seed in range(seeds)]
     alone = {
-        rate: [
-            loss(name, steps, seed, learning_rate=rate, matrix_rate=None) for seed in range(seeds)
-        ]
+        rate: [loss(steps, seed, learning_rate=rate, matrix_rate=None) for seed in range(seeds)]
         for rate in RATES
     }
     best = min(alone, key=lambda rate: sum(alone[rate]))
@@ -54,7 +52,7 @@ def row(name: str, steps: int, seeds: int) -> str:
         f"{tables.over_seeds(found)} at {rate:g}" for rate, found in alone.items() if rate != best
     )
     cells = [tables.over_seeds(both), tables.over_seeds(alone[best]), f"{best:g}", others]
-    return table_forms.markdown_line([name, f"{steps:,}", *cells])
+    return table_forms.markdown_line([NAME, f"{steps:,}", *cells])
 
 
 def main() -> int:
@@ -68,18 +66,15 @@ def main() -> int:
     import torch
 
     torch.set_num_threads(1)
-    rows = []
-    for name in NAMES:
-        rows.append(row(name, given.steps, given.seeds))
-        print(rows[-1], flush=True)
+    found = row(given.steps, given.seeds)
     tables.write(
         __file__,
         "What a step teaches by Muon and by AdamW alone",
         f"PyTorch {torch.__version__}; held-out losses in nats a prediction, of the first "
         f"{given.seeds} seed(s) the mean (smallest and largest). Each training has its schedule "
-        "from beginning to end. Rates of Muon are the recipes', which have not been tuned here.",
+        "from beginning to end. Muon's rates are the recipe's, which have not been tuned here.",
         HEADER,
-        rows,
+        [found],
     )
     return 0
 
