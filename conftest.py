@@ -3,4 +3,4 @@
 `pytester` is pytest's own plugin for tests of plugins; ``tests/notebooks`` uses it.
 """
 
-pytest_plugins = ["pytester", "tests.notebook_items", "tests.spread"]
+pytest_plugins = ["pytester", "tests.notebook_items", "tests.axes", "tests.order"]

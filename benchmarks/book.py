@@ -15,12 +15,12 @@ from dataclasses import replace
 from pathlib import Path
 
 from benchmarks import tables
-from lmcourse import course
-from lmcourse.book.build import build_book, parse
-from lmcourse.book.cache import Executed
-from lmcourse.book.execute import execute
-from lmcourse.book.outline import Chapter, Part
-from lmcourse.book.site.site import write_site
+from coursekit import course
+from coursekit.book.build import build_book, parse
+from coursekit.book.cache import Executed
+from coursekit.book.execute import execute
+from coursekit.book.site.site import write_site
+from coursekit.outline import Chapter, Part
 
 NOTEBOOKS = 25
 REBUILD, WEIGHT, INTERACTIVE = 10.0, 400, 1000  # seconds, kB, milliseconds

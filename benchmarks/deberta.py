@@ -28,7 +28,7 @@ def naive(content, table, *, mirrored=False, gather=False):
     vectors = table[:, pairs.mT if mirrored else pairs]
     return (vectors @ content[0, :, :, :, None])[..., 0][None]
 if way == "naive":
-    disentangled_attention.at_distances = naive
+    disentangled_attention.relative_scores = naive
 attention = DisentangledAttention(64, 1)
 def once(length):
     with torch.set_grad_enabled(gradient):

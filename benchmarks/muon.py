@@ -11,11 +11,12 @@ import torch
 from benchmarks import tables
 from benchmarks.notebooks import one_core
 from lmcourse.corpus.bookworld import BookWorld
-from lmcourse.pretrain import words
-from lmcourse.pretrain.optimizers import Muon, matrices
-from lmcourse.pretrain.recipes import recipe
+from lmcourse.tokenizers import words
+from lmcourse.training.checks import single_loss
 from lmcourse.training.examples import padded
 from lmcourse.training.seeds import generator_of
+from research.pretrain.optimizers import Muon, matrices
+from research.pretrain.recipes import recipe
 
 NAMES = "mlm", "deberta", "electra", "teacher"
 
@@ -30,7 +31,7 @@ def row(name: str, turns: int) -> str:
 
     def gradients() -> None:
         network.zero_grad()
-        objective(batch, generator_of(0))[0].backward()
+        single_loss(objective(batch, generator_of(0)), 0).backward()
 
     gradients()
     works = {

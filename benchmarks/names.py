@@ -33,7 +33,7 @@ class Names:
 
     def __init__(self, world: Any) -> None:
         from lmcourse.corpus.bookworld.registers import CHARACTERS
-        from lmcourse.pretrain import words
+        from lmcourse.tokenizers import words
 
         known = words.ids(world)
         self.ids = sorted(
@@ -84,7 +84,7 @@ def alone(recipe: Any, model: Any, names: Names, reviews: Sequence[Any]) -> floa
     import torch
 
     from lmcourse.models.inputs import IGNORED
-    from lmcourse.pretrain import words
+    from lmcourse.tokenizers import words
     from lmcourse.training.examples import padded
 
     def batches() -> Iterator[tuple[Any, Any, Any]]:
@@ -108,8 +108,8 @@ def measured(steps: int, seed: int) -> dict[str, list[float | None]]:
     from lmcourse.corpus.bookworld import BookWorld
     from lmcourse.evaluation import gap_table, of_causal
     from lmcourse.evaluation.phenomena import AGAIN
-    from lmcourse.pretrain import words
-    from lmcourse.pretrain.recipes import recipe
+    from lmcourse.tokenizers import words
+    from research.pretrain.recipes import recipe
 
     world = BookWorld()
     names, known = Names(world), recipe(RECIPE)

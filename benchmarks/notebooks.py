@@ -9,8 +9,8 @@ import os
 import statistics
 
 from benchmarks import tables
-from lmcourse import course
-from lmcourse.book.execute import run
+from coursekit import course
+from coursekit.book.execute import run
 
 SECONDS, MEGABYTES = 90, 1024  # what a chapter or lab may take on one core of a CPU
 

@@ -29,7 +29,7 @@ def loss(steps: int, seed: int, **changes: Any) -> float:
     import torch
 
     from lmcourse.corpus.bookworld import BookWorld
-    from lmcourse.pretrain.recipes import recipe
+    from research.pretrain.recipes import recipe
 
     known: Any = recipe(NAME)
     reviews = min(known.budget.reviews, steps * known.budget.batch_size)

@@ -28,8 +28,9 @@ def batches(world: Any, asked: str, size: int, steps: int, seed: int) -> Iterato
     import torch
 
     from lmcourse.models.inputs import IGNORED
-    from lmcourse.pretrain import held_out, words
+    from lmcourse.tokenizers import words
     from lmcourse.training.examples import padded
+    from research.pretrain import held_out
 
     found = _with_places(world, asked, seed)
     for _ in range(steps):
@@ -62,7 +63,7 @@ def measured(name: str, asked: str, steps: int, seed: int) -> Sequence[float]:
 
     from lmcourse import hub
     from lmcourse.corpus.bookworld import BookWorld
-    from lmcourse.pretrain.recipes import recipe
+    from research.pretrain.recipes import recipe
 
     world, known = BookWorld(), recipe(name)
     torch.manual_seed(seed)
@@ -83,7 +84,7 @@ def main() -> int:
 
     from lmcourse.evaluation.phenomena import AGAIN, STARS
     from lmcourse.hub import checkpoints
-    from lmcourse.pretrain.records import Record
+    from research.pretrain.records import Record
 
     torch.set_num_threads(1)
     rows = []
@@ -113,7 +114,7 @@ def main() -> int:
 
 def recipe_told() -> str:
     """Of what steps these are."""
-    from lmcourse.pretrain.recipes import recipe
+    from research.pretrain.recipes import recipe
 
     budget = recipe(MODELS[0]).budget
     return f"of {budget.batch_size} reviews that have one, by the recipe's optimizer"

@@ -23,7 +23,7 @@ from playwright.sync_api import Browser, Error, Frame, Page
 
 from benchmarks import tables
 from lmcourse.evaluation.gradient_flow import random_network
-from lmcourse.widgets import AttentionHeads, GradientFlow, Widget, bertviz, bertviz_data
+from lmcourse.widgets import AttentionHeads, GradientFlow, Widget, bertviz
 from tests.browser import chromium
 from tests.widgets.examples import EXAMPLES
 from tests.widgets.hosts import host_page
@@ -241,7 +241,7 @@ def every_widget(browser: Browser, folder: Path, runs: int) -> tuple[list[str], 
 
 def beside_bertviz(browser: Browser, folder: Path, runs: int) -> list[str]:
     """The second table: what each takes for the same weights, and how much more bertviz does."""
-    bertviz_data.MOST_LINES = bertviz_data.MOST_WEIGHTS = sys.maxsize
+    bertviz.MOST_LINES = bertviz.MOST_WEIGHTS = sys.maxsize
     rows = []
     for tokens in SIZES:
         data = attention(tokens)

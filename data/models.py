@@ -9,9 +9,9 @@ data.models``); it takes seconds. ``lmcourse claims`` writes its own page itself
 import sys
 from pathlib import Path
 
-from lmcourse.claims.results import write_page
 from lmcourse.errors import CourseError
-from lmcourse.pretrain.tables import page, shipped_records
+from research.claims.results import write_page
+from research.pretrain.tables import page, shipped_records
 
 PAGE = Path(__file__).parent / "checkpoints" / "README.md"
 

@@ -1,4 +1,4 @@
-"""The helper package of the course: small modules that chapters, labs and doors share.
+"""The helper package of the course: what its chapters and labs import.
 
 Importing it is fast and imports no torch; a submodule loads on first use, so both
 ``import lmcourse; lmcourse.models.rnn`` and ``from lmcourse import expect`` work.
@@ -10,15 +10,13 @@ from typing import Any
 __version__ = "0.1.0"
 
 _SUBMODULES = (
-    "book",
     "compression",
     "corpus",
     "evaluation",
+    "findings",
     "hub",
     "labs",
     "models",
-    "notebooks",
-    "pretrain",
     "show",
     "tokenizers",
     "training",

@@ -1,6 +1,6 @@
-"""``python -m lmcourse`` is the command ``lmcourse``."""
+"""``python -m lmcourse`` is the command ``lmcourse``; the one file here that names `coursekit`."""
 
-from lmcourse.cli import main
+from coursekit.cli import main
 
 if __name__ == "__main__":
     main()

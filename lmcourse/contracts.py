@@ -1,4 +1,4 @@
-"""`expect`: the visible contract of a cell that computes a number the reader should meet."""
+"""`expect`: a visible check of a number that a cell computes."""
 
 import html
 import math
@@ -8,14 +8,13 @@ from typing import SupportsFloat
 
 from lmcourse.show import prose
 
-# A GPU sums in another order, and rounds to fewer bits where it may: what a float32 computation
-# gives there differs in its last digits, and training amplifies the difference. A tolerance that
-# was set on a CPU is widened by these factors.
+# A GPU sums in another order and may use lower precision: float32 results differ in their last
+# digits, and training amplifies the difference. These factors widen tolerances set on a CPU.
 SLACK = {"cpu": 1.0, "cuda": 3.0, "mps": 3.0}
 
 
 class ContractError(AssertionError):
-    """A cell did not compute what its text promises. Raised under test only."""
+    """A cell did not compute the expected number. Raised under test only."""
 
     def _render_traceback_(self) -> list[str]:
         return [f"ContractError: {self}"]
@@ -23,7 +22,7 @@ class ContractError(AssertionError):
 
 @dataclass(frozen=True)
 class Contract:
-    """What `expect` shows: in a notebook as a line of HTML, elsewhere as text."""
+    """The result of `expect`: displayed as HTML in a notebook, elsewhere as text."""
 
     name: str
     value: float
@@ -63,22 +62,22 @@ def expect(
     because: str = "",
     on: str | None = None,
 ) -> None:
-    """Show the reader what should come out, and hold the notebook to it.
+    """Display a computed number with its expected value, and check it.
 
     Args:
-        name: what the number is, in words.
-        value: the number that the cell computed: a float, or a tensor or array of one element.
-        close_to, within: the number is ``close_to`` ± ``within`` on a CPU; the tolerance is widened
-            on a GPU (see ``SLACK``).
-        at_least, at_most: bounds, in place of ``close_to`` or beside it.
-        because: why the number may differ elsewhere, or what to look at when it does.
-        on: the kind of device that computed it, where that is not the notebook's own: ``"cpu"``
-            for a cell that computes in float64.
+        name: the name of the number, in words.
+        value: the computed number: a float, or a tensor or array with one element.
+        close_to, within: the expected value and its tolerance on a CPU, which is widened on a GPU
+            (see ``SLACK``).
+        at_least, at_most: bounds, instead of ``close_to`` or in addition to it.
+        because: why the number may differ elsewhere, or what to check if it does.
+        on: the type of device that computed it, if it is not the notebook's: ``"cpu"`` for a cell
+            that computes in float64.
 
     Raises:
-        ContractError: the number is not what was expected, and ``LMCOURSE_STRICT`` is set, as it is
-            under test. A reader's notebook shows the line and goes on.
-        ValueError: the contract promises nothing.
+        ContractError: the number is not as expected, and ``LMCOURSE_STRICT`` is set, as in tests. A
+            reader's notebook displays the result and continues.
+        ValueError: there is no expected value.
     """
     number = float(value.detach() if hasattr(value, "detach") else value)
     kind = on or _device_kind()
@@ -123,8 +122,8 @@ def _note(passed: bool, close_to: SupportsFloat | None, because: str, kind: str)
         )
     if not passed:
         notes.append(
-            "Run the cells above in order first; if it stays, `!lmcourse doctor` in a cell "
-            "looks at this machine."
+            "Run the cells above in order first; if it persists, run `!lmcourse doctor` in a cell "
+            "to check this machine."
         )
     return " ".join(notes)
 

@@ -1,4 +1,4 @@
-"""Where notebooks compute: the best device there is, or the one that ``LMCOURSE_DEVICE`` names."""
+"""The device of a notebook: the best available one, or that of ``LMCOURSE_DEVICE``."""
 
 import os
 from typing import TYPE_CHECKING
@@ -12,7 +12,7 @@ KINDS = ("cpu", "cuda", "mps")
 
 
 def available() -> list[str]:
-    """The kinds of device that PyTorch can use here, best first; ``"cpu"`` is always the last."""
+    """Return the available types of device, best first; ``"cpu"`` is always the last."""
     import torch
 
     found = ["cuda"] if torch.cuda.is_available() else []
@@ -22,28 +22,28 @@ def available() -> list[str]:
 
 
 def device() -> "torch.device":
-    """The device that this run uses.
+    """Return the device that this run uses.
 
     Raises:
-        CourseError: ``LMCOURSE_DEVICE`` names no device, or one that is not there.
+        CourseError: ``LMCOURSE_DEVICE`` is not a type of device, or not available.
     """
     import torch
 
-    asked = os.environ.get("LMCOURSE_DEVICE", "").strip().lower()
+    requested = os.environ.get("LMCOURSE_DEVICE", "").strip().lower()
     found = available()
-    if not asked:
+    if not requested:
         return torch.device(found[0])
-    if asked not in KINDS:
+    if requested not in KINDS:
         raise CourseError(
-            f"LMCOURSE_DEVICE is {asked!r}, which is no device.",
-            f"Set it to one of {', '.join(KINDS)}, or remove it to take the best one there is.",
+            f"LMCOURSE_DEVICE is {requested!r}, which is not a device.",
+            f"Set it to one of {', '.join(KINDS)}, or unset it to use the best available one.",
         )
-    if asked not in found:
+    if requested not in found:
         raise CourseError(
-            f"The device {asked!r} was asked for, but PyTorch {torch.__version__} finds only "
+            f"The device {requested!r} was requested, but PyTorch {torch.__version__} finds only "
             f"{', '.join(found)} here.",
-            "Ask for one of those, or for none to take the best there is (DEVICE=… for make, "
-            "--device for lmcourse, or LMCOURSE_DEVICE); `make doctor` or `lmcourse doctor` says "
-            "what is missing.",
+            "Choose one of those, or none to use the best available one (DEVICE=… for make, "
+            "--device for lmcourse, or LMCOURSE_DEVICE); `make doctor` or `lmcourse doctor` "
+            "reports what is missing.",
         )
-    return torch.device(asked)
+    return torch.device(requested)

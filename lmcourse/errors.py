@@ -1,12 +1,11 @@
-"""One error for everything that a reader can mend: what is wrong, and what to do about it."""
+"""The error for problems that a reader can solve: its cause, and a remedy."""
 
 
 class CourseError(Exception):
-    """Something is wrong that the reader can put right.
+    """A problem that the reader can solve.
 
-    A command prints it and exits with status 1; a notebook shows it without a traceback
-    (IPython asks an exception for ``_render_traceback_``), because the lines of our code
-    would tell the reader nothing.
+    A command prints it and exits with status 1. A notebook displays it without a traceback through
+    our code (IPython calls ``_render_traceback_``).
     """
 
     def __init__(self, cause: str, remedy: str) -> None:
@@ -15,7 +14,7 @@ class CourseError(Exception):
         self.remedy = remedy
 
     def __reduce__(self) -> tuple[type["CourseError"], tuple[str, str]]:
-        """An error comes back whole from another process, as a data loader's worker."""
+        """Support pickling, for worker processes."""
         return type(self), (self.cause, self.remedy)
 
     def _render_traceback_(self) -> list[str]:

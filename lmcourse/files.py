@@ -1,27 +1,36 @@
-"""Write files so that an interruption, a full disk or a read-only folder loses nothing."""
+"""Where files are kept, and how: interruptions, full disks, read-only folders lose nothing."""
 
 import errno
 import os
+import shutil
+import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO
 
 from lmcourse.errors import CourseError
 
-TEMPORARY = ".lmcourse-{}-{}.tmp"  # the file's name, the process
+TEMPORARY = ".lmcourse-{}-{}.tmp"  # name of the file, process id
+
+
+def cache_folder() -> Path:
+    """The folder of downloads: ``LMCOURSE_CACHE``, or the user's cache folder."""
+    import pooch
+
+    chosen = os.environ.get("LMCOURSE_CACHE")
+    return Path(chosen).expanduser() if chosen else Path(pooch.os_cache("lmcourse"))
 
 
 @contextmanager
 def replacing(path: Path) -> Iterator[BinaryIO]:
-    """Open a file that takes the place of another when all of it is written, or never.
+    """Open a temporary file that replaces another one when the block ends without an error.
 
-    It stands beside that other one until the block ends well; then it is renamed. Where the path is
-    a link, what it points to is replaced.
+    If the path is a link, its target is replaced. The new file has the old one's permissions.
 
     Raises:
-        OSError: the folder or the file cannot be written, or what is there is no ordinary file (a
-            folder, a device); it is unchanged.
+        OSError: the folder or the file cannot be written, or the path is not a regular file (but a
+            folder or a device); it is unchanged.
     """
     path = _ordinary(path)
     temporary = path.with_name(TEMPORARY.format(path.name, os.getpid()))
@@ -31,42 +40,54 @@ def replacing(path: Path) -> Iterator[BinaryIO]:
             yield file
             file.flush()
             os.fsync(file.fileno())
+        with suppress(FileNotFoundError):
+            shutil.copymode(path, temporary)
         temporary.replace(path)
     finally:
         temporary.unlink(missing_ok=True)
 
 
-def _ordinary(path: Path) -> Path:
-    """Where a file is, or will be, links followed.
+def require_writable(path: Path, elsewhere: str) -> None:
+    """Raise if a file cannot be written: before the work whose result it is to hold.
 
-    Raises:
-        OSError: something else is there, or no file can have this name.
+    Args:
+        elsewhere: see `trouble`.
     """
+    try:
+        folder = next(each for each in _ordinary(path).parents if each.exists())
+        with tempfile.TemporaryFile(dir=folder):
+            pass
+    except OSError as error:
+        raise trouble(error, path, elsewhere) from error
+
+
+def _ordinary(path: Path) -> Path:
+    """Return the path with links resolved."""
     try:
         real = Path(os.path.realpath(path))
         other = real.exists() and not real.is_file()
     except ValueError as error:  # a NUL in the name
-        raise OSError(errno.EINVAL, f"no file can have this name ({error})") from error
+        raise OSError(errno.EINVAL, f"this is not a valid file name ({error})") from error
     if other or not real.name:
-        raise OSError(errno.EINVAL, "that is no ordinary file, but a folder or a device")
+        raise OSError(errno.EINVAL, "this is not a regular file, but a folder or a device")
     return real
 
 
 def trouble(error: OSError, path: Path, elsewhere: str) -> CourseError:
-    """Say in words what went wrong with writing a file or folder, and what helps.
+    """Return the error for a file or folder that could not be written.
 
     Args:
-        elsewhere: the sentence that says where the reader may write instead.
+        elsewhere: a sentence on where to write instead.
     """
     if error.errno in (errno.ENOSPC, errno.EDQUOT):
         return CourseError(
-            f"The disk is full: {path} could not be written, and what was there is unchanged.",
+            f"The disk is full: {path} could not be written and is unchanged.",
             "Free some space and run the command again.",
         )
     if isinstance(error, FileExistsError | NotADirectoryError):
         blocking = next((p for p in (path, *path.parents) if p.exists() and not p.is_dir()), path)
         return CourseError(
-            f"A folder is needed where the file {blocking} stands.",
+            f"{blocking} is a file, but a folder is needed there.",
             f"Rename that file and run the command again. {elsewhere}",
         )
     if isinstance(error, PermissionError) or error.errno == errno.EROFS:

@@ -1,4 +1,4 @@
-"""What a cell shows: a figure with its words, the package's own source, prose in HTML."""
+"""Displays in a notebook: figures with alternative text, source code, prose as HTML."""
 
 import ast
 import base64
@@ -9,59 +9,85 @@ import re
 import textwrap
 from typing import TYPE_CHECKING, Any
 
+from lmcourse.diagram import Diagram
 from lmcourse.errors import CourseError
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
-def figure(fig: "Figure", alt: str) -> None:
-    """Display a figure with the text that says what is to be seen in it.
+def figure(
+    fig: "Figure | Diagram", alt: str, caption: str = "", *, number: int | None = None
+) -> None:
+    """Display a plot or a diagram with its alternative text and its caption.
+
+    Args:
+        alt: what is to be seen, for those who cannot see it.
+        caption: the conclusion to draw; Markdown's code and mathematics between dollar signs.
+        number: of the figure in its chapter, from 1.
 
     Raises:
-        CourseError: there is no text.
+        CourseError: there is no alternative text.
     """
-    import matplotlib.pyplot as plt
     from IPython.display import display
 
-    data, metadata = forms(fig, alt)
-    plt.close(fig)  # or the inline backend would show it again
+    data, metadata = forms(fig, alt, caption, number)
+    if not isinstance(fig, Diagram):
+        import matplotlib.pyplot as plt
+
+        plt.close(fig)  # or the inline backend would display it again
     display(data, raw=True, metadata=metadata)
 
 
-def forms(fig: "Figure", alt: str) -> tuple[dict[str, str], dict[str, Any]]:
-    """A figure as Jupyter displays it, and what it is told besides.
+def forms(
+    fig: "Figure | Diagram", alt: str, caption: str = "", number: int | None = None
+) -> tuple[dict[str, str], dict[str, Any]]:
+    """Return a figure as MIME bundle and metadata for Jupyter.
 
-    Three forms go out: HTML whose image carries the text for a screen reader, PNG for exports that
-    take images, and the text alone for those that take words.
+    There are three forms: HTML with alternative text for screen readers, an image (SVG of diagrams,
+    PNG of plots) for exports with images, and plain text for those without.
 
     Raises:
-        CourseError: there is no text.
+        CourseError: there is no alternative text.
     """
     if not alt.strip():
         raise CourseError(
             "This figure has no alternative text.",
-            "Pass alt=… : a sentence that says what is to be seen, for those who cannot see it.",
+            "Pass alt=…, a description for those who cannot see the figure.",
         )
+    words = " ".join(alt.split())
+    caption = " ".join(caption.split())
+    if isinstance(fig, Diagram):
+        mime, image = "image/svg+xml", fig.svg()
+        encoded = base64.b64encode(image.encode()).decode("ascii")
+    else:
+        mime, image = "image/png", _png(fig)
+        encoded = image
+    title = "" if number is None else f"Figure {number}"
+    shown = f'<img alt="{html.escape(words)}" style="max-width:100%;height:auto" '
+    shown += f'src="data:{mime};base64,{encoded}">'
+    if title or caption:
+        line = f"<b>{title}.</b> {prose(caption)}" if title else prose(caption)
+        shown = f'<figure style="margin:0">{shown}<figcaption>{line}</figcaption></figure>'
+    plain = " ".join(part for part in (title and f"{title}.", caption, words) if part)
+    described = {"alt": words, "caption": caption, "title": title}
+    return {"text/html": shown, mime: image, "text/plain": plain}, {mime: described}
+
+
+def _png(fig: "Figure") -> str:
+    """Return a plot as PNG in base64."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
 
     buffer = io.BytesIO()
-    FigureCanvasAgg(fig).print_png(buffer)  # savefig draws twice, the same
-    png = base64.b64encode(buffer.getvalue()).decode("ascii")
-    words = " ".join(alt.split())
-    image = (
-        f'<img alt="{html.escape(words)}" style="max-width:100%;height:auto" '
-        f'src="data:image/png;base64,{png}">'
-    )
-    data = {"text/html": image, "image/png": png, "text/plain": words}
-    return data, {"image/png": {"alt": words}}
+    FigureCanvasAgg(fig).print_png(buffer)  # savefig draws it twice
+    return base64.b64encode(buffer.getvalue()).decode("ascii")
 
 
 def source(thing: Any, *, brief: bool = False) -> None:
     """Display the source of a function or class of the package, read from its module.
 
     Args:
-        brief: whether only the first line of its docstring is shown, so that the code stands out.
+        brief: whether to shorten its docstring to the first line.
     """
     from IPython.display import Code, display
 
@@ -72,7 +98,7 @@ def source(thing: Any, *, brief: bool = False) -> None:
 
 
 def _brief(code: str) -> str:
-    """A definition with the first line of its docstring alone."""
+    """Return a definition with only the first line of its docstring."""
     definition = ast.parse(code).body[0]
     assert isinstance(definition, ast.FunctionDef | ast.ClassDef)
     text, first = ast.get_docstring(definition), definition.body[0]
@@ -85,6 +111,6 @@ def _brief(code: str) -> str:
 
 
 def prose(text: str) -> str:
-    """HTML of a plain text: escaped, `code` between backticks set as code, line breaks kept."""
+    """Return plain text as HTML: escaped, with `code` between backticks, and line breaks."""
     marked = re.sub(r"`([^`\n]+)`", r"<code>\1</code>", html.escape(text))
     return marked.replace("\n", "<br>")

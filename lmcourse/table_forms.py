@@ -1,6 +1,6 @@
-"""Tables in text, Markdown and HTML: of a row the first cell is a name, the others are numbers.
+"""Tables as text, Markdown and HTML: the first cell of a row is a name, the others are numbers.
 
-A row of one cell is a title over the rows below it.
+A row with one cell is a heading of the rows below it.
 """
 
 import html as escaping
@@ -10,10 +10,10 @@ Row = Sequence[str]
 
 
 def text(header: Row, rows: Iterable[Row]) -> str:
-    """For a terminal."""
+    """Return a table for a terminal."""
     rows = [header, *rows]
-    whole = [row for row in rows if len(row) > 1]
-    widths = [max(map(len, column)) for column in zip(*whole, strict=True)]
+    full = [row for row in rows if len(row) > 1]
+    widths = [max(map(len, column)) for column in zip(*full, strict=True)]
 
     def line(row: Row) -> str:
         name, *numbers = row
@@ -24,25 +24,25 @@ def text(header: Row, rows: Iterable[Row]) -> str:
 
 
 def markdown(header: Row, rows: Iterable[Row], words: Collection[int] = (0,)) -> str:
-    """For a page. Titles are left out, which Markdown's tables do not have.
+    """Return a table in Markdown, without headings of rows.
 
     Args:
-        header, rows: cells, which may hold Markdown.
-        words: the columns of words, by number; all others hold numbers, and end at the right.
+        header, rows: cells, which may contain Markdown.
+        words: the indices of text columns; all others are right-aligned numbers.
     """
     rule = ["---" if at in words else "---:" for at in range(len(header))]
     return "\n".join(markdown_line(row) for row in (header, rule, *rows) if len(row) > 1)
 
 
 def markdown_line(cells: Row) -> str:
-    """One line of a table in Markdown. A bar in a cell does not end it."""
+    """Return one line of a table in Markdown, with escaped bars."""
     return f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in cells)} |"
 
 
 def html(caption: str, header: Row, rows: Iterable[Row]) -> str:
-    """For a notebook.
+    """Return a table for a notebook.
 
-    The caption is a figure's: of one in the table, a narrow page would show half.
+    It has the caption of a figure: a narrow page would cut off a caption of the table.
     """
     name, *columns = map(escaping.escape, header)
     heads = f'<th scope="col" style="text-align:left">{name}</th>' if name else "<td></td>"
@@ -60,6 +60,6 @@ def _cells(row: Row, columns: int) -> str:
     if not numbers:
         style = "text-align:left;font-weight:normal;font-style:italic"
         return f'<th scope="rowgroup" colspan="{columns}" style="{style}">{name}</th>'
-    number = "text-align:right;white-space:nowrap"  # one line for a mean and its spread
+    number = "text-align:right;white-space:nowrap"  # no break between a mean and its spread
     cells = "".join(f'<td style="{number}">{it}</td>' for it in numbers)
     return f'<th scope="row" style="text-align:left">{name}</th>{cells}'

@@ -11,9 +11,9 @@ from pathlib import Path
 from PIL import Image
 from playwright.sync_api import Locator, Page
 
-from lmcourse import course
-from lmcourse.book.build import build_book
-from lmcourse.notebooks.workbook import lay_out
+from coursekit import course
+from coursekit.book.build import build_book
+from coursekit.notebooks.workbook import lay_out
 from tests import browser
 
 HERE = Path(__file__).parent
@@ -93,9 +93,9 @@ def take_the_book() -> None:
         page.goto((site / "index.html").as_uri())
         take(page, "book", page.locator("html"))
         page.goto((site / "recurrent-language-models.html").as_uri())
-        page.locator(".lm svg").first.wait_for()
+        page.locator(".lm svg").last.wait_for()
         page.set_viewport_size({"width": 1180, "height": 1700})
-        take(page, "widget", page.locator(".lm").first)
+        take(page, "widget", page.locator(".lm").last)
         page.goto((site / "attention-heads.html").as_uri())
         page.locator(".lm svg").first.wait_for()
         page.locator(".lm").first.evaluate("it => it.scrollIntoView({block: 'center'})")
@@ -107,7 +107,8 @@ def take_the_book() -> None:
         page.goto((site / "slides" / "02-recurrent-language-models.html").as_uri())
         page.wait_for_selector("html[data-ready]")
         page.evaluate("""() => {
-            const {h, v} = Reveal.getIndices(document.querySelector(".live").closest("section"));
+            const widget = [...document.querySelectorAll(".live")].at(-1);
+            const {h, v} = Reveal.getIndices(widget.closest("section"));
             Reveal.slide(h, v);
         }""")
         page.wait_for_timeout(1500)

@@ -34,8 +34,8 @@ from playwright.sync_api import (
     sync_playwright,
 )
 
+from coursekit.testing import CHROMIUM_REMEDY, THREADS, find_chromium
 from lmcourse.labs.verdict import MIME as CHECK  # what a check shows, for programs
-from lmcourse.testing import CHROMIUM_REMEDY, THREADS, find_chromium
 
 VIEWPORT: ViewportSize = {"width": 1300, "height": 900}
 PATIENCE = 120.0  # seconds for what takes two on an idle machine
@@ -283,9 +283,13 @@ def _save(page: Page, notebook: Path) -> list[dict[str, Any]]:
     """Save the notebook in front; return its code cells from the file."""
     before = notebook.stat().st_mtime_ns
     page.keyboard.press("Control+s")
-    deadline = time.monotonic() + PATIENCE
-    while time.monotonic() < deadline:
+    pressed = started = time.monotonic()
+    while time.monotonic() < started + PATIENCE:
         page.wait_for_timeout(100)
+        if time.monotonic() > pressed + 15:  # the focus was in a frame, which keeps its keys
+            page.locator(".lm-MenuBar-itemLabel", has_text="File").first.click()
+            page.locator(".lm-Menu-item[data-command='docmanager:save']").click()
+            pressed = time.monotonic()
         with contextlib.suppress(json.JSONDecodeError):  # it is being written at this moment
             cells = json.loads(notebook.read_text(encoding="utf-8"))["cells"]
             if notebook.stat().st_mtime_ns != before:
@@ -304,15 +308,6 @@ def errors_in(cells: list[dict[str, Any]]) -> list[str]:
     ]
 
 
-def contracts_in(cells: list[dict[str, Any]]) -> list[tuple[bool, str]]:
-    """Return each visible contract among saved outputs: whether it is kept, and its text."""
-    return [
-        ('data-passed="true"' in html, _joined(data["text/plain"]))
-        for data in _shown(cells)
-        if "lmcourse-expect" in (html := _joined(data.get("text/html", "")))
-    ]
-
-
 def checks_in(cells: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """Return what each lab check said: ``{"exercise": "02.1", "passed": False, "hint": "..."}``."""
     return [data[CHECK] for data in _shown(cells) if CHECK in data]
@@ -320,10 +315,6 @@ def checks_in(cells: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 def _shown(cells: list[dict[str, Any]]) -> list[dict[str, Any]]:
     return [output.get("data", {}) for cell in cells for output in cell["outputs"]]
-
-
-def _joined(text: str | list[str]) -> str:
-    return text if isinstance(text, str) else "".join(text)
 
 
 def picture(page: Page, name: str) -> None:

@@ -11,7 +11,7 @@ nbval 0.11 does the talking to the kernel. What is our own, and why (each has a 
 * a mark that would compare outputs is an error: a text source stores none, so that nbval would
   pass it unread;
 * a source whose cells have all passed is kept where the book looks for what is executed
-  (``lmcourse.book.execute``), so that it is not executed once more for the book.
+  (``coursekit.book.execute``), so that it is not executed once more for the book.
 """
 
 import re
@@ -68,7 +68,7 @@ class NotebookFile(nbval.IPyNbFile):
         Raises:
             CollectError: the source is no notebook, has no code, or asks to compare outputs.
         """
-        from lmcourse.notebooks.sources import read_notebook
+        from coursekit.notebooks.sources import read_notebook
 
         place = self.path.relative_to(self.config.rootpath).as_posix()
         try:
@@ -111,7 +111,7 @@ class NotebookFile(nbval.IPyNbFile):
 
     def setup(self) -> None:
         """Start the kernel in the source's folder."""
-        from lmcourse.book import kernel
+        from coursekit.book import kernel
 
         factory = self.config._tmp_path_factory  # type: ignore[attr-defined]
         self.told = factory.mktemp("kernel")
@@ -131,8 +131,8 @@ class NotebookFile(nbval.IPyNbFile):
 
     def keep(self) -> None:
         """Keep the executed notebook for the book, if it is the course's own."""
-        from lmcourse import course
-        from lmcourse.book import cache, kernel
+        from coursekit import course
+        from coursekit.book import cache, kernel
 
         for source in course.sources():
             if source.path == self.path and not self.kernel.cleared:
@@ -208,28 +208,20 @@ class NotebookCell(nbval.IPyNbCell):
 
 
 def pytest_terminal_summary(terminalreporter: Any) -> None:
-    """Print a line for each notebook, and how many wrong answers the labs' checks caught.
-
-    A notebook's seconds hold its kernel's start.
-    """
-    said: list[str] = []
+    """Print a line for each notebook. Its seconds include its kernel's start."""
     cells: Counter[str] = Counter()
     contracts: Counter[str] = Counter()
     seconds: Counter[str] = Counter()
     for report in (report for reports in terminalreporter.stats.values() for report in reports):
         properties = dict(getattr(report, "user_properties", ()))
-        if "wrong answers" in properties and report.when == "call":
-            said.append(f"wrong answers: {properties['wrong answers']}")
         if "notebook" in properties:
             name = properties["notebook"]
             seconds[name] += report.duration
             if report.when == "call":
                 cells[name] += 1
                 contracts[name] += properties.get("contracts", 0)
-    if seconds or said:
-        terminalreporter.section("notebooks and labs")
+    if seconds:
+        terminalreporter.section("notebooks")
     for name in sorted(seconds):
         counts = f"{cells[name]} cells run, {contracts[name]} contracts"
         terminalreporter.write_line(f"{name}: {counts}, {seconds[name]:.1f} s")
-    for line in said:
-        terminalreporter.write_line(line)

@@ -22,8 +22,8 @@ def test_a_device_can_be_asked_for(monkeypatch, asked):
 @pytest.mark.parametrize(
     ("asked", "words"),
     [
-        ("gpu", "LMCOURSE_DEVICE is 'gpu', which is no device"),
-        ("cuda", "'cuda' was asked for.*finds only cpu"),
+        ("gpu", "LMCOURSE_DEVICE is 'gpu', which is not a device"),
+        ("cuda", "'cuda' was requested.*finds only cpu"),
     ],
 )
 def test_a_device_that_is_not_there_is_named(monkeypatch, asked, words):

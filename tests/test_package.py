@@ -1,8 +1,7 @@
-"""The package as a whole: quick to import, lazy, and one lock that every door shares."""
+"""The package as a whole: quick to import, lazy, and one lock for every installation."""
 
 import importlib.metadata
 import json
-import re
 import subprocess
 import sys
 import tomllib
@@ -14,14 +13,16 @@ from packaging.markers import default_environment
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
+from coursekit import install
+
 ROOT = Path(__file__).parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 
 
 def lock(environment: dict[str, str] | None = None) -> dict[str, Requirement]:
     """The lock's pins that hold in an environment (this one), by package name."""
-    lines = (ROOT / "requirements.lock").read_text(encoding="utf-8").splitlines()
-    pins = [Requirement(line) for line in lines if line.strip() and line.lstrip()[0] != "#"]
+    text = (ROOT / "requirements.lock").read_text(encoding="utf-8")
+    pins = [Requirement(pin.requirement) for pin in install.read(text)]
     held = [pin for pin in pins if pin.marker is None or pin.marker.evaluate(environment)]
     return {canonicalize_name(pin.name): pin for pin in held}
 
@@ -29,7 +30,7 @@ def lock(environment: dict[str, str] | None = None) -> dict[str, Requirement]:
 def declared(extra: bool = True) -> list[Requirement]:
     lines = list(PROJECT["dependencies"])
     if extra:
-        lines += PROJECT["optional-dependencies"]["dev"]
+        lines += [line for each in PROJECT["optional-dependencies"].values() for line in each]
     return [Requirement(line) for line in lines]
 
 
@@ -86,24 +87,19 @@ def _closure(names: list[str]) -> set[str]:
     return found
 
 
-def test_conda_and_binder_take_the_same_pins():
-    environment = yaml.safe_load((ROOT / "environment.yml").read_text(encoding="utf-8"))
-    conda = [item for item in environment["dependencies"] if isinstance(item, str)]
-    (pip,) = (item["pip"] for item in environment["dependencies"] if isinstance(item, dict))
-    assert any(line.split() == ["--constraint", "requirements.lock"] for line in pip)
-    assert "--editable ." in pip
-    pins, allowed = lock(), Requirement(f"python{PROJECT['requires-python']}").specifier
-    for item in conda + [line for line in pip if not line.startswith("-")]:
-        name, _, pinned = re.match(r"([\w-]+)(==?)?([\w.]*)", item).groups()
-        if name == "python":
-            assert allowed.contains(pinned), item
-        elif name in pins:
-            assert pinned == version(pins[name]), item
+def test_conda_and_binder_bring_python_and_pip_alone():
+    """All else comes from the lock, with hashes: by the command in the file's own comment."""
+    text = (ROOT / "environment.yml").read_text(encoding="utf-8")
+    python, *others = yaml.safe_load(text)["dependencies"]
+    allowed = Requirement(f"python{PROJECT['requires-python']}").specifier
+    assert allowed.contains(python.removeprefix("python=")) and others == ["pip", "nodejs=20"]
+    command = "python -m coursekit.install --torch cpu"
+    assert command in text and command in (ROOT / "postBuild").read_text(encoding="utf-8")
 
 
 def test_importing_the_package_and_its_commands_is_light():
     code = (
-        "import sys, json, lmcourse, lmcourse.cli;"
+        "import sys, json, lmcourse, coursekit.cli;"
         "print(json.dumps([m for m in ('torch','numpy','nbformat','jupytext','matplotlib',"
         "'jupyter_server','IPython') if m in sys.modules]))"
     )

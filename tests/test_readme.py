@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from lmcourse import course
+from coursekit import course
 
 README = Path(__file__).parents[1] / "README.md"
 BLOCKS = re.findall(r"```python\n(.*?)```", README.read_text(encoding="utf-8"), re.DOTALL)

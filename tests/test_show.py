@@ -7,6 +7,7 @@ import pytest
 from IPython import display as ipython_display
 
 from lmcourse import show
+from lmcourse.diagram import Diagram
 from lmcourse.errors import CourseError
 from lmcourse.models.recurrence import unroll
 from lmcourse.models.rnn import RNN
@@ -30,6 +31,28 @@ def test_a_figure_goes_out_in_three_forms_with_its_words(displayed):
     assert not plt.fignum_exists(figure.number)
 
 
+def test_a_caption_and_a_number_are_in_every_form(monkeypatch):
+    shown = []
+    monkeypatch.setattr(
+        ipython_display, "display", lambda data, raw, metadata: shown.append((data, metadata))
+    )
+    show.figure(plt.figure(), "A line.", "It rises\n by `2` < $x^2$.", number=3)
+    diagram = Diagram(100, 50)
+    diagram.box("$h$", 50, 25)
+    show.figure(diagram, "A box.", "One state.")
+    (plot, told), (drawing, about) = shown
+    assert (
+        "<figcaption><b>Figure 3.</b> It rises by <code>2</code> &lt; $x^2$." in plot["text/html"]
+    )
+    assert plot["text/plain"] == "Figure 3. It rises by `2` < $x^2$. A line."
+    assert told == {
+        "image/png": {"alt": "A line.", "title": "Figure 3", "caption": "It rises by `2` < $x^2$."}
+    }
+    assert drawing["image/svg+xml"] == diagram.svg()
+    assert "<figcaption>One state.</figcaption>" in drawing["text/html"]
+    assert about["image/svg+xml"] == {"alt": "A box.", "title": "", "caption": "One state."}
+
+
 def test_a_figure_without_words_is_refused(displayed):
     with pytest.raises(CourseError, match="no alternative text"):
         show.figure(plt.figure(), " ")
@@ -46,10 +69,10 @@ def test_source_in_brief_keeps_the_first_line_of_the_docstring(displayed):
     show.source(unroll, brief=True)
     show.source(RNN.input_size.fget, brief=True)
     text, bare = (code.data for code in displayed)
-    assert '"""Take the steps t = 0, 1, …, one by one."""\n' in text and "Args:" not in text
-    assert "for t, driven_t in enumerate(driven.unbind(1)):" in text
+    assert '"""Apply the steps t = 0, 1, …, one by one."""\n' in text and "Args:" not in text
+    assert "for t, projected_t in enumerate(projected.unbind(1)):" in text
     whole = inspect.getsource(unroll).splitlines()
     assert set(text.splitlines()[1:]) - set(whole) == {
-        '    """Take the steps t = 0, 1, …, one by one."""'
+        '    """Apply the steps t = 0, 1, …, one by one."""'
     }
     assert bare.endswith("return self.U.shape[1]\n")  # one that has no docstring

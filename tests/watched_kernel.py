@@ -11,7 +11,7 @@ import zmq
 from jupyter_client.manager import KernelManager
 from nbval.kernel import CURRENT_ENV_KERNEL_NAME, NbvalKernelspecManager, RunningKernel
 
-from lmcourse.book import kernel
+from coursekit.book import kernel
 
 DEATH_POLL = 0.5  # seconds between two looks at whether the kernel lives
 END_WAIT = 60.0  # seconds; after jupyter_client's own 5, a busy machine's kernel would be killed

@@ -32,6 +32,9 @@ const RENAMED = words(`
 
 /** Further ones of the widgets that need them: elsewhere some of these are traits or elements'. */
 const RENAMED_IN = {
+  anatomy: words(`
+    assign call cells inSvg merged name now opens paint pick place positions refresh reset result root say
+    selected terms tip undo`),
   attention_heads: words(`
     show among anew bars call cell channels cut deep difference dot entropy fan heads heat here high
     inside inSvg label labels layers legend many mine name names notes now other overview own paint part
@@ -52,8 +55,8 @@ const RENAMED_IN = {
     place positions product pushes refresh reset result root shown slope slopes slot svg tip trouble undo
     users variables waits ways wide wrong`),
   masking: words(`
-    answers call cells chosen count counts draws eligible fates head kernel label live mask most name
-    named now onAnswer own pause place positions readers refresh reset root rule show stands
+    answers call cells chosen count counts draws eligible actions head kernel label live mask most name
+    named now onAnswer own pause place positions readers refresh reset root rule show substitutes
     strip svg tiles tip tokens undo why words wrong`),
   merges: words(`
     all best boxes bricks call came cell chars chunk chunks count cut cutter dashed end facts found

@@ -1,18 +1,19 @@
-"""Compression: a model made smaller after training, in four ways (chapter 18).
+"""Compression of trained models: pruning, quantization, sharing, factorization (chapter 18).
 
-After the families of Gupta and Agrawal's survey (2020, "Compression of deep learning models for
-text"), one idea a file:
+The four families of Gupta and Agrawal's survey (2020, "Compression of deep learning models for
+text"), one method per module:
 
-    magnitude_pruning                   the smallest weights become zero
-    head_pruning                        whole heads of the attention go
-    affine                              real numbers as small whole ones, in plain operations
-    dynamic_quantization                weights in eight bits, activations as they come
-    quantization_aware                  training with rounding, then eight bits throughout
-    sharing                             several layers become one
-    low_rank                            a matrix becomes the product of two thin ones
+    magnitude_pruning                   set the smallest weights to zero
+    head_pruning                        remove whole attention heads
+    affine                              the equations of quantization in plain operations
+    dynamic_quantization                int8 weights; activations quantized at run time
+    quantization_aware                  training with fake quantization, then int8 throughout
+    sharing                             several layers share one set of weights
+    low_rank                            replace a matrix by the product of two thin ones
 
-What they share: layers (which layers are meant, what was done), saving (as files) and size. Each
-takes a model and returns another that is called as before; each can follow a distillation, and most
-can follow each other: heads, then layers that are one, then low rank, then masks, then eight bits.
-Training with rounding takes masks as they are; dynamic quantization, once they are permanent.
+`layers` has what they share, `saving` writes and reads compressed models, and `size` measures them.
+Each method takes a model and returns a compressed copy with the same call signature. Each can
+follow distillation, and they combine in this order: head pruning, sharing, low rank, magnitude
+pruning, quantization. Quantization-aware training accepts masks; dynamic quantization needs them
+to be permanent.
 """

@@ -1,14 +1,13 @@
-"""Which layers of a model a compression works on, and what it says it did.
+"""What the compression methods share: selecting layers, replacing them, reporting the changes.
 
-Every compression of this package takes a model and gives a `Compressed`: a copy that is called as
-before, and a `Change` for each layer. The model that was given stays as it is.
+Every method takes a model and returns a `Compressed`: a copy with the same call signature, and a
+`Change` for each layer. The model passed in is never modified.
 """
 
 import copy
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
-from numbers import Integral, Real
 from typing import Any, Generic, TypeVar, cast
 
 from torch import Tensor, nn
@@ -18,20 +17,19 @@ from lmcourse.errors import CourseError
 
 M = TypeVar("M", bound=nn.Module)
 Where = str | tuple[str, ...]
-Kinds = type[nn.Module] | tuple[type[nn.Module], ...]
+LayerTypes = type[nn.Module] | tuple[type[nn.Module], ...]
 
 
 @dataclass(frozen=True)
 class Change:
-    """What was done to one layer.
+    """The compression of one layer.
 
     Attributes:
         layer: its name in the model.
-        weights: how many numbers it had.
-        kept: how many are left, that is, stored and not zero.
-        bits: how many each of them takes.
-        error: how far its matrix moved: ‖W − W'‖ / ‖W‖, by the Frobenius norm; None where there is
-            no matrix of the same size to compare.
+        weights: the number of weights before.
+        kept: the number of weights that are stored and nonzero afterwards.
+        bits: the bits per weight.
+        error: the relative error ‖W − W'‖ / ‖W‖ in the Frobenius norm; None if the shapes differ.
     """
 
     layer: str
@@ -43,26 +41,43 @@ class Change:
 
 @dataclass(frozen=True)
 class Compressed(Generic[M]):
-    """A compressed model, and what was done to it; printed, it is a table of that."""
+    """A compressed model and its changes; ``print`` shows them as a table."""
 
     model: M
     changes: tuple[Change, ...]
 
     def __str__(self) -> str:
         width = max([len(change.layer) for change in self.changes] + [len("layer")])
-        rows = [f"{'layer':{width}}  {'weights':>11}  {'kept':>11}  bits  moved by"]
+        rows = [f"{'layer':{width}}  {'weights':>11}  {'kept':>11}  bits  rel. error"]
         rows += [
             f"{c.layer:{width}}  {c.weights:11,}  {c.kept:11,}  {c.bits:4}  "
-            + ("       –" if c.error is None else f"{c.error:8.2%}")
+            + ("         –" if c.error is None else f"{c.error:10.2%}")
             for c in self.changes
         ]
         return "\n".join(rows)
 
 
-def change(
+class Mask(nn.Module):
+    """A parametrization that masks a weight: w' = m · w, in every use and every gradient.
+
+    (`torch.nn.utils.prune` applies its masks in a hook of the layer's call. A matrix used without
+    that call, such as a tied embedding, would be out of date.)
+    """
+
+    mask: Tensor
+
+    def __init__(self, mask: Tensor) -> None:
+        super().__init__()
+        self.register_buffer("mask", mask)
+
+    def forward(self, weight: Tensor) -> Tensor:
+        return weight * self.mask
+
+
+def change_of(
     layer: str, before: Tensor, after: Tensor, kept: int | None = None, bits: int = 32
 ) -> Change:
-    """What became of one layer's matrix; ``kept`` is counted if it is not given."""
+    """Return the `Change` of a layer's weight; ``kept`` defaults to the number of nonzeros."""
     before, after = before.detach().double(), after.detach().double()
     norm = before.norm().item()
     error = (before - after).norm().item() / norm if norm else 0.0
@@ -70,90 +85,86 @@ def change(
     return Change(layer, before.numel(), kept, bits, error)
 
 
-def copy_of(model: M, *, masks: bool = False) -> M:
-    """A copy to work on.
-
-    Args:
-        masks: whether weights may be under a mask (see `magnitude_pruning`).
-
-    Raises:
-        CourseError: the model is quantized already, or prepared for it; or weights are under masks.
-    """
-    check_open(model, masks=masks)
+def copy_model(model: M, *, masks: bool = False) -> M:
+    """Return a copy to compress; arguments and errors as for `check_compressible`."""
+    check_compressible(model, masks=masks)
     model = copy.deepcopy(model)
-    own_classes(model)
+    separate_classes(model)
     return model
 
 
-def check_open(model: nn.Module, *, masks: bool = False) -> None:
-    """See that a model can still be changed.
-
-    Args:
-        masks: whether weights may be under a mask.
-
-    Raises:
-        CourseError: as `copy_of`.
-    """
+def check_compressible(model: nn.Module, *, masks: bool = False) -> None:
+    """Check that a model is not quantized, nor parametrized except by allowed masks."""
     for name, module in model.named_modules():
         kind = type(module)
         if kind.__module__.startswith("torch.ao."):
             raise CourseError(
                 f"{name or 'This model'} is quantized already: it is a {kind.__name__}.",
-                "Quantize last: do everything else to the model as it was before.",
+                "Quantize last: apply all other methods to the model before quantization.",
             )
-        if not masks and parametrize.is_parametrized(module):
-            raise CourseError(
-                f"The weights of {name or 'this model'} are under a mask or another "
-                "parametrization.",
-                "Call magnitude_pruning.make_permanent(model) first.",
-            )
+        for part in parametrizations_of(module):
+            if not isinstance(part, Mask):
+                raise CourseError(
+                    f"{name or 'This model'} has another parametrization than a mask.",
+                    "Make it permanent with torch.nn.utils.parametrize.remove_parametrizations.",
+                )
+            if not masks:
+                raise CourseError(
+                    f"The weights of {name or 'this model'} are masked.",
+                    "Call magnitude_pruning.make_permanent(model) first.",
+                )
 
 
-def own_classes(model: nn.Module) -> None:
-    """Give each layer under a mask in a copied model a class of its own."""
+def separate_classes(model: nn.Module) -> None:
+    """Give each parametrized layer of a copied model a class of its own.
+
+    PyTorch creates a class for a parametrized layer and removes the parametrization by changing
+    that class: a copy that shares it would lose its mask together with the original.
+    """
     for module in model.modules():
         if parametrize.is_parametrized(module):
-            # PyTorch makes a class for it, and takes a mask off by changing that class: a copy
-            # without one of its own would lose its mask with the original.
             kind = type(module)
             module.__class__ = type(kind.__name__, kind.__bases__, dict(vars(kind)))
 
 
-def chosen(model: nn.Module, kinds: Kinds, where: Where) -> dict[str, Any]:
-    """The layers of these kinds whose name fits, each once, however many names it has.
+def select_layers(
+    model: nn.Module, types: LayerTypes, where: Where, *, untied: bool = False
+) -> dict[str, Any]:
+    """Return the layers of these types whose names match, by name; a shared layer only once.
 
     Args:
-        kinds: classes of `torch.nn`.
-        where: patterns of a layer's name in the model, as ``"*.attention.*"``; one is enough.
-
-    Raises:
-        CourseError: there is none.
+        types: one or more classes of `torch.nn`.
+        where: one or more patterns of layer names, such as ``"*.attention.*"``.
+        untied: whether to check that no weight is tied to another one.
     """
-    kinds = (kinds,) if isinstance(kinds, type) else kinds
+    types = (types,) if isinstance(types, type) else types
     patterns = (where,) if isinstance(where, str) else where
-    found: dict[nn.Module, str] = {}
+    selected: dict[nn.Module, str] = {}
     others = []
     for name, module in model.named_modules(remove_duplicate=False):
-        if kind_of(module) not in kinds:
+        if original_class(module) not in types:
             continue
         if any(fnmatchcase(name, pattern) for pattern in patterns):
-            found.setdefault(module, name)
+            selected.setdefault(module, name)
         else:
             others.append(name)
-    if not found:
-        names = " or ".join(kind.__name__ for kind in kinds)
-        here = f"It has {', '.join(others[:3])}, …" if others else "It has none at all"
+    if not selected:
+        names = " or ".join(kind.__name__ for kind in types)
+        present = f"It has {', '.join(others[:3])}, …" if others else "It has none"
         raise CourseError(
-            f"No {names} of this {type(model).__name__} fits where={where!r}.",
-            f"{here}: give patterns of such names, '*' for all.",
+            f"No {names} of this {type(model).__name__} matches where={where!r}.",
+            f"{present}: pass patterns of such names, '*' for all.",
         )
-    return {name: module for module, name in found.items()}
+    layers: dict[str, Any] = {name: module for module, name in selected.items()}
+    if untied:
+        _check_untied(model, layers)
+    return layers
 
 
-def replaced(model: M, new: Mapping[nn.Module, nn.Module]) -> M:
-    """The model with these modules in place of those, under every name that they have."""
+def replace_modules(model: M, new: Mapping[nn.Module, nn.Module]) -> M:
+    """Replace modules of a model under all their names, and return the model."""
     if model in new:
-        return new[model]  # type: ignore[return-value]  # it does what the model did
+        return new[model]  # type: ignore[return-value]  # it has the same call signature
     for parent in list(model.modules()):
         for name, child in parent._modules.items():
             if child is not None and child in new:
@@ -161,89 +172,52 @@ def replaced(model: M, new: Mapping[nn.Module, nn.Module]) -> M:
     return model
 
 
-def check_untied(model: nn.Module, layers: Mapping[str, Any]) -> None:
-    """See that no other module holds the weight of one of these layers.
-
-    Raises:
-        CourseError: one does: a copy in another form would untie the two.
-    """
+def _check_untied(model: nn.Module, layers: Mapping[str, Any]) -> None:
+    """Check that no other module shares the weight of one of these layers."""
     holders: dict[int, str] = {}
     for name, module in model.named_modules():
         if module in layers.values() or isinstance(module, parametrize.ParametrizationList):
             continue
         held = dict(module.named_parameters(recurse=False))
-        if parametrize.is_parametrized(module, "weight"):
-            held["weight"] = matrix_of(module)
-        for own, parameter in held.items():
-            holders[id(parameter)] = f"{name}.{own}".lstrip(".")
-    seen: dict[int, str] = {}
+        if parametrizations_of(module):
+            held["weight"] = weight_of(module)
+        holders |= {id(it): f"{name}.{own}".lstrip(".") for own, it in held.items()}
     for name, layer in layers.items():
-        weight = id(matrix_of(layer))
-        other = holders.get(weight) or seen.get(weight)
-        if other is not None:
+        weight = id(weight_of(layer))
+        if weight in holders:
             raise CourseError(
-                f"The weight of {name} is also {other}: in another form the two would part.",
-                "Leave this layer out, by where=….",
+                f"The weight of {name} is tied to {holders[weight]}: replacing it unties them.",
+                "Exclude this layer with where=….",
             )
-        seen[weight] = f"{name}.weight"
+        holders[weight] = f"{name}.weight"
 
 
-def check_numbers(layers: Mapping[str, nn.Module]) -> None:
-    """See that these layers hold numbers, all of them finite.
-
-    Raises:
-        CourseError: they do not.
-    """
-    for name, layer in layers.items():
-        for tensor in layer.parameters():
-            if tensor.is_meta:
-                raise CourseError(
-                    f"{name or 'The layer'} is on the meta device, where a tensor has a shape and "
-                    "no numbers.",
-                    "Build the model on a real device, such as the CPU.",
-                )
-            if tensor.is_floating_point() and not tensor.isfinite().all():
-                raise CourseError(
-                    f"{name or 'The layer'} holds numbers that are infinite or NaN.",
-                    "Look for where training failed: what is made of them is worth nothing.",
-                )
-
-
-def fraction(value: float, name: str, *, zero: bool, one: bool) -> float:
-    """See that a setting is a share of something.
+def check_share(value: float, name: str, *, zero: bool = False, one: bool = False) -> None:
+    """Check that a setting is between 0 and 1.
 
     Args:
-        zero, one: whether 0 and 1 are among what it may be.
-
-    Raises:
-        CourseError: it is none.
+        zero, one: whether 0 and 1 are allowed.
     """
-    number = isinstance(value, Real) and not isinstance(value, bool)
-    if not number or not 0 <= value <= 1 or (value == 0 and not zero) or (value == 1 and not one):
-        low, high = "from 0" if zero else "above 0", "to 1" if one else "to below 1"
-        raise CourseError(f"{name} is {value!r}.", f"Give a number {low} {high}.")
-    return float(value)
+    if not (0 < value < 1 or (zero and value == 0) or (one and value == 1)):
+        allowed = f"from 0{'' if zero else ' (excluded)'} to 1{'' if one else ' (excluded)'}"
+        raise CourseError(f"The {name} is {value!r}.", f"Choose a number {allowed}.")
 
 
-def whole(value: int, name: str, least: int) -> int:
-    """See that a setting is a whole number.
-
-    Raises:
-        CourseError: it is none, or less than the least that there may be.
-    """
-    if not isinstance(value, Integral) or isinstance(value, bool) or value < least:
-        raise CourseError(f"{name} is {value!r}.", f"Give a whole number, {least} or more.")
-    return int(value)
-
-
-def matrix_of(layer: nn.Module) -> nn.Parameter:
-    """A layer's weight as it is trained: below its mask, if it has one."""
-    if parametrize.is_parametrized(layer, "weight"):
+def weight_of(layer: nn.Module) -> nn.Parameter:
+    """Return the parameter of a layer's weight, without its mask."""
+    if parametrizations_of(layer):
         return cast(Any, layer.parametrizations)["weight"].original
     return cast(nn.Parameter, layer.weight)
 
 
-def kind_of(module: nn.Module) -> type[nn.Module]:
-    """A module's class; that of what is under a mask is the class without it."""
+def parametrizations_of(layer: nn.Module) -> tuple[nn.Module, ...]:
+    """Return the parametrizations of a layer's weight: its mask, or none."""
+    if not parametrize.is_parametrized(layer, "weight"):
+        return ()
+    return tuple(cast(Any, layer.parametrizations)["weight"])
+
+
+def original_class(module: nn.Module) -> type[nn.Module]:
+    """Return a module's class; for a parametrized module, the class it had before."""
     kind = type(module)
     return kind.__bases__[0] if parametrize.is_parametrized(module) else kind

@@ -1,31 +1,20 @@
-"""Low rank: a matrix becomes the product of two thin ones (chapter 18).
+"""Low rank: replace a matrix by the product of two thin ones (chapter 18).
 
-The singular value decomposition writes a matrix as a sum of products, the largest first. Its first
-r are the best that a matrix of rank r can do (Eckart and Young 1936), and what is lost is what was
-left out:
+The singular value decomposition writes a matrix as a sum of rank-1 matrices, in decreasing order.
+Its first r terms are the best approximation of rank r, and the error is the sum of the others
+(Eckart and Young 1936):
 
     W = U S Vᵀ = Σ_i s_i u_i v_iᵀ        W_r = Σ_{i ≤ r} s_i u_i v_iᵀ
     min ‖W − W'‖² over rank(W') ≤ r  =  ‖W − W_r‖²  =  Σ_{i > r} s_i²
 
-A layer of m outputs and n inputs becomes two: n → r by S^½ Vᵀ, then r → m by U S^½. That is
-r (m + n) numbers instead of m n: fewer only below the break-even rank m n / (m + n).
+A layer with m outputs and n inputs becomes two: n → r by S^½ Vᵀ, then r → m by U S^½. They have
+r (m + n) weights instead of m n: fewer only below the break-even rank m n / (m + n).
 
-What matters is not W but W x, for the x that come. With C = E[x xᵀ], E‖(W − W') x‖² is the norm of
-(W − W') C^½: so decompose W C^½, and multiply by C^−½ afterwards (Chen et al. 2021, "DRONE"). A
-direction that no x had would then cost nothing, and be lost. But few x are not all that there are:
-so to N of them in n dimensions come n more, one along each axis, of the mean size,
-
-    C = (Σ x xᵀ + n c I) / (N + n)        c = Σ ‖x‖² / (n N)
-
-which is the empirical C drawn towards c I by n / (N + n): much where x are few, hardly where they
-are many (the form is Ledoit and Wolf's, 2004, "A well-conditioned estimator").
-
-An embedding matrix is split the same way: V × H becomes V × r and r × H, as ALBERT has it from the
-start (Lan et al. 2020, section 3.1).
+An embedding matrix is factorized likewise: V × H becomes V × r and r × H, as in ALBERT (Lan et al.
+2020, section 3.1).
 """
 
-from collections.abc import Iterable, Mapping
-from contextlib import ExitStack
+from collections.abc import Callable
 from typing import Any
 
 import torch
@@ -34,23 +23,20 @@ from torch import Tensor, nn
 
 from lmcourse.compression.layers import (
     Compressed,
-    Kinds,
+    LayerTypes,
     M,
     Where,
-    change,
-    check_numbers,
-    check_untied,
-    chosen,
-    copy_of,
-    fraction,
-    replaced,
-    whole,
+    change_of,
+    check_share,
+    copy_model,
+    replace_modules,
+    select_layers,
 )
 from lmcourse.errors import CourseError
 
 
 class LowRankLinear(nn.Module):
-    """Two linear layers in place of one, with few numbers between them."""
+    """A linear layer whose weight is a product of two thin matrices."""
 
     def __init__(self, in_features: int, out_features: int, rank: int, bias: bool = True) -> None:
         super().__init__()
@@ -60,19 +46,19 @@ class LowRankLinear(nn.Module):
 
     @property
     def weight(self) -> Float[Tensor, "out_features in_features"]:
-        """The matrix that both make together."""
+        """The product of the two matrices."""
         return self.expand.weight @ self.reduce.weight
 
     def forward(
-        self, x: Float[Tensor, "*places in_features"]
-    ) -> Float[Tensor, "*places out_features"]:
+        self, x: Float[Tensor, "*batch in_features"]
+    ) -> Float[Tensor, "*batch out_features"]:
         return self.expand(self.reduce(x))
 
 
 class LowRankEmbedding(nn.Module):
-    """A short vector for each number, and a matrix that makes it long.
+    """An embedding whose matrix is a product of two thin matrices.
 
-    It can be read as an `nn.Embedding`, also by heads that compute with its ``weight``.
+    It replaces `nn.Embedding`, also for output layers that use its ``weight``.
     """
 
     def __init__(
@@ -86,10 +72,10 @@ class LowRankEmbedding(nn.Module):
 
     @property
     def weight(self) -> Float[Tensor, "num_embeddings embedding_dim"]:
-        """The matrix that both make together."""
+        """The product of the two matrices."""
         return self.reduce.weight @ self.expand
 
-    def forward(self, ids: Tensor) -> Float[Tensor, "*places embedding_dim"]:
+    def forward(self, ids: Tensor) -> Float[Tensor, "*batch embedding_dim"]:
         return self.reduce(ids) @ self.expand
 
 
@@ -99,159 +85,72 @@ def factorize(
     rank: int | None = None,
     energy: float | None = None,
     budget: float | None = None,
-    kinds: Kinds = nn.Linear,
+    types: LayerTypes = nn.Linear,
     where: Where = "*",
-    moments: Mapping[str, Tensor] | None = None,
 ) -> Compressed[M]:
-    """A copy of the model with its matrices in two factors each.
+    """Return a copy of the model whose matrices are factorized.
 
-    One of the first three says how thin they are. A matrix that would not become smaller stays.
+    One of ``rank``, ``energy`` and ``budget`` determines the ranks. Matrices that would not become
+    smaller are kept.
 
     Args:
-        rank: so many singular values are kept, of each matrix.
-        energy: as few as hold this share of Σ s_i² are kept; 0 < energy ≤ 1. With moments, the s_i
-            are those of W C^½.
-        budget: as many as take this share of the matrix's numbers; 0 < budget < 1.
-        kinds: `nn.Linear`, `nn.Embedding` or both.
-        where: patterns of the layers' names, see `layers.chosen`.
-        moments: E[x xᵀ] by layer, from `second_moments`, of all layers that are meant: what is kept
-            is then what matters for such x. (The table still says how far the matrix itself moved.)
-
-    Raises:
-        CourseError: not one of the three is given, or it makes no sense, or no matrix becomes
-            smaller by it; no layer fits; a weight is also another layer's, or NaN, or on the meta
-            device; a layer has no moment; the model is quantized or under masks.
+        rank: the rank of all matrices.
+        energy: choose the smallest rank with this fraction of Σ s_i², 0 < energy ≤ 1.
+        budget: choose the largest rank with this fraction of the weights, 0 < budget < 1.
+        types: `nn.Linear`, `nn.Embedding` or both.
+        where: one or more patterns of layer names, see `layers.select_layers`.
     """
-    _check_one(rank, energy, budget)
-    model = copy_of(model)
-    layers = chosen(model, kinds, where)
-    check_untied(model, layers)
-    check_numbers(layers)
+    rank_of = _rank_rule(rank, energy, budget)
+    model = copy_model(model)
+    layers = select_layers(model, types, where, untied=True)
     new: dict[nn.Module, nn.Module] = {}
     changes = []
     for name, layer in layers.items():
-        moment = None if moments is None else _moment(moments, name, layer)
-        wanted = _rank(layer.weight, moment, rank, energy, budget)
-        if pays(layer.weight, wanted):
-            two = _with_factors(layer, wanted, moment)
-            kept = wanted * sum(layer.weight.shape)
-            changes.append(change(name, layer.weight, two.weight, kept))
-            new[layer] = two
+        r = rank_of(layer.weight)
+        if is_smaller(layer.weight, r):
+            factorized = new[layer] = _factorized(layer, r)
+            kept = r * sum(layer.weight.shape)
+            changes.append(change_of(name, layer.weight, factorized.weight, kept))
     if not new:
         # the largest rank below m n / (m + n)
         sizes = [(layer.weight.numel(), sum(layer.weight.shape)) for layer in layers.values()]
-        most = max((numbers - 1) // edge for numbers, edge in sizes)
+        most = max((weights - 1) // edge for weights, edge in sizes)
         raise CourseError(
-            "No matrix would become smaller: two factors of this rank are larger than one matrix.",
-            f"A rank of 1 to {most} makes one smaller." if most else "Leave these as they are.",
+            "No matrix would become smaller: two factors of this rank have more weights.",
+            f"Choose a rank of 1 to {most}." if most else "Keep these matrices.",
         )
-    return Compressed(replaced(model, new), tuple(changes))
+    return Compressed(replace_modules(model, new), tuple(changes))
 
 
-def pays(weight: Tensor, rank: int) -> bool:
-    """Whether two factors of this rank are smaller than the matrix: r (m + n) < m n.
-
-    Raises:
-        CourseError: the rank is no whole number, or less than 1.
-    """
-    return whole(rank, "The rank", 1) * sum(weight.shape) < weight.numel()
+def is_smaller(weight: Tensor, rank: int) -> bool:
+    """Return whether two factors of this rank have fewer weights: r (m + n) < m n."""
+    return rank * sum(weight.shape) < weight.numel()
 
 
-def rank_of_energy(
-    weight: Float[Tensor, "m n"], energy: float, moment: Float[Tensor, "n n"] | None = None
-) -> int:
-    """The least r whose singular values hold this share of all: Σ_{i ≤ r} s_i² ≥ energy Σ s_i².
-
-    Args:
-        moment: C = E[x xᵀ]: the singular values are then those of W C^½.
-    """
-    matrix = weight.detach().double()
-    if moment is not None:
-        matrix = matrix @ _roots(moment.double())[0]
-    squares = torch.linalg.svdvals(matrix) ** 2
-    shares = squares.cumsum(0) / squares.sum()
-    return min(int((shares < energy).sum()) + 1, len(squares))
+def rank_of_energy(weight: Float[Tensor, "m n"], energy: float) -> int:
+    """Return the smallest r with Σ_{i ≤ r} s_i² ≥ energy Σ s_i²."""
+    squares = torch.linalg.svdvals(weight.detach().double()) ** 2
+    fractions = squares.cumsum(0) / squares.sum()
+    return min(int((fractions < energy).sum()) + 1, len(squares))
 
 
 def factors(
-    weight: Float[Tensor, "m n"], rank: int, moment: Float[Tensor, "n n"] | None = None
+    weight: Float[Tensor, "m n"], rank: int
 ) -> tuple[Float[Tensor, "m rank"], Float[Tensor, "rank n"]]:
-    """The two matrices U S^½ and S^½ Vᵀ whose product is nearest to a matrix.
-
-    Args:
-        moment: C = E[x xᵀ]: nearest is then meant of the products with such x.
-
-    Raises:
-        CourseError: the rank is not 1 to the matrix's own size; the moment is of another size.
-    """
+    """Return U S^½ and S^½ Vᵀ, whose product is the best approximation of this rank."""
     if not 1 <= rank <= min(weight.shape):
         raise CourseError(
             f"A matrix of {weight.shape[0]} × {weight.shape[1]} has no factors of rank {rank}.",
-            f"Give a rank of 1 to {min(weight.shape)}.",
+            f"Choose a rank of 1 to {min(weight.shape)}.",
         )
-    matrix = weight.detach().double()
-    if moment is None:
-        left, values, right = torch.linalg.svd(matrix, full_matrices=False)
-    else:
-        if moment.shape != (weight.shape[1], weight.shape[1]):
-            raise CourseError(
-                f"The moment has shape {tuple(moment.shape)}, the matrix {tuple(weight.shape)}.",
-                "Take second_moments of the same model, on batches of its inputs.",
-            )
-        root, inverse = _roots(moment.double())
-        left, values, right = torch.linalg.svd(matrix @ root, full_matrices=False)
-        right = right @ inverse
+    left, values, right = torch.linalg.svd(weight.detach().double(), full_matrices=False)
     half = values[:rank].sqrt()
     first, second = left[:, :rank] * half, half[:, None] * right[:rank]
     return first.to(weight.dtype), second.to(weight.dtype)
 
 
-@torch.no_grad()
-def second_moments(
-    model: nn.Module, batches: Iterable[Mapping[str, Any]], where: Where = "*"
-) -> dict[str, Float[Tensor, "inputs inputs"]]:
-    """C = E[x xᵀ] of what goes into each linear layer, over all places of these batches, drawn
-    towards c I as said above.
-
-    Dropout is off; padded places count as others do. A layer that no batch reaches has none.
-
-    Raises:
-        CourseError: no layer fits; there is no batch; what goes into a layer is not finite.
-    """
-    layers = chosen(model, (nn.Linear,), where)
-    sums: dict[str, Tensor] = {}
-    counts = dict.fromkeys(layers, 0)
-
-    def hook(name: str) -> Any:
-        def collect(_: nn.Module, arguments: tuple[Tensor, ...]) -> None:
-            x = arguments[0].flatten(0, -2).double()
-            sums[name] = sums.get(name, torch.zeros((), device=x.device)) + x.T @ x
-            counts[name] += len(x)
-
-        return collect
-
-    training = model.training
-    model.eval()
-    try:
-        with ExitStack() as hooks:
-            for name, layer in layers.items():
-                hooks.callback(layer.register_forward_pre_hook(hook(name)).remove)
-            for batch in batches:
-                model(**batch)
-    finally:
-        model.train(training)
-    if not sums:
-        raise CourseError("No layer was reached by a batch.", "Give one batch at least.")
-    for name, total in sums.items():
-        if not total.isfinite().all():
-            raise CourseError(
-                f"What goes into {name} is infinite or NaN.", "Look for where training failed."
-            )
-    return {name: _drawn_to_identity(total, counts[name]) for name, total in sums.items()}
-
-
-def in_two(layer: Any, rank: int) -> LowRankLinear | LowRankEmbedding:
-    """Layers that can take this one's place, in its mode, type and place; weights not set."""
+def low_rank_like(layer: Any, rank: int) -> LowRankLinear | LowRankEmbedding:
+    """Return a low-rank layer of another layer's shape, mode, type and device."""
     outputs, inputs = layer.weight.shape
     new: LowRankLinear | LowRankEmbedding
     if isinstance(layer, nn.Embedding):
@@ -261,29 +160,13 @@ def in_two(layer: Any, rank: int) -> LowRankLinear | LowRankEmbedding:
     return new.to(layer.weight.device, layer.weight.dtype).train(layer.training)
 
 
-def _drawn_to_identity(total: Float[Tensor, "n n"], count: int) -> Float[Tensor, "n n"]:
-    """(Σ x xᵀ + n c I) / (N + n), with n c = tr(Σ x xᵀ) / N."""
-    more = total.trace() / count * torch.eye(len(total), dtype=total.dtype, device=total.device)
-    return (total + more) / (count + len(total))
-
-
-def _moment(moments: Mapping[str, Tensor], name: str, layer: nn.Module) -> Tensor:
-    """The moment of this layer's inputs."""
-    if name not in moments:
-        if isinstance(layer, nn.Embedding):
-            remedy = "Moments are of linear layers' inputs: factorize embeddings without."
-        else:
-            remedy = "Take second_moments of the same model and where=…, or leave this layer out."
-        raise CourseError(f"There is no moment for {name or 'the layer'}.", remedy)
-    return moments[name]
-
-
-def _with_factors(layer: Any, rank: int, moment: Tensor | None) -> LowRankLinear | LowRankEmbedding:
-    """The layer as two, whose product is nearest to it."""
-    left, right = factors(layer.weight, rank, moment)
-    new = in_two(layer, rank)
-    learns = layer.weight.requires_grad
-    left, right = (nn.Parameter(part.contiguous(), learns) for part in (left, right))
+def _factorized(layer: Any, rank: int) -> LowRankLinear | LowRankEmbedding:
+    """Return the low-rank layer whose product is closest to the layer's weight."""
+    requires_grad = layer.weight.requires_grad
+    left, right = (
+        nn.Parameter(part.contiguous(), requires_grad) for part in factors(layer.weight, rank)
+    )
+    new = low_rank_like(layer, rank)
     if isinstance(new, LowRankEmbedding):
         new.reduce.weight, new.expand = left, right
     else:
@@ -291,36 +174,17 @@ def _with_factors(layer: Any, rank: int, moment: Tensor | None) -> LowRankLinear
     return new
 
 
-def _check_one(rank: int | None, energy: float | None, budget: float | None) -> None:
-    """See that one of these is given, and makes sense."""
-    if sum(given is not None for given in (rank, energy, budget)) != 1:
-        raise CourseError("The rank is not clear.", "Give one of rank, energy and budget.")
+def _rank_rule(
+    rank: int | None, energy: float | None, budget: float | None
+) -> Callable[[Tensor], int]:
+    """Return the function that determines the rank from a weight."""
+    if sum(value is not None for value in (rank, energy, budget)) != 1:
+        raise CourseError("The rank is ambiguous.", "Pass one of rank, energy and budget.")
     if energy is not None:
-        fraction(energy, "The energy", zero=False, one=True)
+        check_share(energy, "energy", one=True)
+        return lambda weight: rank_of_energy(weight, energy)
     if budget is not None:
-        fraction(budget, "The budget", zero=False, one=False)
-
-
-def _rank(
-    weight: Tensor,
-    moment: Tensor | None,
-    rank: int | None,
-    energy: float | None,
-    budget: float | None,
-) -> int:
-    """The rank that is meant for this matrix."""
-    if energy is not None:
-        return rank_of_energy(weight, energy, moment)
-    if budget is not None:
-        return max(int(budget * weight.numel() / sum(weight.shape)), 1)
+        check_share(budget, "budget")
+        return lambda weight: max(int(budget * weight.numel() / sum(weight.shape)), 1)
     assert rank is not None
-    return rank
-
-
-def _roots(moment: Float[Tensor, "n n"]) -> tuple[Float[Tensor, "n n"], Float[Tensor, "n n"]]:
-    """C^½ and C^−½; where no x ever points, the inverse is 0."""
-    values, vectors = torch.linalg.eigh(moment)
-    seen = values > values.max() * 1e-10
-    roots = values.clamp(min=0).sqrt()
-    inverse = torch.where(seen, 1 / roots.clamp(min=1e-300), 0.0)
-    return (vectors * (roots * seen)) @ vectors.T, (vectors * inverse) @ vectors.T
+    return lambda _: rank

@@ -1,25 +1,25 @@
-"""Magnitude pruning: the smallest weights become zero (Han et al. 2015; chapter 18).
+"""Magnitude pruning: set the smallest weights to zero (Han et al. 2015; chapter 18).
 
-A weight that is nearly zero adds nearly nothing. So a share s of the weights, those of the least
-magnitude, gets the mask 0, and training goes on with what is left:
+Weights near zero contribute little. Pruning masks the fraction s of smallest magnitude, and
+training continues with the others:
 
     w' = m · w        m = 0 where |w| is among the ⌊s·N⌉ smallest of N, else 1
 
-"Smallest" is meant either of each matrix alone (``scope="layer"``: as Gordon et al. 2020 prune
-BERT) or of all chosen matrices together (``"global"``: a layer of small weights may lose them all).
-The gradient with respect to w is m times that with respect to w', so what is pruned stays pruned.
+The smallest are taken per matrix (``scope="layer"``, as Gordon et al. 2020 prune BERT) or over all
+selected matrices (``"global"``: a layer of small weights may lose them all). The gradient with
+respect to w is m times that with respect to w', so pruned weights stay pruned.
 
-Pruning little by little, with training in between, hurts less than at once. The share grows fast
-while there is much to spare, and slowly at the end (Zhu and Gupta 2017, eq. 1):
+Gradual pruning during training hurts less than pruning at once. The sparsity grows fast at first
+and slowly in the end (Zhu and Gupta 2017, eq. 1):
 
     s_t = s_f + (s_0 − s_f) (1 − (t − t_0) / (n Δt))³        t = t_0, t_0 + Δt, …, t_0 + n Δt
 
-The matrices are as large as before and as slow: zeros save nothing until they are stored or
-multiplied in another form (`lmcourse.compression.size` counts it).
+The matrices keep their size and speed: zeros save nothing until they are stored or multiplied in a
+sparse form (see `lmcourse.compression.size`).
 """
 
 from collections.abc import Mapping
-from typing import Any, Literal, cast
+from typing import Any, Literal
 
 import torch
 from torch import Tensor, nn
@@ -28,39 +28,22 @@ from torch.nn.utils import parametrize
 from lmcourse.compression.layers import (
     Change,
     Compressed,
-    Kinds,
+    LayerTypes,
     M,
+    Mask,
     Where,
-    change,
-    check_numbers,
-    check_open,
-    chosen,
-    copy_of,
-    fraction,
-    matrix_of,
-    whole,
+    change_of,
+    check_compressible,
+    check_share,
+    copy_model,
+    parametrizations_of,
+    select_layers,
+    weight_of,
 )
 from lmcourse.errors import CourseError
 
 Scope = Literal["global", "layer"]
-KINDS = (nn.Linear, nn.Embedding)
-
-
-class Mask(nn.Module):
-    """Zero where a weight is pruned: w' = m · w, at every use and so in every gradient.
-
-    (`torch.nn.utils.prune` puts its masks on in a hook of the layer's call. A matrix that is read
-    without that call, as tied embeddings are, would then be an old one.)
-    """
-
-    mask: Tensor
-
-    def __init__(self, mask: Tensor) -> None:
-        super().__init__()
-        self.register_buffer("mask", mask)
-
-    def forward(self, weight: Tensor) -> Tensor:
-        return weight * self.mask
+TYPES = (nn.Linear, nn.Embedding)
 
 
 def prune_weights(
@@ -68,26 +51,22 @@ def prune_weights(
     sparsity: float,
     *,
     scope: Scope = "global",
-    kinds: Kinds = KINDS,
+    types: LayerTypes = TYPES,
     where: Where = "*",
 ) -> Compressed[M]:
-    """A copy of the model with the smallest weights under a mask, ready to train on.
+    """Return a copy of the model whose smallest weights are masked; it can be trained further.
+
+    A weight shared by several layers is pruned once and remains shared.
 
     Args:
-        sparsity: the share that is pruned, in all; 0 ≤ s < 1. What a mask has pruned already
-            counts, and stays pruned.
-        scope: smallest of all chosen matrices together, or of each alone.
-        kinds: class or classes of layers whose ``weight`` is pruned; biases are few and stay.
-        where: patterns of the layers' names, see `layers.chosen`.
-
-    A matrix that several layers hold is pruned once, and theirs stays one.
-
-    Raises:
-        CourseError: the sparsity is none, or less than what is pruned already; no layer fits; the
-            model is quantized, or prepared for it; a weight is NaN, or on the meta device.
+        sparsity: the fraction of pruned weights, 0 ≤ s < 1. Weights that are masked already count,
+            and stay masked.
+        scope: whether the smallest weights are taken from all selected matrices, or from each.
+        types: the layer types whose ``weight`` is pruned; biases are not.
+        where: one or more patterns of layer names, see `layers.select_layers`.
     """
-    model = copy_of(model, masks=True)
-    return Compressed(model, set_masks(model, sparsity, scope=scope, kinds=kinds, where=where))
+    model = copy_model(model, masks=True)
+    return Compressed(model, set_masks(model, sparsity, scope=scope, types=types, where=where))
 
 
 def set_masks(
@@ -95,61 +74,56 @@ def set_masks(
     sparsity: float,
     *,
     scope: Scope = "global",
-    kinds: Kinds = KINDS,
+    types: LayerTypes = TYPES,
     where: Where = "*",
 ) -> tuple[Change, ...]:
-    """`prune_weights` on the model itself, whose optimizer goes on with it."""
-    sparsity = fraction(sparsity, "The sparsity", zero=True, one=False)
-    layers = _layers(model, scope, kinds, where)
+    """`prune_weights` in place, so that the model's optimizer can be used further."""
+    check_share(sparsity, "sparsity", zero=True)
+    layers = _layers(model, scope, types, where)
     before = {name: layer.weight.detach().clone() for name, layer in layers.items()}
-    parameters = {id(_parameter(layer)): layer for layer in layers.values()}
+    parameters = {id(weight_of(layer)): layer for layer in layers.values()}
     weights = {key: layer.weight.detach() for key, layer in parameters.items()}
-    masked = {key: _mask(layer) for key, layer in parameters.items()}
-    masks = _smallest(weights, masked, sparsity, scope)
-    for layer in model.modules():  # whoever holds the matrix, chosen or not
+    masks = _masks(weights, {key: _mask(it) for key, it in parameters.items()}, sparsity, scope)
+    for layer in model.modules():  # also layers that were not selected, if they share the weight
         own = getattr(layer, "weight", None)
-        if isinstance(own, Tensor) and id(_parameter(layer)) in masks:
-            _put_on(layer, masks[id(_parameter(layer))])
-    return tuple(change(name, before[name], layer.weight) for name, layer in layers.items())
+        if isinstance(own, Tensor) and id(weight_of(layer)) in masks:
+            _apply_mask(layer, masks[id(weight_of(layer))])
+    return tuple(change_of(name, before[name], layer.weight) for name, layer in layers.items())
 
 
 def make_permanent(model: M) -> M:
-    """A copy in which pruned weights are zero and no mask is left: a plain model, which can be
-    saved, and trained on without mercy for the zeros.
+    """Return a copy without masks whose pruned weights are zero.
+
+    It can be saved. Further training changes the zeros.
     """
-    model = copy_of(model, masks=True)
-    take_off(model)
+    model = copy_model(model, masks=True)
+    remove_masks(model)
     return model
 
 
-def take_off(model: nn.Module) -> None:
-    """`make_permanent` on the model itself."""
+def remove_masks(model: nn.Module) -> None:
+    """`make_permanent` in place."""
     for layer in model.modules():
-        if _mask_on(layer) is not None:
+        if _mask_module(layer) is not None:
             parametrize.remove_parametrizations(layer, "weight", leave_parametrized=True)
 
 
 class GradualPruning:
-    """Masks that grow while the model is trained (Zhu and Gupta 2017, eq. 1).
+    """Pruning in place with a sparsity that grows during training (Zhu and Gupta 2017, eq. 1).
 
-        pruning = GradualPruning(model, 0.8, start=100, every=10, times=50)
+        pruning = GradualPruning(model, 0.8, start=100, every=10, updates=50)
         for batch in batches:
             …; optimizer.step()
             pruning.step()
 
-    It prunes the model itself, as an optimizer changes it.
-
     Args:
-        final: the share that is pruned in the end.
-        initial: the share at the start, s_0; None: what is pruned already.
-        start: after how many steps pruning begins, t_0.
-        every: how many steps lie between two prunings, Δt.
-        times: how often the share grows, n. With the first pruning, to ``initial``, the model is
-            pruned n + 1 times.
-        scope, kinds, where: as in `prune_weights`.
-
-    Raises:
-        CourseError: one of these makes no sense; the rest as `prune_weights`.
+        final: the final sparsity, s_f.
+        initial: the initial sparsity, s_0; None: the present one.
+        start: the step of the first pruning, t_0.
+        every: the number of steps between two prunings, Δt.
+        updates: the number of increases of the sparsity, n. With the first pruning, to
+            ``initial``, the model is pruned n + 1 times.
+        scope, types, where: as for `prune_weights`.
     """
 
     def __init__(
@@ -160,139 +134,108 @@ class GradualPruning:
         initial: float | None = None,
         start: int = 0,
         every: int = 1,
-        times: int = 100,
+        updates: int = 100,
         scope: Scope = "global",
-        kinds: Kinds = KINDS,
+        types: LayerTypes = TYPES,
         where: Where = "*",
     ) -> None:
-        pruned = _pruned_already(_layers(model, scope, kinds, where), scope)
-        self.before = max(zeros / of for zeros, of in pruned)
-        initial = self.before if initial is None else initial
-        self.initial = fraction(initial, "The initial sparsity", zero=True, one=False)
-        self.final = fraction(final, "The final sparsity", zero=True, one=False)
-        fewer = any(round(self.initial * of) < zeros for zeros, of in pruned)
+        pruned = _pruned(_layers(model, scope, types, where), scope)
+        self.present = max(zeros / size for zeros, size in pruned)
+        self.initial = self.present if initial is None else initial
+        self.final = final
+        check_share(self.initial, "initial sparsity", zero=True)
+        check_share(self.final, "final sparsity", zero=True)
+        fewer = any(round(self.initial * size) < zeros for zeros, size in pruned)
         if fewer or self.initial > self.final:
             raise CourseError(
-                f"From {initial:.1%} to {final:.1%} is no schedule for what is pruned to "
-                f"{self.before:.1%} already.",
-                "Give shares that grow: what is pruned does not come back.",
+                f"The sparsity cannot go from {self.initial:.1%} to {self.final:.1%}: "
+                f"{self.present:.1%} of the weights are pruned already.",
+                "Choose a sparsity that grows: pruned weights stay pruned.",
             )
-        self.start, self.every = whole(start, "start", 0), whole(every, "every", 1)
-        self.times = whole(times, "times", 1)
-        self.model, self.scope, self.kinds, self.where = model, scope, kinds, where
+        self.start, self.every, self.updates = start, every, updates
+        self.model, self.scope, self.types, self.where = model, scope, types, where
         self.steps = 0
 
     def sparsity(self, step: int) -> float:
-        """The share s_t that is pruned after this step; before the first, what was already."""
+        """Return the sparsity s_t after this step; before ``start``, the present one."""
         if step < self.start:
-            return self.before
-        done = min((step - self.start) // self.every, self.times) / self.times
-        return self.final + (self.initial - self.final) * (1 - done) ** 3
+            return self.present
+        progress = min((step - self.start) // self.every, self.updates) / self.updates
+        return self.final + (self.initial - self.final) * (1 - progress) ** 3
 
     def step(self) -> tuple[Change, ...]:
-        """Call it after each step of the optimizer; what changed, if it was time to prune."""
+        """Prune if it is time to, and return the changes; call it after ``optimizer.step()``."""
         step, self.steps = self.steps, self.steps + 1
         since = step - self.start
-        if since < 0 or since % self.every or since > self.every * self.times:
+        if since < 0 or since % self.every or since > self.every * self.updates:
             return ()
-        options = {"scope": self.scope, "kinds": self.kinds, "where": self.where}
-        return set_masks(self.model, self.sparsity(step), **options)  # type: ignore[arg-type]
+        return set_masks(
+            self.model, self.sparsity(step), scope=self.scope, types=self.types, where=self.where
+        )
 
 
-def _layers(model: nn.Module, scope: Scope, kinds: Kinds, where: Where) -> dict[str, Any]:
-    """The layers that are meant, seen to be such as can be pruned."""
+def _layers(model: nn.Module, scope: Scope, types: LayerTypes, where: Where) -> dict[str, Any]:
+    """Return the selected layers after checking that they can be pruned."""
     if scope not in ("global", "layer"):
         raise CourseError(f"The scope is {scope!r}.", "Choose 'global' or 'layer'.")
-    check_open(model, masks=True)
-    layers = chosen(model, kinds, where)
-    check_numbers(layers)
-    return layers
+    check_compressible(model, masks=True)
+    return select_layers(model, types, where)
 
 
-def _pruned_already(layers: Mapping[str, nn.Module], scope: Scope) -> list[tuple[int, int]]:
-    """How many weights are under masks of how many: of each matrix, or of all together."""
-    masks = {id(_parameter(layer)): _mask(layer) for layer in layers.values()}.values()
+def _pruned(layers: Mapping[str, nn.Module], scope: Scope) -> list[tuple[int, int]]:
+    """Return the number of masked weights and of all, per matrix or for all together."""
+    masks = {id(weight_of(layer)): _mask(layer) for layer in layers.values()}.values()
     counts = [(int((mask == 0).sum()), mask.numel()) for mask in masks]
     if scope == "layer":
         return counts
-    return [(sum(zeros for zeros, _ in counts), sum(of for _, of in counts))]
+    return [(sum(zeros for zeros, _ in counts), sum(size for _, size in counts))]
 
 
-def check_masks(model: nn.Module) -> None:
-    """See that no weight is under another parametrization than a mask.
-
-    Raises:
-        CourseError: one is.
-    """
-    for layer in model.modules():
-        if parametrize.is_parametrized(layer, "weight"):
-            _parameter(layer)
-
-
-def _smallest(
+def _masks(
     weights: Mapping[int, Tensor], masked: Mapping[int, Tensor], sparsity: float, scope: Scope
 ) -> dict[int, Tensor]:
-    """The masks, with the smallest ⌊s·N⌉ weights at 0: of all, or of each matrix."""
+    """Return the masks of the smallest ⌊s·N⌉ weights, per matrix or over all."""
     if scope == "layer":
-        return {key: _one_mask(w, masked[key], sparsity) for key, w in weights.items()}
-    every = torch.cat([w.flatten() for w in weights.values()])
-    mask = _one_mask(every, torch.cat([masked[key].flatten() for key in weights]), sparsity)
+        return {key: _smallest(w, masked[key], sparsity) for key, w in weights.items()}
+    flat = torch.cat([w.flatten() for w in weights.values()])
+    mask = _smallest(flat, torch.cat([masked[key].flatten() for key in weights]), sparsity)
     parts = mask.split([w.numel() for w in weights.values()])
     return {key: part.view_as(weights[key]) for key, part in zip(weights, parts, strict=True)}
 
 
-def _one_mask(weight: Tensor, masked: Tensor, sparsity: float) -> Tensor:
-    amount, already = round(sparsity * weight.numel()), int((masked == 0).sum())
-    if amount < already:
+def _smallest(weight: Tensor, masked: Tensor, sparsity: float) -> Tensor:
+    """Return a mask that is 0 for the smallest ⌊s·N⌉ weights; ``masked`` is the present mask."""
+    amount, present = round(sparsity * weight.numel()), int((masked == 0).sum())
+    if amount < present:
         raise CourseError(
-            f"{already / weight.numel():.1%} are pruned already, and {sparsity:.1%} are to be.",
-            "Give a sparsity that is no less: what is pruned does not come back.",
+            f"{present / weight.numel():.1%} of the weights are pruned already, which is more "
+            f"than {sparsity:.1%}.",
+            "Choose a higher sparsity: pruned weights stay pruned.",
         )
-    # What is pruned already comes first, before zeros that are there by chance.
-    order = torch.where(masked == 0, -1.0, weight.abs()).flatten()
-    keep = torch.ones_like(order)
+    # Masked weights come first, before weights that happen to be zero.
+    magnitude = torch.where(masked == 0, -1.0, weight.abs()).flatten()
+    keep = torch.ones_like(magnitude)
     if amount:
-        edge = order.kthvalue(amount).values  # faster than topk, which would sort them as well
-        smaller = order < edge
+        threshold = magnitude.kthvalue(amount).values  # faster than topk, which also sorts
+        smaller = magnitude < threshold
         keep[smaller] = 0
-        equal = (order == edge).nonzero().flatten()
+        equal = (magnitude == threshold).nonzero().flatten()
         keep[equal[: amount - int(smaller.sum())]] = 0
     return keep.view_as(weight)
 
 
-def _parameter(layer: nn.Module) -> Tensor:
-    """The matrix itself, below its mask."""
-    if not all(isinstance(part, Mask) for part in _parametrizations(layer) or ()):
-        raise CourseError(
-            f"A weight of this {type(layer).__name__} is under another parametrization than a "
-            "mask.",
-            "Make it permanent (torch.nn.utils.parametrize.remove_parametrizations), then prune.",
-        )
-    return matrix_of(layer)
-
-
-def _parametrizations(layer: nn.Module) -> parametrize.ParametrizationList | None:
-    """What stands between a layer's matrix and its use."""
-    if not parametrize.is_parametrized(layer, "weight"):
-        return None
-    return cast(
-        parametrize.ParametrizationList, cast(nn.ModuleDict, layer.parametrizations)["weight"]
-    )
-
-
-def _mask_on(layer: nn.Module) -> Mask | None:
-    parts = _parametrizations(layer) or ()
-    return next((part for part in parts if isinstance(part, Mask)), None)
+def _mask_module(layer: nn.Module) -> Mask | None:
+    return next((part for part in parametrizations_of(layer) if isinstance(part, Mask)), None)
 
 
 def _mask(layer: nn.Module) -> Tensor:
-    mask = _mask_on(layer)
-    return torch.ones_like(_parameter(layer)) if mask is None else mask.mask
+    module = _mask_module(layer)
+    return torch.ones_like(weight_of(layer)) if module is None else module.mask
 
 
-def _put_on(layer: nn.Module, mask: Tensor) -> None:
-    there = _mask_on(layer)
-    if there is not None:
-        there.mask.copy_(mask)
+def _apply_mask(layer: nn.Module, mask: Tensor) -> None:
+    module = _mask_module(layer)
+    if module is not None:
+        module.mask.copy_(mask)
     else:
         parametrize.register_parametrization(layer, "weight", Mask(mask.clone()), unsafe=True)

@@ -1,19 +1,18 @@
-"""Quantization-aware training: the model learns to live with rounding (chapter 18).
+"""Quantization-aware training: the model adapts to rounding (chapter 18).
 
-In training each linear layer rounds its weights, what goes in and what comes out to eight bits and
-back ("fake quantization"), so the loss sees the error. Backwards the rounding counts as nothing at
-all wherever a number was not clipped: the straight-through estimator (`Affine.fake_quantize` in
-`affine`). The ranges of activations are moving averages of their extremes (Jacob et al. 2018,
-section 3.1):
+During training each linear layer quantizes and dequantizes its weight, inputs and outputs ("fake
+quantization"), so the loss includes the error. The gradient ignores the rounding wherever a value
+is not clipped: the straight-through estimator (`AffineQuantizer.fake_quantize` in `affine`). The
+ranges of activations are moving averages of their extremes (Jacob et al. 2018, section 3.1):
 
     low ← low + c (min x − low)        high ← high + c (max x − high)
 
-and stand still in evaluation. The weights' range is that of the weights, row by row. Zafrir et al.
-(2019, "Q8BERT") train BERT so. After training the model is converted: the layers then compute in
-whole numbers, with fixed ranges, and differ from what was trained by a step of rounding at most.
+They are fixed in evaluation mode. The range of a weight is its present one, per row. Zafrir et al.
+(2019, "Q8BERT") train BERT this way. After training the model is converted: its linear layers then
+compute in integers with fixed ranges, and differ from the trained ones by at most one step.
 
-As with `dynamic_quantization`, embeddings stay as they are. A weight under a mask (see
-`magnitude_pruning`) is rounded after it, Q(m · w): zeros stay zero in training and in eight bits.
+As in `dynamic_quantization`, embeddings are not quantized. Masks (see `magnitude_pruning`) are
+applied before rounding, Q(m · w): zeros remain zero in training and in int8.
 """
 
 import copy
@@ -34,102 +33,89 @@ from torch.ao.quantization import (
 from torch.ao.quantization import convert as torch_convert
 
 from lmcourse.compression.affine import INT8, UINT8
-from lmcourse.compression.dynamic_quantization import (
-    activation_range,
-    check_engine,
-    check_float,
-    silenced,
-)
+from lmcourse.compression.dynamic_quantization import activation_range, quantizable, silenced
 from lmcourse.compression.layers import (
     Compressed,
     M,
     Where,
-    change,
-    check_untied,
-    chosen,
-    copy_of,
-    fraction,
-    kind_of,
-    own_classes,
-    replaced,
+    change_of,
+    check_share,
+    copy_model,
+    original_class,
+    replace_modules,
+    separate_classes,
 )
-from lmcourse.compression.magnitude_pruning import check_masks, take_off
+from lmcourse.compression.magnitude_pruning import remove_masks
 from lmcourse.errors import CourseError
+
+QParams = tuple[float, int]
+"""Scale and zero point."""
 
 
 def prepare(model: M, where: Where = "*", *, averaging_constant: float = 0.01) -> M:
-    """A copy of the model whose linear layers round as they will when converted; train it.
+    """Return a copy of the model with fake quantization in its linear layers, for training.
 
         student = quantization_aware.prepare(student)
-        …                                                    # train as ever
+        …                                                    # train as usual
         small = quantization_aware.convert(student).model
 
     Args:
-        where: patterns of the layers' names, see `layers.chosen`.
-        averaging_constant: c, how fast the ranges of activations follow; 0 < c < 1. (With 1,
-            PyTorch's layers would round what goes in twice and what comes out not at all.)
-
-    Raises:
-        CourseError: no layer fits; the model is quantized already, on another device than the CPU
-            or in another type than float32; a weight is also another layer's, or under something
-            else than a mask; c is none; this machine has no kernels for it.
+        where: one or more patterns of layer names, see `layers.select_layers`.
+        averaging_constant: c, the rate of the moving averages, 0 < c < 1. (With 1, PyTorch's layers
+            would round inputs twice and outputs not at all.)
     """
-    check_engine()
-    fraction(averaging_constant, "averaging_constant", zero=False, one=False)
-    model = copy_of(model, masks=True)
-    check_masks(model)
-    layers = chosen(model, (nn.Linear,), where)
-    check_untied(model, layers)
-    for name, layer in layers.items():
-        check_float(layer, name)
-    new = {layer: _fake(layer, averaging_constant) for layer in layers.values()}
-    return replaced(model, new)
+    check_share(averaging_constant, "averaging_constant")
+    model = copy_model(model, masks=True)
+    layers = quantizable(model, where)
+    return replace_modules(
+        model, {layer: _fake_quantized(layer, averaging_constant) for layer in layers.values()}
+    )
 
 
 def convert(model: M) -> Compressed[M]:
-    """A copy of the trained model with its layers in whole numbers, in evaluation mode.
+    """Return a copy of the trained model with int8 layers, in evaluation mode.
 
-    It has no gradients, and no masks: what was under one is zero.
-
-    Raises:
-        CourseError: it was not prepared, or was never called in training mode, so that no range
-            is known.
+    It has no gradients and no masks: masked weights are zero.
     """
     model = copy.deepcopy(model).eval()
-    own_classes(model)
+    separate_classes(model)
     new: dict[nn.Module, nn.Module] = {}
     changes = []
     for name, wrapper in model.named_modules():
-        if type(wrapper) is not QuantWrapper or kind_of(wrapper.module) is not qat.Linear:
+        if type(wrapper) is not QuantWrapper or original_class(wrapper.module) is not qat.Linear:
             continue
         low = cast(Any, wrapper.quant).activation_post_process.activation_post_process.min_val
         if not torch.isfinite(low).all():
             raise CourseError(
-                f"{name} has seen no numbers in training mode, and so no range is known.",
-                "Call the prepared model on batches after model.train() first.",
+                f"{name} was never called in training mode, so its ranges are unknown.",
+                "Call model.train(), then the prepared model on batches.",
             )
         before = cast(Tensor, wrapper.module.weight)
         with silenced():
-            theirs: Any = torch_convert(wrapper)
-        after, bias = theirs.module.weight(), theirs.module.bias()
-        reads = (float(theirs.quant.scale), int(theirs.quant.zero_point))
-        writes = (theirs.module.scale, theirs.module.zero_point)
-        new[wrapper] = static_layer(after, bias, reads, writes)
-        changes.append(change(name, before, after.dequantize(), bits=8))
+            converted: Any = torch_convert(wrapper)
+        linear, quant = converted.module, converted.quant
+        weight = linear.weight()
+        new[wrapper] = static_layer(
+            weight,
+            linear.bias(),
+            (float(quant.scale), int(quant.zero_point)),
+            (linear.scale, linear.zero_point),
+        )
+        changes.append(change_of(name, before, weight.dequantize(), bits=8))
     if not new:
         raise CourseError(
-            f"No layer of this {type(model).__name__} rounds in training.",
-            "Call quantization_aware.prepare(model) first, and train what it returns.",
+            f"No layer of this {type(model).__name__} has fake quantization.",
+            "Call quantization_aware.prepare(model) first, and train its result.",
         )
-    model = replaced(model, new)
-    take_off(model)
+    model = replace_modules(model, new)
+    remove_masks(model)
     return Compressed(model.requires_grad_(False), tuple(changes))
 
 
-class Reads(quantized.Quantize):
-    """Rounds what goes into a layer, and clips it to the range that was trained with.
+class InputQuantizer(quantized.Quantize):
+    """Quantizes the inputs of a layer, clipped to the range of training.
 
-    PyTorch's own clips at eight bits, also where only seven may be used.
+    PyTorch's class clips to eight bits, even where the kernels use only seven.
     """
 
     def forward(self, x: Tensor) -> Tensor:
@@ -137,44 +123,43 @@ class Reads(quantized.Quantize):
         return super().forward(x.clamp(smallest, largest))
 
 
-class Activations(FakeQuantize):
-    """Rounds activations in training. Its range moves then only: an evaluation must not change
-    the model.
-    """
+class ActivationFakeQuantize(FakeQuantize):
+    """Fake quantization of activations whose range is updated in training mode only."""
 
-    def train(self, mode: bool = True) -> "Activations":
+    def train(self, mode: bool = True) -> "ActivationFakeQuantize":
         self.enable_observer(mode)
         return super().train(mode)
 
 
 def static_layer(
-    weight: Tensor, bias: Tensor | None, reads: tuple[float, int], writes: tuple[float, int]
+    weight: Tensor, bias: Tensor | None, inputs: QParams, outputs: QParams
 ) -> nn.Module:
-    """A converted layer with this quantized matrix.
+    """Return a statically quantized layer.
 
     Args:
-        reads, writes: scale and zero point of what goes in and of what comes out.
+        weight: a quantized tensor.
+        inputs, outputs: scale and zero point of inputs and outputs.
     """
     with silenced():
         linear = quantized.Linear(weight.shape[1], weight.shape[0], bias_=bias is not None)
         linear.set_weight_bias(weight, None if bias is None else bias.detach())
-        linear.scale, linear.zero_point = writes
+        linear.scale, linear.zero_point = outputs
         wrapper = QuantWrapper(linear)
-        wrapper.add_module("quant", Reads(*reads, torch.quint8))
+        wrapper.add_module("quant", InputQuantizer(*inputs, torch.quint8))
         wrapper.add_module("dequant", quantized.DeQuantize())
         return wrapper.eval()
 
 
 def is_static(module: nn.Module) -> bool:
-    """Whether this is a layer that `convert` made."""
+    """Return whether this is a layer of `static_layer`."""
     return type(module) is QuantWrapper and type(module.module) is quantized.Linear
 
 
-def _fake(layer: nn.Module, averaging_constant: float) -> nn.Module:
-    """The layer between two stubs; it and the stubs round in training."""
+def _fake_quantized(layer: nn.Module, averaging_constant: float) -> nn.Module:
+    """Return the layer with fake quantization of weight, inputs and outputs."""
     training = layer.training
     activations = partial(
-        Activations,
+        ActivationFakeQuantize,
         observer=MovingAverageMinMaxObserver,
         dtype=torch.quint8,
         averaging_constant=averaging_constant,
@@ -186,7 +171,7 @@ def _fake(layer: nn.Module, averaging_constant: float) -> nn.Module:
         quant_max=INT8[1],
         dtype=torch.qint8,
         qscheme=torch.per_channel_symmetric,
-        averaging_constant=1.0,  # the range of the weights as they are now
+        averaging_constant=1.0,  # no average: the present range of the weight
     )
     configs = [
         QConfig(partial(activations, quant_min=smallest, quant_max=largest), weight)
@@ -194,5 +179,5 @@ def _fake(layer: nn.Module, averaging_constant: float) -> nn.Module:
     ]
     with silenced():
         wrapper: Any = QuantWrapper(layer.train())
-        wrapper.quant.qconfig, wrapper.module.qconfig = configs  # what it reads, what it writes
+        wrapper.quant.qconfig, wrapper.module.qconfig = configs  # of inputs, of outputs
         return prepare_qat(wrapper, inplace=True).train(training)

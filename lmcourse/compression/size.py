@@ -1,9 +1,8 @@
-"""How large a model is: in numbers, in memory, and as a file that was really written.
+"""The size of a model: parameters, memory, and bytes on disk.
 
-Three sizes that are not the same. A matrix that two layers share counts once in each. A pruned
-weight counts as a parameter and takes its four bytes, in memory and in a file: only what is not
-zero is fewer. A file is smaller where it is written in a form that skips zeros (`saving.save`), or
-packed by gzip, which also shrinks what is in eight bits a little.
+They differ. A shared matrix counts once in all of them. A pruned weight still counts as a parameter
+and takes four bytes in memory and on disk: only the number of nonzeros shrinks. A file shrinks if
+it is written in a sparse form (`saving.save`) or compressed by gzip.
 """
 
 import gzip
@@ -15,19 +14,20 @@ from typing import Literal
 from torch import nn
 
 from lmcourse.compression import saving
-from lmcourse.compression.magnitude_pruning import Mask, make_permanent
+from lmcourse.compression.layers import Mask
+from lmcourse.compression.magnitude_pruning import make_permanent
 from lmcourse.errors import CourseError
 
 
 @dataclass(frozen=True)
 class Size:
-    """What a model holds.
+    """The size of a model in memory.
 
     Attributes:
-        parameters: how many numbers, each once; scales of quantization are none of them.
-        nonzero: how many of them are not zero; None on the meta device, where nobody knows.
-        bytes: what they take in memory, with scales, masks and buffers. (PyTorch packs what is in
-            eight bits for its kernels, which takes a little more.)
+        parameters: the number of parameters, shared ones once; quantization scales excluded.
+        nonzero: the number of nonzero parameters; None on the meta device.
+        bytes: the memory of parameters, scales, masks and buffers. (PyTorch's kernels pack int8
+            weights into slightly more.)
     """
 
     parameters: int
@@ -36,34 +36,30 @@ class Size:
 
 
 def size_of(model: nn.Module) -> Size:
-    """A model's size in memory; weights under masks count as the zeros that they are.
-
-    Raises:
-        CourseError: it rounds in training (`quantization_aware.prepare`).
-    """
-    plain = make_permanent(model) if _masked(model) else model
+    """Return the size of a model in memory; masked weights count as zeros."""
+    masks = [module.mask for module in model.modules() if isinstance(module, Mask)]
+    plain = make_permanent(model) if masks else model
     tensors, forms, _ = saving.contents(plain)
     scales = {f"{name}.scale".lstrip(".") for name, form in forms.items() if "int8" in form}
     buffers = {name for name, _ in plain.named_buffers(remove_duplicate=False)}
-    numbers = [t for name, t in tensors.items() if name not in scales | buffers]
-    meta = any(tensor.is_meta for tensor in numbers)
-    masks = sum(m.mask.nbytes for m in model.modules() if isinstance(m, Mask))
+    parameters = [t for name, t in tensors.items() if name not in scales | buffers]
+    meta = any(tensor.is_meta for tensor in parameters)
     return Size(
-        sum(tensor.numel() for tensor in numbers),
-        None if meta else sum(int(tensor.count_nonzero()) for tensor in numbers),
-        sum(tensor.nbytes for tensor in tensors.values()) + masks,
+        sum(tensor.numel() for tensor in parameters),
+        None if meta else sum(int(tensor.count_nonzero()) for tensor in parameters),
+        sum(tensor.nbytes for tensor in [*tensors.values(), *masks]),
     )
 
 
 def bytes_on_disk(model: nn.Module, form: Literal["dense", "sparse", "gzip"] = "dense") -> int:
-    """The size of the model's file, which is written and thrown away.
+    """Return the size of the model's file, which is written to a temporary folder.
 
     Args:
-        form: every number; what is not zero, wherever that is smaller; or every number, packed by
-            gzip (which no model is read from directly).
+        form: ``"dense"`` or ``"sparse"``, as `saving.save` writes; or ``"gzip"``, the dense file
+            compressed (a model cannot be loaded from it).
 
     Raises:
-        CourseError: the form is none; weights are under masks, or round in training.
+        CourseError: the form is unknown; the model has masks, or was prepared for quantization.
     """
     if form not in ("dense", "sparse", "gzip"):
         raise CourseError(f"The form is {form!r}.", "Choose 'dense', 'sparse' or 'gzip'.")
@@ -74,7 +70,3 @@ def bytes_on_disk(model: nn.Module, form: Literal["dense", "sparse", "gzip"] = "
         else:
             saving.save(model, path, sparse=form == "sparse")
         return path.stat().st_size
-
-
-def _masked(model: nn.Module) -> bool:
-    return any(isinstance(module, Mask) for module in model.modules())

@@ -1,4 +1,4 @@
-"""Real English that is already there: the language reference that every CPython carries.
+"""Real English without a download: the language reference that every CPython includes.
 
 ``pydoc_data.topics`` is what ``help("assert")`` prints, about 0.4 million characters of technical
 English. It differs from one Python version to the next, and a distribution may leave it out, so no
@@ -20,15 +20,14 @@ _ENOUGH = 50_000  # characters
 
 
 def python_documentation(path: str | Path | None = None) -> list[str]:
-    """The texts of the Python documentation, one for each topic, without tables and repetitions.
+    """Return the texts of the Python documentation, one per topic, without tables and repetitions.
 
-    Many topics quote others whole. A paragraph is kept only where it stands first, since text that
-    is both in the training and in the held-out part would make a model look better than it is.
+    Many topics quote others. Only the first copy of a paragraph is kept, since text in both the
+    training and the held-out part would make a model look better than it is.
 
     Args:
-        path: a UTF-8 text file to read in its place, cut into some 60 documents, at blank lines if
-            it can be.
-            ``LMCOURSE_TEXT`` may name it too.
+        path: a UTF-8 text file to read instead, cut into some 60 documents, at blank lines if
+            possible; default: ``LMCOURSE_TEXT``.
 
     Raises:
         CourseError: this Python carries no documentation, or the file cannot be read.

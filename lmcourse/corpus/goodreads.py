@@ -5,16 +5,13 @@ Wan, Misra, Nakashole, McAuley, "Fine-Grained Spoiler Detection from Large-Scale
 reviews in the same layout, so one reader serves both.
 """
 
-import gzip
 import hashlib
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from contextlib import ExitStack
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any, Literal, get_args
+from typing import Literal, get_args
 
 import msgspec
 
-from lmcourse import files
 from lmcourse.corpus import streams
 from lmcourse.corpus.records import LAYOUT_IN_WORDS, Layout, ReviewRecord, in_words
 from lmcourse.errors import CourseError
@@ -48,7 +45,7 @@ class Reviews:
     def __init__(
         self,
         path: Path,
-        passes: Callable[[ReviewRecord], bool] | None,
+        passes: Callable[[ReviewRecord], bool],
         limit: int | None,
         on_error: streams.OnError,
         progress: bool,
@@ -81,7 +78,7 @@ class Reviews:
             return
         for record in self._records():
             self.read += 1
-            if passes is None or passes(record):
+            if passes(record):
                 self.kept += 1
                 yield record
                 if self.kept == limit:
@@ -98,7 +95,7 @@ class Reviews:
             for number, line in enumerate(streams.lines(source, self.path), 1):
                 try:
                     record = decode(line).record()
-                except (msgspec.MsgspecError, UnicodeDecodeError) as error:
+                except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
                     if line.strip():
                         self._faults.add(*_fault(self.path, number, line, error))
                     continue
@@ -114,9 +111,6 @@ def read_reviews(
     path: str | Path,
     *,
     where: Callable[[ReviewRecord], bool] | None = None,
-    ratings: int | Collection[int] | None = None,
-    spoilers: bool | None = None,
-    books: str | Collection[str] | None = None,
     split: Split | None = None,
     limit: int | None = None,
     on_error: streams.OnError = "raise",
@@ -125,11 +119,8 @@ def read_reviews(
     """Read reviews in the Goodreads layout, JSON lines, gzipped or not, one after the other.
 
     Args:
-        path: the file, for example what ``fetch("goodreads-spoilers")`` returns.
-        where: keep the records for which it is true.
-        ratings: keep these ratings, 0 (none given) to 5.
-        spoilers: keep reviews with a spoiler (True) or without (False).
-        books: keep the reviews of these book ids.
+        path: the file, such as ``goodreads_reviews_spoiler.json.gz`` of the UCSD Book Graph.
+        where: keep the records for which it is true, such as those with a spoiler.
         split: keep the books of one split; see `split_of`.
         limit: stop after so many kept records.
         on_error: "raise" at the first bad line, or "skip" bad lines and count them. Gzip data that
@@ -137,98 +128,23 @@ def read_reviews(
         progress: show a bar over the bytes on the disk, on a terminal or in a notebook.
 
     Returns:
-        An iterable of `ReviewRecord`; after an iteration it says what was read, kept and skipped.
+        An iterable of `ReviewRecord`; after an iteration it has the counts of records read, kept
+        and skipped.
 
     Raises:
-        CourseError: the file is missing, a folder, empty or not what its name says; an argument
-            makes no sense; and, while iterating, a line is not a review.
+        CourseError: the file is missing, a folder, empty or not what its name says; there is no
+            such split; and, while iterating, a line is not a review.
     """
-    if limit is not None and limit < 0:
-        raise CourseError(f"The limit is {limit}.", "Pass 0 or more, or None to read all.")
     if split is not None and split not in get_args(Split):
         raise CourseError(
             f"There is no split {split!r}.", f"Pass one of {', '.join(get_args(Split))}."
         )
-    passes = _filter(where, ratings, spoilers, books, split)
+
+    def passes(record: ReviewRecord) -> bool:
+        of_split = split is None or split_of(record.book_id) == split
+        return of_split and (where is None or where(record))
+
     return Reviews(streams.check(path), passes, limit, on_error, progress)
-
-
-def write_reviews(path: str | Path, records: Iterable[ReviewRecord | Mapping[str, Any]]) -> int:
-    """Write reviews in the Goodreads layout, gzipped if the name ends in .gz, whole or not at all.
-
-    The same records give the same bytes, since no time of writing goes into the file.
-
-    Args:
-        records: `ReviewRecord`, or dictionaries in the layout.
-
-    Returns:
-        How many records were written.
-
-    Raises:
-        CourseError: a record is not of the layout, there are none, or the file cannot be written;
-            what was there is unchanged.
-    """
-    path = Path(path)
-    count = 0
-    try:
-        with ExitStack() as stack:
-            out: Any = stack.enter_context(files.replacing(path))
-            if path.suffix == ".gz":
-                packed = gzip.GzipFile("", "wb", compresslevel=6, fileobj=out, mtime=0)
-                out = stack.enter_context(packed)
-            for count, record in enumerate(records, 1):
-                out.write(_line(count, record))
-            if not count:
-                raise CourseError(
-                    f"There are no reviews to write to {path}.",
-                    "Check the filters that they came through.",
-                )
-    except OSError as error:
-        raise files.trouble(error, path, "Give a path in a folder of your own.") from error
-    return count
-
-
-def _line(number: int, record: ReviewRecord | Mapping[str, Any]) -> bytes:
-    """A record's line, checked as the reader will check it."""
-    layout = record.as_dict() if isinstance(record, ReviewRecord) else dict(record)
-    try:
-        checked = msgspec.convert(layout, Layout).record().as_dict()
-        return msgspec.json.encode(checked) + b"\n"
-    except (msgspec.MsgspecError, UnicodeEncodeError) as error:
-        raise CourseError(
-            f"Record {number:,} is not a review: {in_words(error, layout)}.", LAYOUT_IN_WORDS
-        ) from None
-
-
-def _filter(
-    where: Callable[[ReviewRecord], bool] | None,
-    ratings: int | Collection[int] | None,
-    spoilers: bool | None,
-    books: str | Collection[str] | None,
-    split: Split | None,
-) -> Callable[[ReviewRecord], bool] | None:
-    """All filters as one; None if there are none."""
-    tests: list[Callable[[ReviewRecord], bool]] = []
-    if spoilers is not None:
-        tests.append(lambda record: record.has_spoiler == spoilers)
-    if ratings is not None:
-        stars = frozenset([ratings] if isinstance(ratings, int) else ratings)
-        if not stars <= {0, 1, 2, 3, 4, 5}:
-            raise CourseError(
-                f"The ratings {ratings!r} are not all whole numbers from 0 to 5.",
-                "Pass for example ratings={4, 5}; 0 means that none was given.",
-            )
-        tests.append(lambda record: record.rating in stars)
-    if books is not None:
-        wanted = frozenset([books] if isinstance(books, str) else books)
-        tests.append(lambda record: record.book_id in wanted)
-    if split is not None:
-        tests.append(lambda record: split_of(record.book_id) == split)
-    if where is not None:
-        tests.append(where)
-    if len(tests) < 2:
-        return tests[0] if tests else None
-    return lambda record: all(test(record) for test in tests)
 
 
 def _fault(path: Path, number: int, line: bytes, error: Exception) -> tuple[str, str]:
@@ -240,7 +156,7 @@ def _fault(path: Path, number: int, line: bytes, error: Exception) -> tuple[str,
         what = streams.spoiled(wrong, line)
         return f"{where}: {what}.", f"Save the file as UTF-8. {_SKIP}"
     if isinstance(error, msgspec.ValidationError):
-        words = in_words(error, msgspec.json.decode(line))
+        words = in_words(error, lambda: msgspec.json.decode(line))
         return f"{where} is not a review: {words}.", f"{LAYOUT_IN_WORDS} {_SKIP}"
     start = line[:40].decode("utf-8", "replace")
     return f"{where} is not JSON ({error}): it begins with {start!r}.", f"{LAYOUT_IN_WORDS} {_SKIP}"

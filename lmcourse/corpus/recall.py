@@ -1,7 +1,7 @@
-"""The recall task: read some symbols, then name the one that stood a given distance back.
+"""The recall task: read some symbols, then output the one at a given distance back.
 
-It asks what a state of fixed width can hold: every symbol may be asked for, so all of them must go
-through the state (the encoding bottleneck of chapter 02, which attention removes in chapter 08).
+It measures the capacity of a state of fixed width: any symbol may be queried, so all of them must
+pass through the state (the encoding bottleneck of chapter 02; attention removes it in chapter 08).
 After the copying tasks of Hochreiter and Schmidhuber (1997) and Graves et al. (2014).
 """
 
@@ -24,34 +24,27 @@ class RecallTask:
     symbols: int = 8
     length: int = 12
 
-    def __post_init__(self) -> None:
-        if self.symbols < 2 or self.length < 1:
-            raise CourseError(
-                f"A recall task with {self.symbols} symbols and length {self.length} asks nothing.",
-                "Give at least 2 symbols and a length of at least 1.",
-            )
-
     @property
     def vocabulary_size(self) -> int:
         return self.symbols + self.length
 
     @property
     def chance(self) -> float:
-        """The accuracy of a blind guess."""
+        """The accuracy of a random guess."""
         return 1 / self.symbols
 
     def query(self, distance: int) -> int:
-        """The id of the token that asks for the symbol ``distance`` before it."""
+        """Return the id of the query for the symbol ``distance`` before it."""
         return self.symbols + distance - 1
 
     def batch(
         self, size: int, distance: int | None = None, generator: torch.Generator | None = None
     ) -> tuple[Int[Tensor, "batch time"], Int[Tensor, " batch"]]:
-        """Draw sequences of length + 1 tokens, and the symbol that each asks for.
+        """Draw sequences of length + 1 tokens, and the queried symbol of each.
 
         Args:
-            size: how many sequences.
-            distance: how far back all of them ask, 1 … length; None: drawn for each.
+            size: the number of sequences.
+            distance: of all queries, 1 … length; None: drawn for each sequence.
         """
         if size < 1 or (distance is not None and not 1 <= distance <= self.length):
             raise CourseError(

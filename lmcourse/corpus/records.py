@@ -1,6 +1,7 @@
-"""One review, and the layout in which it stands on a line of a file."""
+"""One review, and its layout on a line of a file."""
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
@@ -75,16 +76,24 @@ class Layout(msgspec.Struct, gc=False):
         )
 
 
-def in_words(error: Exception, value: Any) -> str:
-    """msgspec's message with the place as one writes it in Python, and the value that stands there.
+def in_words(error: Exception, read: Callable[[], Any]) -> str:
+    """Return msgspec's message with the path in Python's notation, and the value there.
 
     "Expected `int` <= 5 - at `$.rating`" becomes "rating is 9, expected `int` <= 5".
+
+    Args:
+        read: returns the record that the error is about.
     """
-    message, _, place = str(error).partition(" - at `$")
+    message, _, path = str(error).partition(" - at `$")
     message = message[:1].lower() + message[1:]
-    place = place.strip(".`")
-    if not place:
+    path = path.strip(".`")
+    if not path:
         return message
-    for step in re.findall(r"\w+", place):
-        value = value[int(step) if step.isdigit() else step]
-    return f"{place} is {str(value)[:60]!r}, {message}"
+    try:
+        value = read()
+        for step in re.findall(r"\w+", path):
+            value = value[int(step) if step.isdigit() else step]
+        return f"{path} is {str(value)[:60]!r}, {message}"
+    except (msgspec.MsgspecError, RecursionError, LookupError, ValueError):
+        # What follows the value is no JSON, a repeated key hides it, or its digits are too many.
+        return f"{path}: {message}"

@@ -15,7 +15,7 @@ OnError = Literal["raise", "skip"]
 GZIP = b"\x1f\x8b"  # how every gzip file begins
 CHUNK = 1 << 18  # bytes read at a time
 LONGEST = 1 << 26  # bytes of a line: what has none of that length is no file of lines
-_REASONS = 5  # faults that are told in words; the others are only counted
+_REASONS = 5  # faults that are described; the others are only counted
 
 FETCH_AGAIN = "Download the file again: it is damaged, or its download was cut short."
 
@@ -29,7 +29,7 @@ class Faults:
 
     Attributes:
         skipped: how many faults there were.
-        reasons: the first few of them in words, each with its place.
+        reasons: descriptions of the first few, each with its location.
     """
 
     def __init__(self, on_error: OnError) -> None:
@@ -53,11 +53,7 @@ class Faults:
 
 
 def check(path: str | Path) -> Path:
-    """The path of a file that is there, can be opened, is not empty and is what its name says.
-
-    Raises:
-        CourseError: it is not.
-    """
+    """The path of a file that is there, can be opened, is not empty and is what its name says."""
     path = Path(path)
     start = beginning(path)
     if not start:
@@ -71,11 +67,7 @@ def check(path: str | Path) -> Path:
 
 
 def beginning(path: Path) -> bytes:
-    """The first bytes of a file, as they lie on the disk.
-
-    Raises:
-        CourseError: there is no such file, or it cannot be opened.
-    """
+    """The first bytes of a file, as they lie on the disk."""
     try:
         with path.open("rb") as file:
             return file.read(64)
@@ -104,17 +96,13 @@ def chunks(path: Path, progress: bool = False) -> Iterator[bytes]:
 
     Args:
         progress: show a bar over the bytes on the disk, where somebody can see it.
-
-    Raises:
-        CourseError: it cannot be read.
-        Damaged: its gzip data are cut short or wrong; all that is good came before.
     """
     packed = beginning(path).startswith(GZIP)
     try:
         total = path.stat().st_size
         with path.open("rb") as raw, bar(path.name, total, progress) as show:
             source = gzip.GzipFile(fileobj=raw) if packed else raw
-            # read1, since read would lose the good bytes before the place where a file is cut.
+            # read1, since read would lose the good bytes before the end of a truncated file.
             while chunk := source.read1(CHUNK):
                 yield chunk
                 show(raw.tell())
@@ -134,9 +122,6 @@ def lines(source: Iterable[bytes], path: Path) -> Iterator[bytes]:
     Args:
         source: what `chunks` gives.
         path: how to call the file in an error.
-
-    Raises:
-        CourseError: a line is so long that this is no file of lines.
     """
     pending = b""
     count = 0

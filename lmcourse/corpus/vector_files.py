@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 
 from lmcourse.corpus import streams
 from lmcourse.corpus.vector_formats import (
-    NUMBER,
     OTHER_FORMAT,
     Format,
+    is_number,
     recognize,
     trailing_numbers,
 )
@@ -26,7 +26,6 @@ _LONGEST_WORD = 4096  # bytes: what has no space for so long is no word
 _DENSEST = 1040  # gzip packs no more bytes than this into one
 
 _SKIP = 'pass on_error="skip" to leave such entries out and count them.'
-_NOT_FINITE = (b"nan", b"inf", b"infinity")  # how programs write what is no number
 
 _parse = msgspec.json.Decoder(list[float]).decode
 
@@ -92,7 +91,7 @@ class VectorFile:
                 if len(head) >= _HEAD:
                     break
         except streams.Damaged as damage:
-            # What came so far is read; the damage is met again behind it.
+            # What came so far is read; the damage is met again after it.
             if not head:
                 raise CourseError(
                     f"{self.path} is damaged: {damage}.", streams.FETCH_AGAIN
@@ -139,7 +138,7 @@ class VectorFile:
 
     @property
     def _enough(self) -> bool:
-        """Whether all that was asked for was read."""
+        """Whether all requested words were read."""
         if self.wanted is not None and len(self.rows.ids) == len(self.wanted):
             return True
         return self.limit is not None and self.entry >= self.limit
@@ -151,7 +150,9 @@ class VectorFile:
             next(lines)
         # A word may have spaces; its first part is enough to pass over most lines unread.
         firsts = self.wanted and {
-            word.split(" ")[0].encode(self.encoding, "replace") for word in self.wanted
+            first
+            for word in self.wanted
+            for first in word.encode(self.encoding, "replace").split(None, 1)[:1]
         }
         for number, line in lines:
             line = line.rstrip(b" \r\t")
@@ -163,19 +164,19 @@ class VectorFile:
                 self._lies(f"line {number:,} goes on")
                 return
             self.entry += 1
-            word, _, rest = line.partition(b" ")
-            if firsts is not None and word not in firsts:
+            if firsts is not None and line.split(None, 1)[0] not in firsts:
                 continue
+            word, _, rest = line.partition(b" ")
             try:
                 # msgspec reads a list of numbers four times as fast as float() or numpy do.
                 numbers = _parse(b"[" + rest.replace(b" ", b",") + b"]")
             except msgspec.MsgspecError:
                 numbers = []
-            if len(numbers) != width:
+            if len(numbers) != width or b"\t" in word:
                 try:
                     word, numbers = _row(line, width)
                 except ValueError as error:
-                    remedy = f"Separate {width} numbers by single spaces, or {_SKIP}"
+                    remedy = f"Separate {width} numbers by spaces or tabs, or {_SKIP}"
                     self.faults.add(f"{self._at(number)} is no word vector: {error}.", remedy)
                     continue
             self._add(number, word, numbers)
@@ -205,7 +206,7 @@ class VectorFile:
             start = space + 1 + size
             self._add(self.entry, word, numbers)
         if self.entry == count and (data[start:] + next(source, b"")).strip():
-            self._lies("the file goes on behind them")
+            self._lies("the file continues after them")
 
     def _at(self, number: int) -> str:
         kind = "Word" if self.layout.format == "word2vec-binary" else "Line"
@@ -261,20 +262,12 @@ def _raising(error: Exception) -> Iterator[bytes]:
 
 
 def _row(line: bytes, width: int) -> tuple[bytes, list[float]]:
-    """A line's word, which may have spaces, and its numbers.
-
-    Raises:
-        ValueError: the line has more or fewer numbers, or something that is none.
-    """
-    fields = line.split(b" ")
-    word, *numbers = line.rsplit(b" ", width)
-    if len(numbers) < width:
-        raise ValueError(f"it has {len(fields) - 1} numbers where {width} are expected")
-    before, _, last = word.rpartition(b" ")
-    if before and NUMBER.fullmatch(last):
-        found = trailing_numbers(fields)
+    """A line's word, which may have spaces, and its numbers, after one or more spaces or tabs."""
+    word, *numbers = line.strip().rsplit(None, width)
+    found = max(len(numbers), trailing_numbers(line.split()))
+    if found != width:
         raise ValueError(f"it has {found} numbers where {width} are expected")
     for number in numbers:
-        if not NUMBER.fullmatch(number) and number.lower().strip(b"+-") not in _NOT_FINITE:
+        if not is_number(number):
             raise ValueError(f"{number.decode('utf-8', 'replace')[:40]!r} is not a number")
     return word, [float(number) for number in numbers]

@@ -1,7 +1,7 @@
-"""The formats of word vectors, and how they are told apart.
+"""The formats of word vectors, and how they are distinguished.
 
 - ``word2vec``: a line with the number of words and the width; then a line for each word: the word
-  and its numbers, separated by spaces.
+  and its numbers, separated by spaces or tabs.
 - ``word2vec-binary``: the same first line; then, for each word, the word, a space, its numbers as
   little-endian float32, and sometimes a line end.
 - ``glove``: as ``word2vec``, without the first line. Words may contain spaces.
@@ -18,6 +18,8 @@ Format = Literal["word2vec", "word2vec-binary", "glove"]
 FORMATS = get_args(Format)
 
 NUMBER = re.compile(rb"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?")
+_NOT_FINITE = (b"nan", b"inf", b"infinity")  # as programs write it
+_SEPARATOR = re.compile(rb"[ \t]+")
 _CONTROL = re.compile(rb"[\x00-\x08\x0b\x0c\x0e-\x1f]")
 
 OTHER_FORMAT = (
@@ -34,11 +36,19 @@ class Layout(NamedTuple):
     width: int
 
 
+def is_number(field: bytes) -> bool:
+    """Whether a field is a number, finite or not."""
+    return bool(NUMBER.fullmatch(field)) or field.lower().strip(b"+-") in _NOT_FINITE
+
+
 def trailing_numbers(fields: list[bytes]) -> int:
-    """How many fields at the end of a line are numbers; the first one is always the word."""
+    """How many fields at the end of a line are numbers, NaN and infinity among them.
+
+    The first field is always the word.
+    """
     count = 0
     for field in reversed(fields[1:]):
-        if not NUMBER.fullmatch(field):
+        if not is_number(field):
             break
         count += 1
     return count
@@ -57,8 +67,9 @@ def recognize(path: Path, head: bytes, format: Format | None) -> Layout:
         if format is None:
             format = "word2vec" if _is_text(after, width) else "word2vec-binary"
         return Layout(format, count, width)
-    rows = [line.rstrip(b" \r\t").split(b" ") for line in head.split(b"\n")[:100]]
-    widths = Counter(trailing_numbers(row) for row in (rows[:-1] or rows))
+    lines = head.split(b"\n")
+    rows = [_SEPARATOR.split(line.rstrip()) for line in (lines[:-1] or lines)[:100] if line.strip()]
+    widths = Counter(map(trailing_numbers, rows)) or Counter([0])
     width = max(widths, key=lambda each: (widths[each], -each))
     if format not in (None, "glove") or not width:
         start = head[:24]
@@ -69,7 +80,7 @@ def recognize(path: Path, head: bytes, format: Format | None) -> Layout:
 def _is_text(after: bytes, width: int) -> bool:
     """Whether what follows the first line is lines of numbers."""
     for line in after.split(b"\n")[:3]:
-        fields = line.rstrip(b" \r\t").rsplit(b" ", width)
+        fields = line.rsplit(None, width)
         if len(fields) > width and all(NUMBER.fullmatch(field) for field in fields[1:]):
             return True
     if _CONTROL.search(after[:4096]):

@@ -2,20 +2,16 @@
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
-from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import cached_property
-from gzip import GzipFile
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from lmcourse import files
 from lmcourse.corpus import streams
 from lmcourse.corpus.vector_files import VectorFile
-from lmcourse.corpus.vector_formats import FORMATS, NUMBER, Format
+from lmcourse.corpus.vector_formats import Format
 from lmcourse.errors import CourseError
 
 
@@ -43,7 +39,7 @@ class WordVectors:
             )
         if len(self.ids) < len(self.words):
             word = Counter(self.words).most_common(1)[0][0]
-            raise CourseError(f"The word {word!r} stands there twice.", "Give each word once.")
+            raise CourseError(f"The word {word!r} occurs twice.", "Give each word once.")
 
     def __len__(self) -> int:
         return len(self.words)
@@ -99,11 +95,6 @@ class WordVectors:
         """
         left_out = {*without, target} if isinstance(target, str) else set(without)
         query = self.vector(target) if isinstance(target, str) else np.asarray(target, np.float32)
-        if query.shape != self.vectors.shape[1:]:
-            raise CourseError(
-                f"The target has the shape {query.shape}.",
-                f"Give one vector of width {self.vectors.shape[1]}, or a word.",
-            )
         length = float(np.linalg.norm(query)) or 1.0
         cosines = self.vectors @ (query / np.float32(length)) / self._lengths
         n = max(0, n)
@@ -132,13 +123,8 @@ class WordVectors:
             n: how many.
             with_queries: whether these words themselves may be answers. They are left out as a
                 rule; the nearest of all is often one of them.
-
-        Raises:
-            CourseError: a word is not there, or no word is given.
         """
         signs = [(word, 1) for word in positive] + [(word, -1) for word in negative]
-        if not signs:
-            raise CourseError("No word is given.", 'Give some: analogy(["king", "woman"], ["man"])')
         parts = [s * self.vector(word) / self._lengths[self.ids[word]] for word, s in signs]
         target = np.asarray(np.sum(parts, axis=0), np.float32)
         return self.nearest(target, n, without=() if with_queries else (*positive, *negative))
@@ -174,67 +160,8 @@ def read_vectors(
             entry is ragged, not a number, not finite, a word's second one or not of the
             encoding; the file is cut short.
     """
-    if limit is not None and limit < 1:
-        raise CourseError(f"The limit is {limit}.", "Pass 1 or more, or None to read all.")
-    if format is not None and format not in FORMATS:
-        raise CourseError(f"There is no format {format!r}.", f"Pass one of {', '.join(FORMATS)}.")
     faults = streams.Faults(on_error)
     wanted = None if words is None else frozenset([words] if isinstance(words, str) else words)
     file = VectorFile(streams.check(path), faults, limit, wanted, encoding, errors)
     found, vectors = file.read(format, progress)
     return WordVectors(found, vectors, faults.skipped, tuple(faults.reasons))
-
-
-def write_vectors(path: str | Path, vectors: WordVectors, format: Format = "word2vec") -> None:
-    """Write word vectors, gzipped if the name ends in .gz, whole or not at all.
-
-    Text formats keep nine digits, which is all that a float32 has: they read back equal.
-
-    Raises:
-        CourseError: a word cannot be written in this format, a number is not finite, or the file
-            cannot be written; what was there is unchanged.
-    """
-    path = Path(path)
-    if format not in FORMATS:
-        raise CourseError(f"There is no format {format!r}.", f"Pass one of {', '.join(FORMATS)}.")
-    try:
-        with ExitStack() as stack:
-            out: Any = stack.enter_context(files.replacing(path))
-            if path.suffix == ".gz":
-                out = stack.enter_context(GzipFile("", "wb", compresslevel=6, fileobj=out, mtime=0))
-            if format != "glove":
-                out.write(b"%d %d\n" % vectors.vectors.shape)
-            for word, row in zip(vectors.words, vectors.vectors, strict=True):
-                out.write(_entry(word, row, format))
-    except OSError as error:
-        raise files.trouble(error, path, "Give a path in a folder of your own.") from error
-
-
-def _entry(word: str, row: NDArray[np.float32], format: Format) -> bytes:
-    """A word and its vector as bytes, which read back equal."""
-    if not np.isfinite(row).all():
-        raise CourseError(
-            f"The vector of {word!r} has a number that is not finite.",
-            "Look for the step of the training that overflowed.",
-        )
-    if not _writable(word, format):
-        raise CourseError(
-            f"The word {word!r} cannot be written in the format {format!r}: it would not read "
-            "back.",
-            "Replace its spaces and line ends, for example by underscores.",
-        )
-    if format == "word2vec-binary":
-        return word.encode() + b" " + row.astype("<f4").tobytes() + b"\n"
-    return f"{word} {' '.join([f'{number:.9g}' for number in row.tolist()])}\n".encode()
-
-
-def _writable(word: str, format: Format) -> bool:
-    """Whether a word can be told from what stands around it in a file."""
-    try:
-        word.encode()
-    except UnicodeEncodeError:
-        return False
-    if not word or word != word.strip(" \r\n\t\ufeff") or "\n" in word:
-        return False
-    *_, last = word.split(" ")
-    return last == word or not (format == "word2vec-binary" or NUMBER.fullmatch(last.encode()))

@@ -14,8 +14,8 @@ def windows(
 ) -> Iterator[tuple[Int[Tensor, "batch time"], Int[Tensor, "batch time"]]]:
     """Cut a text into ``batch`` streams and read all of them ``time`` tokens at a time.
 
-    Row k of one window goes on in row k of the next, so that a recurrent state can be carried over.
-    The labels are the inputs moved on by one token; every token but the first of a stream is
+    Row k of a window continues in row k of the next, so that a recurrent state can be carried over.
+    The labels are the inputs shifted by one token; every token but the first of a stream is
     predicted once. The last, shorter window is left out.
 
     Yields:

@@ -1,4 +1,4 @@
-"""One model's attention with everything that it is computed from (chapters 09 to 18)."""
+"""A model's attention weights with the queries, keys and masks that they are computed from."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -7,11 +7,10 @@ import torch
 from torch import Tensor, nn
 
 from lmcourse.errors import CourseError
+from lmcourse.evaluation.logits import check_module
 from lmcourse.models.attention import MultiHeadAttention, causal_mask, masked_softmax
-from lmcourse.models.disentangled_attention import DisentangledAttention, at_distances
+from lmcourse.models.disentangled_attention import DisentangledAttention, relative_scores
 from lmcourse.models.sampling import evaluating
-
-PARTS = ("encoder", "decoder", "cross")
 
 
 @torch.no_grad()
@@ -23,35 +22,32 @@ def attention_arrays(
     part: str | None = None,
     **inputs: Any,
 ) -> dict[str, Any]:
-    """Run a model on one sequence, without dropout, and keep what its attentions are made of.
+    """Run a model on one sequence, without dropout, and record its attentions.
 
         AttentionHeads(**attention_arrays(model, tokens, input_ids=ids))
 
     Args:
         model: one of the course's with `MultiHeadAttention` or `DisentangledAttention`.
-        tokens: one string a query.
-        key_tokens: one a key, where these are other tokens (``part="cross"``).
-        part: ``"encoder"``, ``"decoder"`` or ``"cross"``, of an encoder-decoder; others have one.
-        inputs: what the model is called with, a batch of 1.
+        tokens: one string per query.
+        key_tokens: one per key, if these are other tokens (``part="cross"``).
+        part: ``"encoder"``, ``"decoder"`` or ``"cross"``, for an encoder-decoder.
+        inputs: the model's inputs, a batch of 1.
 
     Returns:
         The arguments of `lmcourse.widgets.AttentionHeads`: attentions (layer, head, query, key),
-        tokens, queries (layer, head, query, width), keys (layer, head, key, width), scale, a mask
-        of booleans where there is one, segments where ``token_type_ids`` tell two. Of DeBERTa also
-        the relative terms as bias, and as attentions a mapping: the softmax of all terms, and that
-        of each term alone.
+        tokens, queries (layer, head, query, width), keys (layer, head, key, width), scale, a
+        boolean mask if there is one, segments if ``token_type_ids`` has two. For DeBERTa also the
+        relative terms as bias, and as attentions a mapping: the softmax of all terms, and that of
+        each term alone.
 
     Raises:
         CourseError: the model has no such attention, or is a pair of models; there is more than
             one sequence; or ``part`` is needed or unknown.
     """
-    if part is not None and part not in list(PARTS):
-        raise CourseError(f"The part {part!r} is not known.", f"Choose one of {', '.join(PARTS)}.")
-    names = {"tokens": _strings("tokens", tokens)}
-    if key_tokens is not None:
-        names["key_tokens"] = _strings("key_tokens", key_tokens)
     calls = _of_part(model, _recorded(model, inputs), part)
-    out: dict[str, Any] = dict(names)
+    out: dict[str, Any] = {"tokens": list(tokens)}
+    if key_tokens is not None:
+        out["key_tokens"] = list(key_tokens)
     for name in ("queries", "keys", "bias"):
         if calls[0].get(name) is not None:
             out[name] = torch.cat([call[name] for call in calls]).float().cpu()
@@ -66,21 +62,9 @@ def attention_arrays(
     return out
 
 
-def _strings(name: str, tokens: Any) -> list[str]:
-    if not isinstance(tokens, list | tuple) or not all(isinstance(it, str) for it in tokens):
-        raise CourseError(
-            f"{name} is no list of strings.",
-            "Pass one string a token, such as tokenizer.convert_ids_to_tokens(ids).",
-        )
-    return list(tokens)
-
-
 def _recorded(model: nn.Module, inputs: dict[str, Any]) -> list["_Call"]:
-    """What every attention of the model did in one call, in order."""
-    if not isinstance(model, nn.Module):
-        raise CourseError(
-            f"model is of type {type(model).__name__}.", "Pass the model itself, not its name."
-        )
+    """What every attention of the model computed in one call, in order."""
+    check_module(model)
     found: list[_Call] = []
     hooks = []
     for name, module in model.named_modules():
@@ -108,30 +92,25 @@ def _part_of(name: str) -> str:
 def _of_part(model: nn.Module, found: list[_Call], part: str | None) -> list[dict[str, Any]]:
     """The calls of one part, in order."""
     own = type(model).__name__
-    there = list(dict.fromkeys(_part_of(it) for it, _ in found))
-    if not there:
+    parts = list(dict.fromkeys(_part_of(it) for it, _ in found))
+    if not parts:
         raise CourseError(
             f"{own} has no multi-head attention.",
-            "Pass a model of chapters 09 to 18, or hand attentions to AttentionHeads yourself.",
+            "Pass a Transformer of lmcourse.models, or attentions to AttentionHeads directly.",
         )
-    if part is None and len(there) > 1:
+    if part not in parts and (part is not None or len(parts) > 1):
         raise CourseError(
-            f"{own} has several attentions.",
-            f"Say which: {' or '.join(f'part={it!r}' for it in there)}.",
+            f"{own} has the attentions {', '.join(parts)}.",
+            f"Pass one: {' or '.join(f'part={it!r}' for it in parts)}."
+            if len(parts) > 1
+            else "Leave out part.",
         )
-    if part not in (None, *there):
-        if len(there) == 1:
-            raise CourseError(
-                f"{own} has no {part} attention, but that of one stack of layers.",
-                "Leave out part.",
-            )
-        raise CourseError(f"{own} has no {part} attention.", f"It has {', '.join(there)}.")
-    calls = [(name, call) for name, call in found if _part_of(name) == (part or there[0])]
+    calls = [(name, call) for name, call in found if _part_of(name) == (part or parts[0])]
     stacks = dict.fromkeys(name.partition(".layers.")[0] for name, _ in calls)
     if len(stacks) > 1:
         models = list(dict.fromkeys(it.split(".")[0] for it in stacks))
         raise CourseError(
-            f"{own} holds several models: {', '.join(models)}.",
+            f"{own} contains several models: {', '.join(models)}.",
             f"Pass one of them, such as model.{models[0]}, with its inputs.",
         )
     return [call for _, call in calls]
@@ -142,14 +121,14 @@ def _stacked(calls: list[dict[str, Any]], name: str) -> Tensor:
 
 
 def _recorder(name: str, found: list[_Call]) -> Any:
-    """A hook before an attention's call, which computes it on the side."""
+    """A forward pre-hook that computes and records an attention's weights."""
 
     def record(module: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
         hidden = args[0] if args else kwargs["hidden"]
         if len(hidden) != 1:
             raise CourseError(
                 f"The model was called with {len(hidden)} sequences.",
-                "Pass one: input_ids[:1], and the same of the other inputs.",
+                "Pass one: input_ids[:1], and so on.",
             )
         disentangled = isinstance(module, DisentangledAttention)
         call = (_disentangled if disentangled else _multi_head)(module, hidden, args[1:], kwargs)
@@ -158,8 +137,8 @@ def _recorder(name: str, found: list[_Call]) -> Any:
     return record
 
 
-def _argument(place: int, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    return args[place] if len(args) > place else kwargs.get(name)
+def _argument(index: int, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    return args[index] if len(args) > index else kwargs.get(name)
 
 
 def _multi_head(
@@ -180,8 +159,8 @@ def _multi_head(
 def _disentangled(
     module: DisentangledAttention, hidden: Tensor, args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> dict[str, Any]:
-    asking = kwargs.get("query")
-    queries = module.split(module.query(hidden if asking is None else asking))
+    query = kwargs.get("query")
+    queries = module.split(module.query(hidden if query is None else query))
     keys = module.split(module.key(hidden))
     visible = _argument(1, "visible", args, kwargs)
     positions = _argument(0, "positions", args, kwargs)
@@ -192,16 +171,16 @@ def _disentangled(
     if len(terms) == 1:
         only = {"attention": masked_softmax(content, visible)}
         return _call(queries, keys, module.scale, visible, only)
-    whole = torch.stack(list(terms.values())).sum(0)
-    attentions = {"all terms": masked_softmax(whole, visible)}
+    scores = torch.stack(list(terms.values())).sum(0)
+    attentions = {"all terms": masked_softmax(scores, visible)}
     attentions |= {name: masked_softmax(it, visible) for name, it in terms.items()}
-    return _call(queries, keys, module.scale, visible, attentions) | {"bias": whole - content}
+    return _call(queries, keys, module.scale, visible, attentions) | {"bias": scores - content}
 
 
 def _terms(
     module: DisentangledAttention, q: Tensor, k: Tensor, positions: Tensor | None
 ) -> dict[str, Tensor]:
-    """The relative terms of the scores (eq. 4), each for itself; ``q`` is scaled already."""
+    """The relative terms of the scores (eq. 4); ``q`` is already scaled."""
     out: dict[str, Tensor] = {}
     if positions is None:
         return out
@@ -210,11 +189,11 @@ def _terms(
     table = positions[span - used : span + used][None]
     if module.position_key is not None:
         distances = module.split(module.position_key(table))[0]
-        out["content to position"] = at_distances(q, distances, gather=True)
+        out["content to position"] = relative_scores(q, distances, gather=True)
     if module.position_query is not None:
         distances = module.split(module.position_query(table))[0] * module.scale
         mirrored = not module.as_in_paper
-        p2c = at_distances(k, distances, mirrored=mirrored, gather=True).mT
+        p2c = relative_scores(k, distances, mirrored=mirrored, gather=True).mT
         out["position to content"] = p2c
     return out
 

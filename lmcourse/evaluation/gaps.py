@@ -1,23 +1,22 @@
-"""The gap table: how far a model is above BookWorld's floor, phenomenon by phenomenon.
+"""The gap table: by how much a model's loss exceeds BookWorld's floor, phenomenon by phenomenon.
 
-With p the exact distribution of a token given what the model is given, and q the model's,
+With p the exact distribution of a token given the model's context, and q the model's,
 
     E[−log q(token)] = H(p) + KL(p ‖ q)        loss = floor + gap,
 
-at every place where a token is predicted. So the mean of loss − floor over tokens *estimates* the
-gap. The gap itself is a sum over all words that may stand there, whichever of them does:
+at every predicted position. So the mean of loss − floor over tokens *estimates* the gap. The gap
+itself is a sum over all possible words at the position, not only the one in the text:
 
     KL(p ‖ q) = Σ_w p(w) · (log p(w) − log q(w)) ≥ 0,        0 only where q = p.
 
-It is what tables and figures show. Chance is left in it only through the reviews that were drawn,
-and in what p and q are about.
+Tables and figures show the gap. It varies only with the sample of reviews.
 
-Over the tokens of *one phenomenon* the two are different things. That a name stands here, and not a
-verb, is part of what is predicted. A model that expects names too readily has a small loss − floor
-over names alone, even below zero, and pays for it at other tokens. The gap is read so: how far is
-the model's answer from the exact one at the places where a name stands. The rows of agreement are
-an exception: they are of the verb's number alone, given that a verb that agrees stands there
-(`lmcourse.evaluation.agreement`), and loss − floor estimates their gap.
+Over the tokens of *one phenomenon* the two differ. That a token is a name, and not a verb, is part
+of the prediction. A model that expects names too often has a small loss − floor over names alone,
+even below zero, and a larger one at other tokens. The gap measures how far the model's distribution
+is from the exact one at the positions of names. The rows of agreement are an exception: they are of
+the verb's number alone, given an agreeing verb (`lmcourse.evaluation.agreement`), and loss − floor
+estimates their gap.
 """
 
 import inspect
@@ -32,7 +31,7 @@ from lmcourse.corpus.bookworld import END, SPLITS, BookWorld, Review
 from lmcourse.errors import CourseError
 from lmcourse.evaluation import agreement
 from lmcourse.evaluation.agreement import VerbNumber
-from lmcourse.evaluation.exact import Exact, Kind, answers_key, check_world, exact_answers
+from lmcourse.evaluation.exact import Exact, Kind, answers_key, exact_answers
 from lmcourse.evaluation.gap_tables import GapTable, Sums
 from lmcourse.evaluation.phenomena import AGREEMENT, NAMES, Phenomena
 from lmcourse.evaluation.predictors import Continue, Predict, checked, of_causal, of_masked
@@ -56,44 +55,42 @@ def gap_table(
     reviews: int | Sequence[Review] | None = None,
     seed: int = SPLITS["test"][1],
 ) -> GapTable:
-    """How far models are above the floor, by phenomenon.
+    """Measure by how much models exceed the floor, by phenomenon.
 
         gap_table({"bigram": NGramModel(ids, 1, len(world.vocabulary)), "LSTM": model}, world)
 
-    The exact answers take 15 to 40 ms a review, once: they are kept in the user's cache.
+    The exact answers take 15 to 40 ms per review, once: they are stored in the user's cache.
 
     Args:
-        models: one model, or several by name. A model is what answers: `world.next_tokens` or
-            `world.masked_posterior` themselves, `of_causal` or `of_masked` of a model, or any
-            function of the same kind. An n-gram model or a module is passed to these two first;
-            so is what `lmcourse.hub.load` gives, with its tokenizer's ids.
-        world: what the reviews are from.
+        models: one model, or several by name. Each is an n-gram model, a module, a model that
+            `lmcourse.hub.load` returns, or a predictor: the result of `of_causal` or `of_masked`,
+            or any function like `world.next_tokens` or `world.masked_posterior`.
+        world: the world of the reviews.
         kind: ``"causal"`` or ``"masked"``.
-        reviews: how many are drawn, or reviews of this world; None: 300, or 600 of ``"masked"``,
+        reviews: how many are sampled, or reviews of this world; None: 300, or 600 for ``"masked"``,
             which predicts one token in seven. Rare phenomena may need more.
-        seed: what they are drawn from; by default they are the first of the test split.
+        seed: of the sample; by default the reviews are the first of the test split.
 
     Raises:
-        CourseError: there is no review, or one is no review of the world's; a model is of another
-            kind or another vocabulary, or what it returns are no distributions.
+        CourseError: there is no review, or one is not from this world; a model is of another kind
+            or has another vocabulary, or does not return distributions.
     """
-    check_world(world)
     if kind not in ("causal", "masked"):
         raise CourseError(f"The kind {kind!r} is not known.", 'Choose "causal" or "masked".')
-    asked = {name: _asked(model, world, kind) for name, model in _named(models).items()}
+    predictors = {name: _predictor(it, world, kind) for name, it in _named(models).items()}
     chosen = _reviews(world, REVIEWS[kind] if reviews is None else reviews, seed)
     phenomena, number = Phenomena(world), VerbNumber(world)
     shown = [phenomena.of(review) for review in chosen]
     answers = exact_answers(world, chosen, kind)
-    rows = [it[:, answer.places] for it, answer in zip(shown, answers, strict=True)]
+    rows = [it[:, answer.positions] for it, answer in zip(shown, answers, strict=True)]
     tokens = np.stack([it.sum(1) for it in rows], 1)
-    floors, sums = [], {name: Sums(*np.zeros((2, *tokens.shape))) for name in asked}
+    floors, sums = [], {name: Sums(*np.zeros((2, *tokens.shape))) for name in predictors}
     for at, (review, answer, row) in enumerate(zip(chosen, answers, rows, strict=True)):
-        targets = np.array(world.encode([*review.tokens, END]))[answer.places]
+        targets = np.array(world.encode([*review.tokens, END]))[answer.positions]
         right, plural = number.exact(answer), number.plural(targets)
         floors.append(_over(row, _floor(answer, targets), agreement.surprise(right, plural)))
-        for name, ask in asked.items():
-            q = _answered(ask, review, answer, kind, len(world.vocabulary), name)
+        for name, predict in predictors.items():
+            q = _predicted(predict, review, answer, kind, len(world.vocabulary), name)
             with np.errstate(divide="ignore"):
                 loss = -np.log(q[np.arange(len(targets)), targets])
             found = number.model(q)
@@ -114,52 +111,45 @@ def gap_table(
 def divergence(
     exact: Exact, q: Float[np.ndarray, "predicted vocab"]
 ) -> Float[np.ndarray, " predicted"]:
-    """KL(p ‖ q) at each predicted place, in nats; inf where q gives a possible word nothing."""
+    """Return KL(p ‖ q) at each predicted position, in nats; inf where q of a possible word is 0."""
     p = exact.probability
     with np.errstate(divide="ignore"):
         terms = p * (np.log(p) - np.log(q[exact.row, exact.word]))
-    found: np.ndarray = np.bincount(exact.row, terms, len(exact.places))
-    return np.maximum(found, 0.0)  # rounding takes it no lower
+    found: np.ndarray = np.bincount(exact.row, terms, len(exact.positions))
+    return np.maximum(found, 0.0)  # below zero by rounding
 
 
 def _floor(exact: Exact, targets: np.ndarray) -> Float[np.ndarray, " predicted"]:
-    stands = exact.word == targets[exact.row]
-    return -np.log(np.bincount(exact.row[stands], exact.probability[stands], len(targets)))
+    right = exact.word == targets[exact.row]
+    return -np.log(np.bincount(exact.row[right], exact.probability[right], len(targets)))
 
 
 def _over(
     rows: np.ndarray, nats: np.ndarray, of_number: np.ndarray
 ) -> Float[np.ndarray, " phenomenon"]:
-    """Sums over the tokens of each phenomenon: of what is said there, or of the verb's number.
+    """Sums over the tokens of each phenomenon, of the full distribution or of the verb's number.
 
-    (A product in place of ``where`` would make ∞ · 0 of it.)
+    (A product instead of ``where`` would give ∞ · 0.)
     """
     return np.where(rows, np.where(_AGREES, of_number, nats), 0.0).sum(1)
 
 
 def _named(models: Any) -> dict[str, Any]:
     """The models by name."""
-    if isinstance(models, list | tuple):
+    if isinstance(models, list | tuple) or models == {}:
         raise CourseError(
-            f"A {type(models).__name__} of {len(models)} models has no names for them.",
-            'Pass them by name: {"bigram": …, "LSTM": …}.',
+            f"There are {len(models)} models without names.",
+            'Pass one or more by name: {"bigram": …, "LSTM": …}.',
         )
     if not isinstance(models, Mapping):
         return {"model": models}
-    if not models:
-        raise CourseError("There is no model.", "Pass one, or a dictionary of models by name.")
-    found: dict[str, Any] = {}
-    for name, model in models.items():
-        if str(name) in found:
-            raise CourseError(f"Two models are named {str(name)!r}.", "Give each its own name.")
-        found[str(name)] = model
-    return found
+    return {str(name): model for name, model in models.items()}
 
 
-def _asked(model: Any, world: BookWorld, kind: Kind) -> Any:
-    """A model as a function of tokens, or of tokens and hidden places."""
+def _predictor(model: Any, world: BookWorld, kind: Kind) -> Any:
+    """A model as a function of tokens, or of tokens and masked positions."""
     ids, inside = None, getattr(model, "model", None)
-    if not isinstance(model, nn.Module) and isinstance(inside, nn.Module):  # what the hub loads
+    if not isinstance(model, nn.Module) and isinstance(inside, nn.Module):  # a loaded model
         tokenizer = getattr(model, "tokenizer", None)
         model, ids = inside, None if tokenizer is None else tokenizer.get_vocab()
     if isinstance(model, nn.Module | NGramModel):
@@ -169,7 +159,7 @@ def _asked(model: Any, world: BookWorld, kind: Kind) -> Any:
     except (TypeError, ValueError):
         wanted = "(tokens)" if kind == "causal" else "(tokens, hidden)"
         raise CourseError(
-            f"{model!r:.80} is not what answers {wanted}, as the kind {kind!r} needs.",
+            f"{model!r:.80} is not a function of {wanted}, which the kind {kind!r} needs.",
             f"Pass of_{kind}(model, world), or kind="
             f"{'masked' if kind == 'causal' else 'causal'!r} if it is of the other kind.",
         ) from None
@@ -177,33 +167,25 @@ def _asked(model: Any, world: BookWorld, kind: Kind) -> Any:
 
 
 def _reviews(world: BookWorld, reviews: int | Sequence[Review], seed: int) -> list[Review]:
-    if isinstance(reviews, int | np.integer) and not isinstance(reviews, bool):
-        chosen = world.sample(int(reviews), seed)
-    elif isinstance(reviews, Sequence) and all(isinstance(it, Review) for it in reviews):
-        chosen = list(reviews)
-    else:
-        raise CourseError(
-            "reviews is neither a number nor a list of reviews.",
-            "Pass such as 300, or world.split('validation', 300).",
-        )
+    chosen = list(reviews) if isinstance(reviews, Sequence) else world.sample(int(reviews), seed)
     if not chosen:
         raise CourseError("There is no review to measure.", "Pass one review or more.")
     return chosen
 
 
-def _answered(
-    ask: Any, review: Review, exact: Exact, kind: Kind, width: int, name: str
+def _predicted(
+    predict: Any, review: Review, exact: Exact, kind: Kind, width: int, name: str
 ) -> Float[np.ndarray, "predicted vocab"]:
-    """A model's distributions at the places that are predicted."""
+    """A model's distributions at the predicted positions."""
     if kind == "causal":
-        found = ask(list(review.tokens))
+        found = predict(list(review.tokens))
     else:
-        tokens, hidden = [*review.tokens, END], exact.places.tolist()
-        for place in hidden:
-            tokens[place] = END  # so that nobody can look
-        found = ask(tokens, hidden)
+        tokens, hidden = [*review.tokens, END], exact.positions.tolist()
+        for position in hidden:
+            tokens[position] = END  # so that the targets cannot leak
+        found = predict(tokens, hidden)
     try:
-        q = checked(found, len(exact.places), width)
+        q = checked(found, len(exact.positions), width)
     except CourseError as error:
         raise CourseError(f"{name}, review {review.index}: {error.cause}", error.remedy) from None
     return q / q.sum(1, keepdims=True)

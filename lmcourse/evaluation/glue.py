@@ -1,28 +1,29 @@
-"""What GLUE reports: for each task its metrics, and one average over all tasks.
+"""The metrics that GLUE reports for each task.
 
 GLUE (Wang et al. 2018, "GLUE: a multi-task benchmark and analysis platform for natural language
 understanding", table 1) has nine tasks. MNLI is scored twice, on texts of the genres that it was
-trained on (matched) and of others (mismatched).
+trained on (matched) and of others (mismatched). scikit-learn and SciPy compute the metrics.
 """
 
-from collections.abc import Collection, Mapping
+import warnings
 from dataclasses import dataclass
-from numbers import Real
+from functools import partial
 from typing import Any
 
 import numpy as np
+from scipy.stats import pearsonr, spearmanr
+from sklearn.metrics import accuracy_score, f1_score, matthews_corrcoef
 
 from lmcourse.errors import CourseError
-from lmcourse.evaluation.columns import finite
-from lmcourse.evaluation.metrics import accuracy, classes_of, f1, matthews, pearson, spearman
+from lmcourse.evaluation.columns import finite, same_length
 from lmcourse.evaluation.uncertainty import RESAMPLES, Metric, Score, bootstrap, proportion
 
 METRICS: dict[str, Metric] = {
-    "accuracy": accuracy,
-    "F1": f1,
-    "Matthews": matthews,
-    "Pearson": pearson,
-    "Spearman": spearman,
+    "accuracy": accuracy_score,
+    "F1": partial(f1_score, zero_division=0),
+    "Matthews": matthews_corrcoef,
+    "Pearson": lambda labels, predictions: pearsonr(labels, predictions).statistic,
+    "Spearman": lambda labels, predictions: spearmanr(labels, predictions).statistic,
 }
 
 
@@ -33,15 +34,15 @@ class GlueTask:
     Attributes:
         name: as the paper writes it.
         metrics: what is reported, by the names of ``METRICS``.
-        classes: how many there are, numbered from 0; None: the label is a number of 0 … 5. Where
-            an F1 is reported, 1 is the positive class (a paraphrase, a duplicate).
-        asks: what is asked of a text, in plain words.
+        classes: how many there are, numbered from 0; None: the label is a number from 0 to 5. For
+            F1, class 1 is the positive one (a paraphrase, a duplicate).
+        question: what the model decides about a text.
     """
 
     name: str
     metrics: tuple[str, ...]
     classes: int | None
-    asks: str
+    question: str
 
 
 TASKS: dict[str, GlueTask] = {
@@ -54,99 +55,46 @@ TASKS: dict[str, GlueTask] = {
         GlueTask("QQP", ("accuracy", "F1"), 2, "Do two questions ask the same?"),
         GlueTask("MNLI-m", ("accuracy",), 3, "Does A entail B, contradict it, or neither?"),
         GlueTask("MNLI-mm", ("accuracy",), 3, "The same, in genres that were not trained on."),
-        GlueTask("QNLI", ("accuracy",), 2, "Does the sentence hold the question's answer?"),
+        GlueTask("QNLI", ("accuracy",), 2, "Does the sentence contain the question's answer?"),
         GlueTask("RTE", ("accuracy",), 2, "Does A entail B?"),
-        GlueTask("WNLI", ("accuracy",), 2, "Does B follow if the pronoun is read so?"),
+        GlueTask("WNLI", ("accuracy",), 2, "Does B follow if the pronoun is resolved so?"),
     )
 }
-HIGHEST = 5.0  # label of STS-B
+HIGHEST = 5  # label of STS-B
 
 
 def glue_scores(
     task: str, labels: Any, predictions: Any, *, resamples: int = RESAMPLES, seed: int = 0
 ) -> dict[str, Score]:
-    """What GLUE reports for a task, each score with its standard error.
+    """Return what GLUE reports for a task, each score with its standard error.
 
-    An accuracy's is exact (`proportion`), the others' are bootstrapped.
+    The error of an accuracy is computed by `proportion`, those of other metrics by `bootstrap`.
 
     Args:
         task: one of ``TASKS``.
-        labels: the right classes, counted from 0; for STS-B numbers of 0 … 5.
-        predictions: the same of a model; for STS-B any numbers.
+        labels: classes, counted from 0; numbers from 0 to 5 for STS-B. Shape (example).
+        predictions: classes; any numbers for STS-B. Shape (example).
         resamples, seed: of the bootstrap.
 
-    Raises:
-        CourseError: the task is unknown; there is no example; a label is none of the task's.
+    Returns:
+        The score by metric. A correlation with a constant is nan; Matthews' is 0.
     """
-    known = _task(task)
-    if known.classes is None:
-        _check_range("labels", finite("labels", labels), HIGHEST, task)
-    else:
-        for name, numbers in zip(
-            ("labels", "predictions"), classes_of(labels, predictions), strict=True
-        ):
-            _check_range(name, numbers, known.classes - 1, task)
+    chosen = _task(task)
+    y, predicted = finite("labels", labels), finite("predictions", predictions)
+    same_length(labels=y, predictions=predicted)
+    _check_range("labels", y, chosen)
+    if chosen.classes is not None:
+        _check_range("predictions", predicted, chosen)
     scores: dict[str, Score] = {}
-    for metric in known.metrics:
-        if metric == "accuracy":
-            y, found = classes_of(labels, predictions)
-            scores[metric] = proportion(y == found)
-        else:
-            measure = METRICS[metric]
-            scores[metric] = bootstrap(measure, labels, predictions, resamples=resamples, seed=seed)
+    with warnings.catch_warnings():  # of SciPy and scikit-learn, about resamples with one class
+        warnings.simplefilter("ignore")
+        for name in chosen.metrics:
+            if name == "accuracy":
+                scores[name] = proportion(y == predicted)
+            else:
+                metric = METRICS[name]
+                scores[name] = bootstrap(metric, y, predicted, resamples=resamples, seed=seed)
     return scores
-
-
-def glue_average(
-    scores: Mapping[str, Mapping[str, float | Score]], without: Collection[str] = ()
-) -> float:
-    """GLUE's one number: the mean over tasks of the mean over each task's metrics.
-
-    A task with two metrics counts once, with the mean of both, and so does MNLI, with the mean of
-    matched and mismatched (Wang et al. 2018, section 3.4). The BERT paper's average (Devlin et al.
-    2019, table 1) is another: without WNLI, with one metric a task, and with MNLI counted twice.
-
-    Args:
-        scores: of each task in ``TASKS`` its metrics, such as {"MRPC": {"accuracy": 0.85,
-            "F1": 0.89}, …}, as `glue_scores` gives them.
-        without: tasks that are left out. An average over other tasks is another number, so this
-            must be said.
-
-    Raises:
-        CourseError: a task or metric is missing or unknown.
-    """
-    for name in (*scores, *without):
-        _task(name)
-    wanted = [name for name in TASKS if name not in without]
-    missing = [name for name in wanted if name not in scores]
-    if missing or not wanted:
-        raise CourseError(
-            f"The average lacks {', '.join(missing) or 'all tasks'}.",
-            f"Give their scores; or, if the average may be another one, without={missing!r}.",
-        )
-    by_task: dict[str, list[float]] = {}
-    for name in wanted:
-        both = "MNLI" if name.startswith("MNLI") else name
-        by_task.setdefault(both, []).append(_mean(TASKS[name], scores[name]))
-    return float(np.mean([np.mean(values) for values in by_task.values()]))
-
-
-def _mean(task: GlueTask, scores: Mapping[str, float | Score]) -> float:
-    if not isinstance(scores, Mapping):
-        raise CourseError(
-            f"{task.name} is given {scores!r:.40}.",
-            f"Give {' and '.join(task.metrics)} by name: {{{task.metrics[0]!r}: …}}.",
-        )
-    if set(scores) != set(task.metrics):
-        raise CourseError(
-            f"{task.name} is given {', '.join(scores) or 'no metric'}.",
-            f"Give {' and '.join(task.metrics)}.",
-        )
-    values = {name: it.value if isinstance(it, Score) else it for name, it in scores.items()}
-    for name, value in values.items():
-        if not isinstance(value, Real):
-            raise CourseError(f"{name} of {task.name} is {value!r:.40}.", "Give a number.")
-    return float(np.mean(list(values.values())))
 
 
 def _task(name: str) -> GlueTask:
@@ -155,15 +103,14 @@ def _task(name: str) -> GlueTask:
     return TASKS[name]
 
 
-def _check_range(name: str, numbers: np.ndarray, last: int | float, task: str) -> None:
-    if numbers.dtype.kind == "U":
-        raise CourseError(
-            f"{name} of {task} are strings.", f"Number the classes, 0 to {last:g}, in one order."
-        )
-    if numbers.min() < 0 or numbers.max() > last:
-        wrong = (numbers < 0) | (numbers > last)
+def _check_range(name: str, numbers: np.ndarray, task: GlueTask) -> None:
+    last = HIGHEST if task.classes is None else task.classes - 1
+    wrong = (numbers < 0) | (numbers > last)
+    if task.classes is not None:
+        wrong |= numbers != numbers.round()
+    if wrong.any():
         at = int(wrong.argmax())
         raise CourseError(
-            f"{name}[{at}] is {numbers[at]:g}; {task} has labels of 0 to {last:g}.",
-            "See how the data's labels are numbered. (A test set without labels has −1.)",
+            f"{name}[{at}] is {numbers[at]:g}; {task.name} has labels from 0 to {last}.",
+            "Check how the data's labels are numbered. (A test set without labels has −1.)",
         )

@@ -1,4 +1,4 @@
-"""How much of a loss at the last step reaches the state at each step before it (chapter 02)."""
+"""The gradient of a loss at the last step with respect to each earlier state (chapter 02)."""
 
 from collections.abc import Callable
 from typing import Literal, NamedTuple
@@ -10,11 +10,11 @@ from torch import Tensor, nn
 from lmcourse.errors import CourseError
 
 Kind = Literal["RNN", "LSTM", "GRU"]
-GATES: dict[Kind, int] = {"RNN": 1, "LSTM": 4, "GRU": 3}  # how many matrices W the cell stacks
+GATES: dict[Kind, int] = {"RNN": 1, "LSTM": 4, "GRU": 3}  # matrices W stacked in a cell
 
 
 class RandomNetwork(NamedTuple):
-    """Inputs, read-out and, for each kind of cell, weights as they were drawn.
+    """Inputs, read-out and the random weights of each kind of cell.
 
     The matrices of a cell's gates are stacked in PyTorch's order: i, f, g, o for the LSTM, r, z, n
     for the GRU. No bias is drawn.
@@ -29,7 +29,7 @@ class RandomNetwork(NamedTuple):
 def with_spectral_radius(
     matrix: Float[Tensor, "width width"], radius: float
 ) -> Float[Tensor, "width width"]:
-    """The matrix scaled so that its largest eigenvalue has the modulus ``radius``."""
+    """Return the matrix scaled so that its largest eigenvalue has the modulus ``radius``."""
     return matrix * (radius / torch.linalg.eigvals(matrix).abs().max())
 
 
@@ -39,7 +39,7 @@ def state_gradient_norms(
     time: int,
     loss: Callable[[Tensor], Tensor] = torch.sum,
 ) -> Float[Tensor, " time"]:
-    """‖∂L_T/∂h_t‖ for t = 1 … T, where L_T is a function of the last state alone.
+    """Return ‖∂L_T/∂h_t‖ for t = 1 … T, where L_T is a function of the last state.
 
     Args:
         step: h_t from (t, h_{t-1}).
@@ -66,14 +66,14 @@ def gradient_flow(
     width: int = 32,
     seed: int = 0,
 ) -> Float[Tensor, " time"]:
-    """‖∂L_T/∂h_t‖ in a network with random weights that reads random inputs.
+    """Return ‖∂L_T/∂h_t‖ in a network with random weights that reads random inputs.
 
     Args:
-        kind: ``"RNN"``, ``"LSTM"`` (its state is hidden and cell state side by side) or ``"GRU"``.
+        kind: ``"RNN"``, ``"LSTM"`` (its state: hidden and cell state, concatenated) or ``"GRU"``.
         spectral_radius: of the recurrent matrix; of each gate's, for LSTM and GRU.
         activation: of the RNN; LSTM and GRU keep theirs.
         forget_bias: added to the LSTM's forget gate.
-        truncation: cut the gradient so many steps before T.
+        truncation: the number of steps before T at which the gradient is cut; None: never.
         time, width: T, and the number of hidden units.
         seed: of weights and inputs, the same for every kind.
     """
@@ -91,9 +91,9 @@ def gradient_flow(
 
 
 def random_network(time: int = 60, width: int = 32, seed: int = 0) -> RandomNetwork:
-    """The network that `gradient_flow` measures, before its spectral radius is set.
+    """Return the network that `gradient_flow` measures, before its spectral radius is set.
 
-    Each kind of cell is drawn after the same inputs and the same read-out.
+    All kinds of cells have the same inputs and read-out.
     """
     U, W = {}, {}
     for kind, gates in GATES.items():

@@ -1,4 +1,4 @@
-"""What a language model says at each place: the logits of all tokens, and what they depend on."""
+"""The logits of language models at each position, and the direction of their context."""
 
 from collections.abc import Callable
 from typing import Any
@@ -11,50 +11,43 @@ from lmcourse.errors import CourseError
 from lmcourse.models.sampling import evaluating
 
 FORWARD = ("logits", "forward_logits")
-"""Where a left-to-right model has the logits of the *next* token; the second is ELMo's."""
+"""Fields with the logits of the *next* token; the second is ELMo's."""
 MASKED = ("logits", "prediction_logits")
-"""Where a masked model has those of the token at *this* place; the second is pretraining's."""
-NOISE = 1e-5  # of the largest logit: a change that rounding makes
-PROBE = 32  # tokens on which it is seen what a model looks at
+"""Fields with the logits of the token at *this* position; the second is that of pretraining."""
+NOISE = 1e-5  # relative to the largest logit: changes by rounding
+PROBE = 32  # tokens on which the direction of the context is tested
 
-Ask = Callable[[Int[Tensor, "batch time"]], Float[Tensor, "batch time vocab"]]
+Logits = Callable[[Int[Tensor, "batch time"]], Float[Tensor, "batch time vocab"]]
 
 
 def check_module(model: Any) -> None:
-    """See that a model is one itself, not what it came in.
-
-    Raises:
-        CourseError: it is something else, such as what `lmcourse.hub.load` gives.
-    """
+    """Check that a model is a module."""
     if not isinstance(model, nn.Module):
         inside = isinstance(getattr(model, "model", None), nn.Module)
         raise CourseError(
             f"{type(model).__name__} is no model.",
-            "Pass what is in it: loaded.model." if inside else "Pass a model of lmcourse.models.",
+            "Pass the model in it: loaded.model." if inside else "Pass a model of lmcourse.models.",
         )
 
 
-def asking(model: nn.Module, names: tuple[str, ...]) -> Ask:
-    """A model as a function from ids, wherever they are, to logits."""
+def logits_of(model: nn.Module, names: tuple[str, ...]) -> Logits:
+    """Return a model as a function from ids, on any device, to logits."""
     return lambda ids: token_logits(model(input_ids=ids.to(device_of(model))), names)
 
 
 def token_logits(result: Any, names: tuple[str, ...]) -> Float[Tensor, "batch time vocab"]:
-    """The logits of all tokens at each place.
+    """Return the logits of all tokens at each position.
 
     Args:
-        result: what a model returned.
-        names: under which they may stand: ``FORWARD`` or ``MASKED``.
-
-    Raises:
-        CourseError: there are none.
+        result: a model's output.
+        names: the fields that may hold them: ``FORWARD`` or ``MASKED``.
     """
     for name in names:
         logits = getattr(result, name, None)
         if isinstance(logits, Tensor) and logits.ndim == 3:
             return logits
     raise CourseError(
-        f"The model returns {type(result).__name__}, without scores of all tokens at each place.",
+        f"The model returns {type(result).__name__}, without logits of all tokens.",
         "Pass a language model, such as GPTForCausalLM or RNNLanguageModel."
         if names == FORWARD
         else "Pass a masked language model, such as BertForMaskedLM.",
@@ -62,43 +55,40 @@ def token_logits(result: Any, names: tuple[str, ...]) -> Float[Tensor, "batch ti
 
 
 def device_of(model: nn.Module) -> torch.device:
-    """Where a model computes."""
+    """Return the device of a model's parameters."""
     return next((each.device for each in model.parameters()), torch.device("cpu"))
 
 
 @torch.no_grad()
-def effect(ask: Ask, ids: Int[Tensor, " time"], place: int) -> tuple[float, float]:
-    """How far another token at one place changes what is said before it, and what behind it.
+def effect(logits: Logits, ids: Int[Tensor, " time"], position: int) -> tuple[float, float]:
+    """Return the effect of another token at a position on the logits before it, and after it.
 
     Returns:
-        The largest change of a logit, as a share of the largest logit; 0 where no place is.
+        The largest change of a logit, relative to the largest logit; 0 if there is no position.
     """
-    first = ask(ids[None])[0]
+    first = logits(ids[None])[0]
     other = ids.clone()
-    other[place] = (other[place] + 1) % first.shape[-1]
-    change = (first - ask(other[None])[0]).abs() / first.abs().max().clamp_min(1e-30)
-    before, behind = change[:place].flatten().tolist(), change[place + 1 :].flatten().tolist()
-    return max(before, default=0.0), max(behind, default=0.0)
+    other[position] = (other[position] + 1) % first.shape[-1]
+    change = (first - logits(other[None])[0]).abs() / first.abs().max().clamp_min(1e-30)
+    before, after = change[:position].flatten(), change[position + 1 :].flatten()
+    return max(before.tolist(), default=0.0), max(after.tolist(), default=0.0)
 
 
 def check_looks_ahead(model: nn.Module, ids: Int[Tensor, " time"]) -> None:
-    """See that a model that is to be asked about masked tokens looks at both sides of a place.
+    """Check that a model of masked tokens attends to both sides of a position.
 
-    A left-to-right model has, at each place, the logits of the token *behind* it.
+    A left-to-right model has, at each position, the logits of the *next* token.
 
     Args:
         ids: two tokens or more.
-
-    Raises:
-        CourseError: what comes changes nothing of what it says, and what was does.
     """
-    ask = asking(model, MASKED)
+    logits = logits_of(model, MASKED)
     with evaluating(model):
-        ahead, _ = effect(ask, ids, len(ids) - 1)
-        _, back = effect(ask, ids, 0)
-    if ahead <= NOISE < back:
+        later, _ = effect(logits, ids, len(ids) - 1)
+        _, earlier = effect(logits, ids, 0)
+    if later <= NOISE < earlier:
         raise CourseError(
-            f"{type(model).__name__} looks to the left alone: no later token changes what it says. "
-            "Its logits are of the token behind each place, not of the one that is masked there.",
-            "Ask text_score of it, or of_causal; or pass a masked model, such as BertForMaskedLM.",
+            f"{type(model).__name__} reads from left to right: no later token changes its logits, "
+            "which are those of the next token, not of the masked one.",
+            "Use text_score or of_causal; or pass a masked model, such as BertForMaskedLM.",
         )

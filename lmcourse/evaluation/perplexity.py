@@ -1,16 +1,16 @@
-"""Perplexity: how many tokens a language model hesitates between, on held-out text.
+"""Perplexity of language models on held-out text.
 
-    nats a token = −(1/N) Σ log p(w_t | w_1 … w_{t−1})        perplexity = exp(nats a token)
+    nats per token = −(1/N) Σ log p(w_t | w_1 … w_{t−1})        perplexity = exp(nats per token)
 
-A text is read from left to right by whatever predicts the next token: n-gram model, recurrent
-network, Transformer with a causal mask. What a long text is given differs: a recurrent network
-carries its state from window to window; a Transformer sees nothing before its window. So its
-windows overlap. Each starts ``stride`` tokens behind the one before, and only the tokens that are
-new in it are predicted: each then has at least window − stride + 1 tokens before it. A stride of 1
-gives each token all that the model can see, at the price of a pass a token.
+A text is read from left to right by a model of the next token: n-gram model, recurrent network, or
+Transformer with a causal mask. They differ on long texts: a recurrent network carries its state
+from window to window; a Transformer cannot attend to tokens before its window, so its windows
+overlap. Each starts ``stride`` tokens after the previous one, and only its new tokens are
+predicted, each from at least window − stride + 1 tokens. A stride of 1 gives each token the longest
+possible context, at the cost of one forward pass per token.
 
-A token's perplexity depends on what a token is. Models with different tokenizers are compared on
-what they both read, the text: by nats a word, or by bits a byte (`TextScore`).
+Perplexity per token depends on the tokenizer. Models with different tokenizers are compared per
+word of the text, or by bits per byte (`TextScore`).
 """
 
 import inspect
@@ -27,44 +27,36 @@ from lmcourse.evaluation.logits import (
     FORWARD,
     NOISE,
     PROBE,
-    asking,
     check_module,
     device_of,
     effect,
+    logits_of,
     token_logits,
 )
 from lmcourse.evaluation.text_score import TextScore, documents_of, scored_text
-from lmcourse.models.inputs import check_range, whole_number
+from lmcourse.models.inputs import check_range
 from lmcourse.models.ngram import NGramModel
 from lmcourse.models.sampling import evaluating
 
-WINDOW = 1024  # tokens, for a model that sets no limit
-_READ = "this reading"
+WINDOW = 1024  # tokens, for a model without a limit
 AT_ONCE = 2048  # tokens in a batch: the logits of a vocabulary of 50,000 take 0.4 GB
 
 
 def perplexity(probabilities: Float[Tensor, " predicted"] | Sequence[float]) -> float:
-    """The inverse probability of a text, normalized by its length: exp of the mean −log p.
+    """Return the inverse probability of a text, normalized by its length: exp of the mean −log p.
 
     Args:
-        probabilities: what the model gave each token of the text, in (0, 1]. Zero gives infinity.
+        probabilities: that of each token of the text, in [0, 1]. Zero gives infinity.
 
     Raises:
-        CourseError: there is none, or a number is no probability.
+        CourseError: there is none, or a number is not a probability.
     """
-    try:
-        p = torch.as_tensor(probabilities).double().flatten()
-    except (TypeError, ValueError, RuntimeError):
-        raise CourseError(
-            f"The probabilities {probabilities!r:.60} are no numbers.", "Pass a tensor or a list."
-        ) from None
-    if not len(p):
-        raise CourseError("There is no probability.", "Pass those of one token or more.")
+    p = torch.as_tensor(probabilities).double().flatten()
     wrong = p[~((p >= 0) & (p <= 1 + 1e-6))]  # (NaN is neither; float32 may round up)
-    if len(wrong):
+    if len(wrong) or not len(p):
         raise CourseError(
-            f"{wrong[0]:.6g} is no probability.",
-            "Pass numbers of 0 to 1: of log-probabilities, log_p.exp(); of logits, their softmax.",
+            f"{wrong[0]:.6g} is not a probability." if len(wrong) else "There is no probability.",
+            "Pass numbers from 0 to 1: log_p.exp() of log-probabilities, the softmax of logits.",
         )
     return torch.exp(-p.log().mean()).item()
 
@@ -75,14 +67,14 @@ def token_probabilities(
     window: int | None = None,
     stride: int | None = None,
 ) -> Float[Tensor, " predicted"]:
-    """p of every token of a text but the first, each given those before it.
+    """Return p of every token of a text but the first, given those before it.
 
     Args:
         model, window, stride: as in `log_probabilities`.
-        ids: one text. The result is on the CPU, wherever the model is.
+        ids: one text.
 
-    Raises:
-        CourseError: there is no second token to predict; the rest as in `log_probabilities`.
+    Returns:
+        Probabilities on the CPU, (tokens − 1).
     """
     return log_probabilities(model, [ids], window=window, stride=stride)[0].exp()
 
@@ -96,22 +88,22 @@ def text_score(
     window: int | None = None,
     stride: int | None = None,
 ) -> TextScore:
-    """Perplexity over documents, with standard errors; per word and byte if there is their text.
+    """Return the perplexity over documents with standard errors; per word and byte given the texts.
 
         text_score(model, [review.ids for review in reviews], start=end_id).perplexity
 
     Args:
         model, documents, start, window, stride: as in `log_probabilities`.
-        texts: what the ids stand for, one string a document. With it, ``start`` is needed: the
-            bytes of a first token that is not predicted would cost nothing.
+        texts: the text of each document. They need ``start``: otherwise the first token is not
+            predicted, but its bytes would count.
 
     Raises:
         CourseError: as in `log_probabilities`; there are not as many texts as documents.
     """
     if texts is not None and start is None:
         raise CourseError(
-            "The first token of each text is not predicted, and its bytes would cost nothing.",
-            "Say what stands before a text: start=….",
+            "The first token of each text is not predicted, but its bytes would count.",
+            "Pass the id to read before each text: start=….",
         )
     found = log_probabilities(model, documents, start=start, window=window, stride=stride)
     return scored_text(found, texts)
@@ -127,32 +119,30 @@ def log_probabilities(
     stride: int | None = None,
     at_once: int = AT_ONCE,
 ) -> list[Float[Tensor, " predicted"]]:
-    """log p of the tokens of each document, in nats, given those before them in that document.
+    """Return log p of the tokens of each document, in nats, given the earlier tokens in it.
 
-    Nothing passes from one document to the next. Documents are read side by side, the shorter ones
-    padded behind their end, where a model that does not look ahead cannot see it.
+    Documents are independent. They are read in batches, padded on the right, which a causal model
+    does not attend to.
 
     Args:
         model: n-gram, counted on ids; or one of ours that, called with ``input_ids`` (batch,
-            time), returns ``logits`` of the token after each, or ``forward_logits`` (ELMo's). If
-            it takes a ``state`` and returns one, this is carried from window to window.
-        documents: ids, one list or tensor a document.
-        start: an id that is read before each document, such as [CLS], <s>, or the mark that ends
-            the document before. None: the first token is read and not predicted.
-        window: how many tokens are read at a time; None: as many as the model has positions for,
-            or 1,024.
-        stride: how many of these are new, at most ``window``; None: half the window. With a state
-            that is carried, all are.
-        at_once: how many tokens make a batch, for the memory's sake; no number depends on it.
+            time), returns ``logits`` of the next token, or ``forward_logits`` (ELMo's). If it
+            takes and returns a ``state``, this is carried from window to window.
+        documents: ids, one list or tensor per document.
+        start: an id that is read before each document, such as [CLS], <s>, or the end mark of the
+            previous document. None: the first token is read and not predicted.
+        window: the number of tokens read at a time; None: the model's positions, or 1,024.
+        stride: the number of new tokens per window; None: half the window. With a state, the whole
+            window is new.
+        at_once: the number of tokens in a batch; no result depends on it.
 
     Returns:
-        Of each document one number a predicted token, float32 on the CPU.
+        For each document a float32 tensor on the CPU, (predicted).
 
     Raises:
-        CourseError: no token is to be predicted; an id is none of the model's; the model looks
-            ahead, or gives no logits; a number does not fit.
+        CourseError: there is no token to predict; an id is not in the vocabulary; the model attends
+            to later tokens, or returns no logits; window or stride do not fit.
     """
-    start = None if start is None else whole_number(start, "start", "the documents", least=0)
     rows = documents_of(documents, start)
     if isinstance(model, NGramModel):
         for row in rows:
@@ -175,15 +165,15 @@ def log_probabilities(
 def _read(
     model: nn.Module, rows: list[Tensor], window: int, stride: int, carried: bool
 ) -> list[Tensor]:
-    """One batch, the longest row first: its windows one after the other."""
-    count = torch.tensor([len(row) - 1 for row in rows])  # of predictions in each row
+    """log p of one batch, the longest row first, window by window."""
+    count = torch.tensor([len(row) - 1 for row in rows])  # of predictions
     ids = nn.utils.rnn.pad_sequence(rows, batch_first=True).to(device_of(model))
     found = torch.zeros(len(rows), int(count[0]))
     extra: dict[str, Any] = {}
-    begin = known = 0  # where the window begins, and how many tokens of it are predicted already
+    begin = known = 0  # the start of the window, and the number of predicted tokens
     while known < count[0]:
         end = min(begin + window, int(count[0]))
-        there = int((count > known).sum())  # the shorter rows have come to their end
+        there = int((count > known).sum())  # rows that have not ended
         if "state" in extra:
             extra["state"] = _first(extra["state"], there)
         result = model(input_ids=ids[:there, begin:end], **extra)
@@ -203,7 +193,7 @@ def _first(state: Any, rows: int) -> Any:
 
 
 def _batches(rows: list[Tensor], window: int, at_once: int) -> Iterator[list[int]]:
-    """Which rows are read side by side: those of about one length, the longest first."""
+    """Indices of rows of similar length, the longest first."""
     order = sorted((i for i, row in enumerate(rows) if len(row) > 1), key=lambda i: -len(rows[i]))
     while order:
         width = min(len(rows[order[0]]) - 1, window)
@@ -215,52 +205,41 @@ def _batches(rows: list[Tensor], window: int, at_once: int) -> Iterator[list[int
 def _sizes(
     model: nn.Module, window: int | None, stride: int | None, carried: bool
 ) -> tuple[int, int]:
-    """How far a window reaches, and how far one begins behind the other."""
+    """The length of windows, and the offset between them."""
     limit = _positions(model)
-    window = limit or WINDOW if window is None else whole_number(window, "window", _READ, 0)
-    stride = None if stride is None else whole_number(stride, "stride", _READ, 0)
-    if window < 1 or (limit is not None and window > limit):
+    window = limit or WINDOW if window is None else window
+    if not 1 <= window <= (limit or window):
         raise CourseError(
             f"A window of {window} tokens cannot be read.",
             f"Give 1 to {limit}, the model's positions." if limit else "Give at least 1.",
         )
-    if carried:
-        if stride not in (None, window):
-            raise CourseError(
-                f"A state is carried over a window of {window} tokens, not over {stride}.",
-                "Leave out stride: what stands before a window is in its state.",
-            )
-        return window, window
-    stride = stride if stride is not None else max(1, window // 2)
-    if not 1 <= stride <= window:
+    if stride is None:
+        stride = window if carried else max(1, window // 2)
+    if not 1 <= stride <= window or (carried and stride != window):
         raise CourseError(
-            f"With a stride of {stride}, windows of {window} tokens "
-            + ("leave tokens out." if stride > window else "stay where they are."),
-            f"Give a stride of 1 to {window}.",
+            f"Windows of {window} tokens cannot have a stride of {stride}.",
+            "Leave out stride: the state carries the earlier tokens."
+            if carried
+            else f"Give a stride from 1 to {window}; a larger one leaves tokens out.",
         )
     return window, stride
 
 
 def _check_causal(model: nn.Module, ids: Int[Tensor, " tokens"]) -> int:
-    """See that the last token changes no earlier prediction: else the answers can be copied.
-
-    Returns:
-        How many tokens the model predicts.
-    """
-    ask = asking(model, FORWARD)
-    if _positions(model) == 1:  # nothing is ahead
-        return ask(ids[None, :1]).shape[-1]
-    before, _ = effect(ask, ids, len(ids) - 1)
-    if before > NOISE:
-        raise CourseError(
-            f"{type(model).__name__} looks ahead: another token at place {len(ids)} changes what "
-            "it says before. It sees the tokens that it is to predict.",
-            "Of a masked model ask pseudo_text_score; of others, mask what comes (causal=True).",
-        )
-    return ask(ids[None, :1]).shape[-1]
+    """Check that the last token changes no earlier prediction; return the vocabulary's size."""
+    logits = logits_of(model, FORWARD)
+    if _positions(model) != 1:
+        before, _ = effect(logits, ids, len(ids) - 1)
+        if before > NOISE:
+            raise CourseError(
+                f"{type(model).__name__} attends to later tokens: another token at position "
+                f"{len(ids) - 1} changes earlier predictions, so it has access to its targets.",
+                "Use a causal mask (causal=True); a masked model has no perplexity.",
+            )
+    return logits(ids[None, :1]).shape[-1]
 
 
 def _positions(model: nn.Module) -> int | None:
-    """How many tokens a model can read at once; None: any number."""
+    """The number of positions of a model; None: unlimited."""
     limit = getattr(getattr(model, "config", None), "max_position_embeddings", None)
     return limit if isinstance(limit, int) else None

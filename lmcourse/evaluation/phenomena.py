@@ -1,10 +1,9 @@
-"""What a token of BookWorld shows: its word class, and the phenomena that the chapters speak of.
+"""Word classes and linguistic phenomena of BookWorld's tokens.
 
-Word classes are a partition: every token is in one, and the end of the review with the punctuation.
-Phenomena are chosen: a token may be of several, or of none. Both are read off the labels that a
-review carries. Two ask the world itself, since no label tells them: which nouns tell the genre, and
-which adjectives the rating. How often a review of each class is expected to say a word is known
-exactly, so these are no counts.
+Word classes are a partition: every token is in one, the end of the review with the punctuation. A
+token may show several phenomena, or none. Both follow from the labels of a review, except for the
+nouns that indicate the genre and the adjectives that indicate the rating: these follow from the
+exact expected frequency of each word by genre and rating.
 """
 
 from collections.abc import Callable
@@ -32,7 +31,7 @@ BOOK = "title and author"
 PRONOUNS = "pronouns of characters"
 TOPIC = "topic nouns"
 AMBIGUOUS = "ambiguous nouns"
-# Between subject and verb. What is measured there is the verb's number: see .agreement.
+# Nouns between subject and verb. The number of the verb is measured: see .agreement.
 AGREEMENT = (
     "agreement, no noun between",
     "agreement, 1 noun between",
@@ -44,7 +43,7 @@ PHENOMENA = (NEW, AGAIN, BOOK, PRONOUNS, TOPIC, AMBIGUOUS, *AGREEMENT, VERDICTS,
 NAMES = (ALL, *CLASSES, *PHENOMENA)
 
 TOPICAL = 0.5  # a topic noun has more than this share of its occurrences in one genre
-TELLING = 0.1  # nats that a verdict tells of the rating, at least
+INFORMATIVE = 0.1  # a verdict has at least so many nats of information about the rating
 _RATED = "rating"  # the sense of "stars" in "four stars"
 
 
@@ -52,9 +51,9 @@ class Phenomena:
     """The phenomena of each token in the reviews of one world.
 
     Attributes:
-        topics: the nouns of which more than half are said in one genre.
-        verdicts: the adjectives that tell 0.1 nats or more of the rating: KL of the ratings at
-            which they are said from all ratings.
+        topics: the nouns with more than half of their occurrences in one genre.
+        verdicts: the adjectives with 0.1 nats or more of information about the rating: the KL
+            divergence of their ratings from the prior.
     """
 
     def __init__(self, world: BookWorld) -> None:
@@ -64,13 +63,13 @@ class Phenomena:
         prior = network.prior.reshape(network.genres, network.ratings).sum(0)
         genres, ratings = _shares(by_genre), _shares(by_rating)
         with np.errstate(divide="ignore", invalid="ignore"):
-            told = np.where(ratings > 0, ratings * np.log(ratings / prior), 0).sum(1)
+            information = np.where(ratings > 0, ratings * np.log(ratings / prior), 0).sum(1)
         several = network.genres > 1
         self.topics = _words(world, (genres.max(1) > TOPICAL) & several)
-        self.verdicts = _words(world, told >= TELLING)
+        self.verdicts = _words(world, information >= INFORMATIVE)
 
     def of(self, review: Review) -> Bool[np.ndarray, "phenomenon token"]:
-        """Whether each of a review's tokens, the end mark included, shows each of `NAMES`."""
+        """Return whether each token of a review, with the end mark, shows each of `NAMES`."""
         tokens, tags = review.tokens, review.tags
         found = np.zeros((len(NAMES), len(tokens) + 1), bool)
         row = dict(zip(NAMES, found, strict=True))
@@ -94,23 +93,23 @@ class Phenomena:
     @staticmethod
     def _characters(tags: list[Tag], new: np.ndarray, again: np.ndarray) -> None:
         met = set()
-        for place, tag in enumerate(tags):
+        for position, tag in enumerate(tags):
             if tag.register in CHARACTERS:
-                (again if tag.register in met else new)[place] = True
+                (again if tag.register in met else new)[position] = True
                 met.add(tag.register)
 
     def _ratings(self, review: Review, verdicts: np.ndarray, stars: np.ndarray) -> None:
         tags = review.tags
         for sentence in review.sentences:
-            for place in range(sentence.start, sentence.end):
-                if sentence.stage == "opinion" and tags[place].part_of_speech == "ADJ":
-                    verdicts[place] = review.tokens[place] in self.verdicts
-                if tags[place].sense == _RATED and place:
-                    stars[place - 1] = True  # the number, which tells them
+            for position in range(sentence.start, sentence.end):
+                if sentence.stage == "opinion" and tags[position].part_of_speech == "ADJ":
+                    verdicts[position] = review.tokens[position] in self.verdicts
+                if tags[position].sense == _RATED and position:
+                    stars[position - 1] = True  # the number before "stars"
 
 
 def expected_words(world: BookWorld, wanted: Callable[[Tag], bool]) -> Float[np.ndarray, " word"]:
-    """How often a review is expected to say each word with such a label."""
+    """Return the expected frequency in a review of each word with such a label."""
     found: np.ndarray = _expected(world, wanted).sum((1, 2))
     return found
 
@@ -118,9 +117,9 @@ def expected_words(world: BookWorld, wanted: Callable[[Tag], bool]) -> Float[np.
 def _expected(
     world: BookWorld, wanted: Callable[[Tag], bool]
 ) -> Float[np.ndarray, "word genre rating"]:
-    """How often a review is expected to say each word, with such a label, by latent class.
+    """The expected frequency of each word with such a label, by latent class.
 
-    Words that a register holds (names, titles) are left out.
+    Words of registers (names, titles) are left out.
     """
     network = world.network
     labeled = np.array([wanted(tag) for tag in network.tags])[network.tag]

@@ -1,6 +1,7 @@
-"""What a language model loses on texts: by token, by word and by byte, with standard errors."""
+"""A language model's loss on texts: per token, word and byte, with standard errors."""
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,68 +16,50 @@ from lmcourse.evaluation.uncertainty import Score, mean_of_ratio
 
 @dataclass(frozen=True, repr=False)
 class TextScore:
-    """Sums over each document. The documents are the units of all standard errors.
+    """Sums over each document. All standard errors are over documents.
 
     Attributes:
         nats: −log p of all predicted tokens.
-        tokens: how many these are.
-        words, bytes: of the document's text: what stands between spaces, and UTF-8's bytes. None
-            where the text was not given.
-        pseudo: whether these are *pseudo* log-likelihoods, each token given all others
-            (`lmcourse.evaluation.pseudo_perplexity`).
+        tokens: the number of predicted tokens.
+        words, bytes: the numbers of words between spaces and of UTF-8 bytes of the text; None if
+            the texts were not passed.
     """
 
     nats: Float[np.ndarray, " document"]
     tokens: Int[np.ndarray, " document"]
     words: Int[np.ndarray, " document"] | None = None
     bytes: Int[np.ndarray, " document"] | None = None
-    pseudo: bool = False
 
     @property
     def nats_per_token(self) -> Score:
-        """The mean of −log p: what is averaged is tokens, not documents."""
+        """The mean of −log p over tokens, not over documents."""
         return mean_of_ratio(self.nats, self.tokens)
 
     @property
     def perplexity(self) -> Score:
-        """exp(nats a token): among how many equally likely tokens the model hesitates."""
+        """exp(nats per token): the number of equally likely tokens with the same loss."""
         return _exponential(self.nats_per_token)
 
     @property
     def word_perplexity(self) -> Score:
-        """exp(nats a word): comparable between models that cut words differently.
-
-        Raises:
-            CourseError: the texts were not given.
-        """
+        """exp(nats per word): comparable between tokenizers."""
         return _exponential(mean_of_ratio(self.nats, self._of_text("words", self.words)))
 
     @property
     def bits_per_byte(self) -> Score:
-        """How many bits the model's code takes for one byte of text: comparable between all.
+        """The code length of the text in bits per byte: comparable between all models.
 
-        A model is a compressor: with arithmetic coding, a token of probability p takes −log₂ p
-        bits.
-
-        Raises:
-            CourseError: the texts were not given; the scores are pseudo log-likelihoods.
+        With arithmetic coding, a token of probability p takes −log₂ p bits.
         """
-        if self.pseudo:
-            raise CourseError(
-                "A pseudo log-likelihood is no code's length: who decodes a token does not yet "
-                "have those behind it.",
-                "Compare masked models with one vocabulary by their pseudo-perplexity.",
-            )
         of_bytes = mean_of_ratio(self.nats, self._of_text("bytes", self.bytes))
         return Score(*(each / np.log(2) for each in of_bytes))
 
     def __repr__(self) -> str:
-        kind = "pseudo-perplexity" if self.pseudo else "perplexity"
-        many = f"{self.tokens.sum():,} tokens in {len(self.tokens):,} documents"
-        told = [f"{kind} {self.perplexity}", f"{self.nats_per_token} nats a token"]
-        if self.bytes is not None and not self.pseudo:
-            told.append(f"{self.bits_per_byte} bits a byte")
-        return f"TextScore({', '.join(told)}; {many})"
+        size = f"{self.tokens.sum():,} tokens in {len(self.tokens):,} documents"
+        scores = [f"perplexity {self.perplexity}", f"{self.nats_per_token} nats per token"]
+        if self.bytes is not None:
+            scores.append(f"{self.bits_per_byte} bits per byte")
+        return f"TextScore({', '.join(scores)}; {size})"
 
     def _of_text(self, what: str, counts: np.ndarray | None) -> np.ndarray:
         if counts is None or not counts.sum():
@@ -84,72 +67,53 @@ class TextScore:
         return counts
 
 
-def scored_text(
-    log_probabilities: Sequence[Tensor], texts: Sequence[str] | None, pseudo: bool = False
-) -> TextScore:
-    """Sums over documents, of each one's log-probabilities.
-
-    Raises:
-        CourseError: there are not as many texts, or they are no strings.
-    """
+def scored_text(log_probabilities: Sequence[Tensor], texts: Sequence[str] | None) -> TextScore:
+    """Return the sums over documents of their log-probabilities."""
     nats = np.array([-row.double().sum().item() for row in log_probabilities])
     tokens = np.array([len(row) for row in log_probabilities])
     if texts is None:
-        return TextScore(nats, tokens, pseudo=pseudo)
-    strings = not isinstance(texts, str) and all(isinstance(text, str) for text in texts)
-    if not strings or len(texts) != len(nats):
+        return TextScore(nats, tokens)
+    if isinstance(texts, str) or len(texts) != len(nats):
         raise CourseError(
-            f"texts is {'no list of strings' if not strings else f'{len(texts)} strings'}, for "
-            f"{len(nats)} documents.",
-            "Pass the text of each document, in their order.",
+            f"There are {len(texts)} texts and {len(nats)} documents.",
+            "Pass a list with the text of each document, in order.",
         )
     words = np.array([len(text.split()) for text in texts])
-    return TextScore(nats, tokens, words, np.array([len(it.encode()) for it in texts]), pseudo)
+    return TextScore(nats, tokens, words, np.array([len(it.encode()) for it in texts]))
 
 
 def documents_of(
-    documents: Sequence[Any], start: int | None = None, least: int = 2
+    documents: Sequence[Any], start: int | None = None
 ) -> list[Int[Tensor, " tokens"]]:
-    """Each document's ids as a tensor, behind the one that is read before it.
+    """Return each document's ids as a tensor, after the ``start`` id.
 
     Args:
-        least: how many tokens one of them must have at least, that one included.
-
-    Raises:
-        CourseError: these are no lists of ids, or nothing is there to be predicted.
+        start: read before each document; None: nothing.
     """
     before = [] if start is None else [start]
     rows = [_ids(document, before) for document in documents]
     if not rows:
         raise CourseError("There is no text.", "Pass one document or more, each a list of ids.")
-    if not any(len(row) >= least for row in rows):
-        count, needed = len(rows[0]) - len(before), least - len(before)
-        told = f"{count} tokens has none" if count else "no token has none"
-        one = f"A text of {told}" if len(rows) == 1 else "These texts have none"
-        raise CourseError(
-            f"{one} to predict.", f"Give at least {'one token' if needed == 1 else 'two tokens'}."
-        )
+    if not any(len(row) > 1 for row in rows):
+        needed = "one token" if before else "two tokens"
+        raise CourseError("These texts have no token to predict.", f"Pass at least {needed}.")
     return rows
 
 
 def _ids(document: Any, before: list[int]) -> Int[Tensor, " tokens"]:
-    remedy = "Give documents as lists of ids: [[3, 1, 4], [1, 5]]; a single one is [[3, 1]]."
-    if isinstance(document, str):
-        raise CourseError("A document is a string.", remedy)
-    try:
+    found = torch.empty(())
+    with suppress(TypeError, ValueError, RuntimeError):  # text, or a ragged list
         found = document.detach().cpu() if isinstance(document, Tensor) else torch.tensor(document)
-    except (TypeError, ValueError, RuntimeError):
-        raise CourseError(f"A document is {document!r:.60}.", remedy) from None
-    whole = not (found.is_floating_point() or found.is_complex() or found.dtype == torch.bool)
-    if found.ndim != 1 or (len(found) and not whole):
+    if found.ndim != 1 or (len(found) and found.is_floating_point()):
         raise CourseError(
-            f"A document has the shape {tuple(found.shape)} and the type {found.dtype}.", remedy
+            f"A document is {document!r:.60}.",
+            "Give documents as lists of ids: [[3, 1, 4], [1, 5]]; a single one is [[3, 1]].",
         )
     return torch.cat([torch.tensor(before, dtype=torch.long), found.long()])
 
 
 def _exponential(nats: Score) -> Score:
-    """exp of a mean; its error to first order, its interval mapped end by end."""
+    """exp of a mean, with its error to first order and the transformed interval."""
     value = np.exp(nats.value)
     return Score(
         float(value), float(value * nats.error), float(np.exp(nats.low)), float(np.exp(nats.high))

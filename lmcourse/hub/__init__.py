@@ -1,59 +1,32 @@
-"""One way to get weights: `load` takes a name or a path and gives a model with its tokenizer.
+"""One way to get weights: `load` takes a name or a path and returns a model with its tokenizer.
 
     hub.load("bookworld-mlm")           # comes with the course
     hub.load("model.safetensors")       # what model.save wrote
     hub.load("folder")                  # that beside a tokenizer.json; or what transformers saved
-    hub.load("bert-base-uncased")       # the Hugging Face hub's, in our class
+    hub.load("bert-base-uncased")       # the Hugging Face hub's, in the course's class
 
-Wherever weights come from, they are read from safetensors files, which hold numbers and no code,
-and what was published with a digest is held against it at every load.
+All weights are read from safetensors files, which hold numbers and no code, and files that were
+published with a digest are checked against it at every load.
 """
 
 import os
-import sys
 from pathlib import Path
-from typing import Any, TypeVar, overload
+from typing import Any
 
 import torch
 
 from lmcourse import devices
 from lmcourse.errors import CourseError
-from lmcourse.hub.cached import downloaded, parts_of
-from lmcourse.hub.checkpoints import OURS, ship, shipped, verified
-from lmcourse.hub.loaded import Loaded, from_parts
-from lmcourse.hub.local import from_path, own_pair
-from lmcourse.hub.repository import Address
+from lmcourse.hub.checkpoints import OURS, shipped, verified
+from lmcourse.hub.contents import CONFIG, SETTINGS, WEIGHTS, needed
+from lmcourse.hub.loaded import Loaded
+from lmcourse.hub.repository import Address, downloaded, snapshot
+from lmcourse.hub.tokenizer import from_file, from_folder
 from lmcourse.models.checkpoint import Model
+from lmcourse.models.conversion.published import class_named, read_model
+from lmcourse.models.weights import read_header
 
-__all__ = ["Loaded", "downloaded", "load", "ship", "shipped"]
-
-M = TypeVar("M", bound=Model)
-
-
-@overload
-def load(
-    name: str | Path,
-    kind: type[M],
-    *,
-    revision: str | None = None,
-    device: str | torch.device | None = None,
-    offline: bool | None = None,
-    update: bool = False,
-    progress: bool = True,
-) -> Loaded[M]: ...
-
-
-@overload
-def load(
-    name: str | Path,
-    kind: None = None,
-    *,
-    revision: str | None = None,
-    device: str | torch.device | None = None,
-    offline: bool | None = None,
-    update: bool = False,
-    progress: bool = True,
-) -> Loaded[Any]: ...
+__all__ = ["Loaded", "downloaded", "load", "shipped"]
 
 
 def load(
@@ -65,127 +38,110 @@ def load(
     offline: bool | None = None,
     update: bool = False,
     progress: bool = True,
-) -> Loaded[Any]:
+) -> Loaded:
     """A model and its tokenizer, by one name or path.
 
-    A name is looked for in this order: among what comes with the course, as a file or folder, on
-    the Hugging Face hub (at ``HF_ENDPOINT``, if that is set). A model of the hub is downloaded
-    once; later calls make no request, and give the same version until ``update`` is asked for.
-    Weights in half precision are given in single precision.
+    A name is looked for in this order: among the models that come with the course, as a file or
+    folder, on the Hugging Face hub (at ``HF_ENDPOINT``, if that is set). A model of the hub is
+    downloaded once; later calls make no request, and return the same version until ``update``.
+    Weights in half precision are converted to single precision.
 
     Args:
         name: as ``bookworld-mlm``; a path; ``bert-base-uncased``, ``organization/name``, or either
             with ``@revision``.
-        kind: our class that is to take the weights in, such as `BertForPreTraining`; None: the one
-            that they were saved from. A head that they lack is not made up: ``kind.on_top_of`` puts
-            a new one on what was loaded.
+        kind: the course's class for the weights, such as `BertForPreTraining`; None: the one that
+            they were saved from. A head that they lack is not initialized: ``kind.on_top_of`` adds
+            a new one to what was loaded.
         revision: a branch, tag, commit or pull request of the hub's repository.
         device: where the model goes; None: it stays on the CPU.
         offline: make no request; None: only if ``HF_HUB_OFFLINE`` is set.
-        update: ask the hub whether there is a newer version.
-        progress: show a bar while something is downloaded, on a terminal or in a notebook.
+        update: ask the hub for a newer version.
+        progress: show a progress bar for downloads, on a terminal or in a notebook.
 
     Raises:
-        CourseError: ``kind`` is no class of ours; there is no such model, or no network to get it
-            through; a file is damaged, is not what it was announced to be, or has weights as a
-            pickle only; it is no model of ours, or not of this class.
+        CourseError: ``kind`` is not a class of the course; there is no such model, or no network to
+            download it; a file is damaged, is not what was announced, or has its weights as a
+            pickle only; the model is not one of the course's, or not of this class.
     """
-    _check_device(device)
-    _check_kind(kind)
-    found = _load(name, kind, revision, offline, update, progress)
+    _check(name, kind, device)
+    text, path = str(name), Path(os.path.expanduser(name))  # noqa: PTH111 (leaves unknown users)
+    a_path = isinstance(name, Path) or path.is_absolute() or text.startswith((".", "~"))
+    if text.startswith(OURS) and not a_path and (text in shipped() or not path.exists()):
+        found = _own(*verified(text), kind, text)
+    elif a_path or text.endswith(".safetensors") or path.exists():
+        if revision is not None:
+            cause = f"{path} is a path, and only repositories on the hub have a revision."
+            raise CourseError(cause, "Leave revision out, or load from another folder.")
+        found = _at(path, kind)
+    else:
+        from huggingface_hub import is_offline_mode
+
+        address = Address.of(text, revision)
+        offline = is_offline_mode() if offline is None else offline
+        folder, commit = snapshot(address, offline=offline, update=update, progress=progress)
+        found = _published(folder, kind, str(address), commit)
     if device is not None:
         found.model.to(device)
     return found
 
 
-def _load(
-    name: str | Path,
-    kind: type[Model] | None,
-    revision: str | None,
-    offline: bool | None,
-    update: bool,
-    progress: bool,
-) -> Loaded[Any]:
+def _check(name: Any, kind: Any, device: Any) -> None:
+    """Check the arguments before anything is downloaded."""
     if not isinstance(name, str | Path) or not str(name):
-        raise CourseError(f"{name!r} is no name and no path.", 'Give one: "bert-base-uncased".')
-    if isinstance(name, str) and _is_shipped(name):
-        return own_pair(*verified(name), kind, name)
-    path = Path(os.path.expanduser(name))  # noqa: PTH111 (which leaves what names no user)
-    if path.exists() or _is_path(name):
-        if revision is not None:
-            raise CourseError(
-                f"{path} is a path, and only repositories on the hub have a revision.",
-                "Leave revision out; for a repository of this name, load it from another folder.",
-            )
-        return _from_path(name, path, kind)
-    if str(name).startswith(OURS):
-        verified(str(name))  # which says what there is
-    from huggingface_hub import is_offline_mode
-
-    address = Address.of(str(name), revision)
-    offline = is_offline_mode() if offline is None else offline
-    parts, commit = parts_of(address, offline=offline, update=update, progress=progress)
-    return from_parts(parts, kind, str(address), commit)
-
-
-def _is_shipped(name: str) -> bool:
-    """Whether a model comes with the course; where the index is damaged, none but its own does."""
+        raise CourseError(f"{name!r} is neither a name nor a path.", 'Give "bert-base-uncased".')
+    if kind is not None and not (isinstance(kind, type) and issubclass(kind, Model)):
+        given = getattr(kind, "__qualname__", f"{kind!r:.60}")
+        remedy = "Give the class itself, such as BertForMaskedLM, or leave it out."
+        raise CourseError(f"kind={given} is not a class of lmcourse.models.", remedy)
     try:
-        return name in shipped()
-    except CourseError as error:
-        if name.startswith(OURS):
-            raise
-        print(error, file=sys.stderr)
-        return False
+        known = torch.device(device or "cpu").type in (*devices.available(), "meta")
+    except (RuntimeError, TypeError):
+        known = False
+    if not known:
+        remedy = f"Give one of {', '.join(devices.available())}, or none."
+        raise CourseError(f"There is no device {device!r} here.", remedy)
 
 
-def _from_path(name: str | Path, path: Path, kind: type[Model] | None) -> Loaded[Any]:
-    """A path's model; where a model of the hub may have been meant, an error says so."""
-    try:
-        return from_path(path, kind)
-    except CourseError as error:
-        if _is_path(name):
-            raise
-        hidden = f"A model of the hub named {str(name)!r} is hidden by {path.absolute()}"
+def _at(path: Path, kind: type[Model] | None) -> Loaded:
+    """The model in a file or folder of the reader's."""
+    if not path.is_dir():
+        return _own(path, None, kind, str(path))
+    if (path / CONFIG).is_file() or not (path / WEIGHTS).is_file():
+        return _published(path, kind, str(path))
+    tokenizer = path / "tokenizer.json"
+    return _own(path / WEIGHTS, tokenizer if tokenizer.is_file() else None, kind, str(path))
+
+
+def _own(weights: Path, tokenizer: Path | None, kind: type[Model] | None, source: str) -> Loaded:
+    """A model that `Model.save` wrote, and the tokenizer in another file."""
+    architecture = read_header(weights)[0].get("architecture", "")
+    if (kind := kind or class_named(architecture)) is None:
         raise CourseError(
-            error.cause, f"{error.remedy} {hidden}; load that from another folder."
-        ) from error
-
-
-def _is_path(name: str | Path) -> bool:
-    """Whether a name that no file has can be nothing else than a path."""
-    text = str(name)
-    path = isinstance(name, Path) or Path(text).is_absolute() or text.startswith((".", "~"))
-    return path or text.endswith(".safetensors")
-
-
-def _check_kind(kind: Any) -> None:
-    """See that a class is one that can be loaded, before anything is downloaded.
-
-    Raises:
-        CourseError: it is none of ours.
-    """
-    ours = isinstance(kind, type) and issubclass(kind, Model) and hasattr(kind, "Config")
-    if kind is not None and not ours:
-        told = kind.__qualname__ if isinstance(kind, type) else f"{kind!r:.60}"
-        raise CourseError(
-            f"kind={told} is no class of lmcourse.models.",
-            "Give the class itself, such as BertForMaskedLM, or leave it out.",
+            f"{weights} holds {architecture or 'no model of the course'}, and no class of "
+            "lmcourse.models.",
+            "Give a file that model.save(path) wrote. What the transformers library saved is "
+            "loaded by the path of its folder, since the configuration is in another file.",
         )
+    model: Any = kind.load(weights)
+    for tensor in (*model.parameters(), *model.buffers()):
+        if tensor.dtype in (torch.float16, torch.bfloat16):
+            tensor.data = tensor.data.float()  # which a CPU computes in
+    if tokenizer is None:
+        return Loaded(model, None, (), source)
+    files = [each.name for each in tokenizer.parent.iterdir()]
+    if {*SETTINGS} & {*files}:
+        read, names = from_folder(tokenizer.parent, files, model)
+    else:
+        read, names = from_file(tokenizer, model)
+    return Loaded(model, read, names, source)
 
 
-def _check_device(device: str | torch.device | None) -> None:
-    """See that a device is there, before anything is downloaded.
-
-    Raises:
-        CourseError: it is not, or is none.
-    """
-    try:
-        kind = "cpu" if device is None else torch.device(device).type
-    except (RuntimeError, TypeError) as error:
-        raise CourseError(f"{device!r} is no device.", 'Give "cpu", "cuda" or "mps".') from error
-    if kind not in (*devices.available(), "meta"):
-        raise CourseError(
-            f"There is no device {kind!r} here.",
-            f"Give one of {', '.join(devices.available())}, or none.",
-        )
+def _published(
+    folder: Path, kind: type[Model] | None, source: str, commit: str | None = None
+) -> Loaded:
+    """A model that the `transformers` library saved, with its tokenizer."""
+    files = needed({path.name for path in folder.iterdir() if path.is_file()}, source)
+    weights = [folder / name for name in files if name.endswith(".safetensors")]
+    model, labels, unused = read_model(folder / CONFIG, weights, kind, source)
+    tokenizer, names = from_folder(folder, files, model)
+    return Loaded(model, tokenizer, names, source, commit, labels, unused)

@@ -1,37 +1,62 @@
-"""What `lmcourse.hub.load` gives: a model, its tokenizer, and where both come from."""
+"""What `lmcourse.hub.load` returns: a model, its tokenizer, and where both come from."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Generic, TypeVar
+from typing import Any
 
-from lmcourse.hub.folder import read_model
-from lmcourse.hub.parts import Parts
-from lmcourse.hub.tokenizer_files import read_tokenizer
-from lmcourse.models.checkpoint import Model
-from lmcourse.tokenizers import Tokenizer
+import torch
+from tokenizers import Tokenizer
+from torch import Tensor
 
-M = TypeVar("M", bound=Model)
+from lmcourse.errors import CourseError
+from lmcourse.hub.tokenizer import COLUMNS
 
 
 @dataclass(frozen=True)
-class Loaded(Generic[M]):
+class Loaded:
     """What was loaded.
 
     Attributes:
         model: in evaluation mode.
-        tokenizer: the one that the model was trained with; None: none was there, or none that the
-            course can read.
-        source: where it comes from: a name, or a path.
-        commit: which version of the hub's repository it is.
-        labels: what a classifier's classes are called, in order, where the hub's model says so.
-        unused: tensors of the files that this class has no place for, such as another head's.
+        tokenizer: the one that the model was trained with, or None if its files have none.
+        model_input_names: the tensors of `inputs`.
+        source: a name or a path.
+        commit: the version of the hub's repository.
+        labels: the names of a classifier's classes, in order, if they have names.
+        unused: tensors of the files that this class leaves out, such as those of another head.
     """
 
-    model: M
+    model: Any
     tokenizer: Tokenizer | None
+    model_input_names: tuple[str, ...]
     source: str
     commit: str | None = None
     labels: tuple[str, ...] = ()
     unused: tuple[str, ...] = ()
+
+    def inputs(self, texts: Sequence[str], pairs: Sequence[str] | None = None) -> dict[str, Tensor]:
+        """The model's inputs for a batch of texts: int64 tensors of shape (batch, time).
+
+        Args:
+            pairs: a second text for each, such as the question that the first one answers.
+
+        Raises:
+            CourseError: there is no tokenizer, or the lengths differ and it has no padding token.
+        """
+        if self.tokenizer is None:
+            raise CourseError(f"{self.source} has no tokenizer.", "Pass ids to the model.")
+        batch = list(texts) if pairs is None else list(zip(texts, pairs, strict=True))
+        encodings = self.tokenizer.encode_batch(batch)
+        if len({len(encoding.ids) for encoding in encodings}) > 1:
+            raise CourseError(
+                f"The texts have different lengths, and {self.source} has no padding token.",
+                "Call tokenizer.enable_padding, or give texts of one length.",
+            )
+        device = next(self.model.parameters()).device
+        return {
+            name: torch.tensor([getattr(each, COLUMNS[name]) for each in encodings], device=device)
+            for name in self.model_input_names
+        }
 
     def __repr__(self) -> str:
         size = sum(parameter.numel() for parameter in self.model.parameters())
@@ -41,27 +66,8 @@ class Loaded(Generic[M]):
             lines.append("without a tokenizer")
         else:
             lines.append(f"tokenizer: {self.tokenizer.get_vocab_size():,} tokens")
-        if self.labels:
-            lines.append(f"classes: {_some(self.labels)}")
-        if self.unused:
-            lines.append(f"left in the file: {_some(self.unused)}")
+        for title, names in (("classes", self.labels), ("left in the file", self.unused)):
+            if names:
+                more = f", and {len(names) - 5} more" if len(names) > 5 else ""
+                lines.append(f"{title}: {', '.join(names[:5])}{more}")
         return "\n".join(lines)
-
-
-def _some(names: tuple[str, ...], most: int = 5) -> str:
-    """Names in a line, the first few if they are many."""
-    more = f", and {len(names) - most} more" if len(names) > most else ""
-    return ", ".join(names[:most]) + more
-
-
-def from_parts(
-    parts: Parts, kind: type[Model] | None, source: str, commit: str | None = None
-) -> Loaded[Any]:
-    """What the `transformers` library saved in these files, in our class.
-
-    Raises:
-        CourseError: see `read_model` and `read_tokenizer`.
-    """
-    read = read_model(parts, kind, source)
-    tokenizer = read_tokenizer(parts.tokenizer, read.model)
-    return Loaded(read.model, tokenizer, source, commit, read.labels, read.unused)

@@ -1,33 +1,34 @@
-"""Repositories on the Hugging Face hub: what they hold, and a file of them.
+"""Repositories on the Hugging Face hub, downloaded once.
 
-Questions and downloads are the `huggingface_hub` library's: it knows the user's token, follows
-redirects, goes on where a connection broke, and two processes download a file once. What it leaves
-open is done here and in `lmcourse.hub.cached`: whether what came is what was announced, and what
-to tell the reader.
+Files are where `huggingface_hub` keeps them, so `transformers` and the course share them. A note
+of the course's own, per repository and revision, has the commit and each file's size and digest:
+a model that was loaded once needs no network, and stays the same version.
 """
 
+import hashlib
 import os
 import re
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+import sys
 from dataclasses import dataclass
-from logging import CRITICAL
 from pathlib import Path
-from typing import Any
+from urllib.parse import quote, unquote
+
+import msgspec
 
 from lmcourse import files
-from lmcourse.corpus import streams
 from lmcourse.errors import CourseError
-from lmcourse.hub.verified import Entry, Listing, named
+from lmcourse.files import cache_folder
+from lmcourse.hub.client import COMMIT, DIGEST, ELSEWHERE, Unreachable, checked, endpoint
+from lmcourse.hub.contents import CONFIG, needed
 
-HUB = "https://huggingface.co"
-COMMIT = re.compile(r"[0-9a-f]{40}")
-REVISION = re.compile(r"\w[\w.-]*(/[\w.-]+)*")
-BUSY = (408, 429)  # and 500 and more: the server may answer in a while
+LARGEST_TEXT = 2**26  # bytes; the largest tokenizer.json in use has half of that
 
 
-class Unreachable(Exception):
-    """The hub did not answer, or not now."""
+class Listing(msgspec.Struct, frozen=True):
+    """A commit, and the size and digest (git's SHA-1, or SHA-256) of each file."""
+
+    commit: str
+    files: dict[str, tuple[int, str]]
 
 
 @dataclass(frozen=True)
@@ -39,198 +40,191 @@ class Address:
 
     @classmethod
     def of(cls, name: str, revision: str | None = None) -> "Address":
-        """The address of ``name``, ``organization/name`` or either with ``@revision``.
-
-        Raises:
-            CourseError: it is none.
-        """
+        """The address of ``name``, ``organization/name``, or either with ``@revision``."""
         from huggingface_hub.errors import HFValidationError
         from huggingface_hub.utils import validate_repo_id  # type: ignore[attr-defined]
 
-        repository, at, behind = name.partition("@")
+        repository, at, after = name.partition("@")
         if at and revision is not None:
-            raise CourseError(
-                f"{name!r} names a revision, and {revision!r} is another.", "Give one."
-            )
-        revision = behind if at else "main" if revision is None else revision
+            raise CourseError(f"{name!r} names a revision besides {revision!r}.", "Give one.")
+        revision = after if at else "main" if revision is None else revision
         try:
             validate_repo_id(repository)
         except HFValidationError:
-            raise CourseError(
-                f"{name!r} is no name of a model, and there is no such file or folder.",
-                "Give a name as bert-base-uncased or organization/name, or a path that is there.",
-            ) from None
-        if ".." in revision or not REVISION.fullmatch(revision):
-            raise CourseError(
-                f"{revision!r} is no revision of {repository}.",
-                'Give a branch, a tag, a commit or a pull request ("refs/pr/1").',
-            )
+            cause = f"{name!r} is not the name of a model, and there is no such file or folder."
+            remedy = "Give a name as bert-base-uncased or organization/name, or an existing path."
+            raise CourseError(cause, remedy) from None
+        if ".." in revision or not re.fullmatch(r"\w[\w./-]*", revision, re.ASCII):
+            remedy = 'Give a branch, a tag, a commit or a pull request ("refs/pr/1").'
+            raise CourseError(f"{revision!r} is not a revision of {repository}.", remedy)
         return cls(repository, revision)
 
     def __str__(self) -> str:
         return self.repository + (f"@{self.revision}" if self.revision != "main" else "")
 
 
-def endpoint() -> str:
-    """The hub's address: ``HF_ENDPOINT``, or huggingface.co."""
-    return os.environ.get("HF_ENDPOINT", "").rstrip("/") or HUB
-
-
-def ask(address: Address) -> Listing:
-    """The files of a repository, with sizes and digests, and the commit that they are of.
-
-    Raises:
-        Unreachable: the hub does not answer.
-        CourseError: it has no such repository or revision, or does not let this user in.
-    """
-    from huggingface_hub import HfApi
-
-    with _told(address):
-        info = HfApi(endpoint=endpoint(), library_name="lmcourse").model_info(
-            address.repository, revision=address.revision, files_metadata=True, timeout=10
-        )
-    found = {}
-    for one in info.siblings or []:
-        digest = named(str(one.lfs.sha256 if one.lfs else one.blob_id))
-        if digest is not None and isinstance(one.size, int):
-            found[one.rfilename] = Entry(one.size, digest)
-    if not COMMIT.fullmatch(str(info.sha)) or not found:
-        raise CourseError(
-            f"{endpoint()} names no commit of {address}, or no digests of its files.",
-            "Set HF_ENDPOINT to a server that speaks as huggingface.co does, or remove it.",
-        )
-    return Listing(str(info.sha), found)
-
-
-def download(
-    address: Address,
-    listing: Listing,
-    name: str,
-    place: Path,
-    *,
-    again: bool = False,
-    progress: bool = True,
-) -> Path:
-    """Download a file into a cache that has the `huggingface_hub` library's layout.
+def snapshot(
+    address: Address, *, offline: bool = False, update: bool = False, progress: bool = True
+) -> tuple[Path, str]:
+    """The folder with a model's files, each checked against its digest, and their commit.
 
     Args:
-        again: even though it is there.
+        offline: make no request.
+        update: ask the hub for a newer commit.
+        progress: show a progress bar.
 
     Raises:
-        Unreachable: the hub does not answer, or the connection broke for good.
-        CourseError: more came than was announced, the file is gone, or the disk is full.
+        CourseError: the model is not in the cache and cannot be downloaded.
     """
-    from huggingface_hub import hf_hub_download
-
-    size = listing.files[name].size
-    with _told(address, place), streams.bar(name, size, progress) as show:
-        return Path(
-            hf_hub_download(
-                address.repository,
-                name,
-                revision=listing.commit,
-                cache_dir=place,
-                endpoint=endpoint(),
-                force_download=again,
-                library_name="lmcourse",
-                tqdm_class=_counter(f"{name} of {address}", size, show),
-            )
-        )
-
-
-def _counter(what: str, size: int, show: Callable[[int], None]) -> type[Any]:
-    """What the library tells how far it is, in place of its own progress bar."""
-
-    class Counter:
-        def __init__(self, *_: Any, initial: int = 0, **__: Any) -> None:
-            self.done = initial
-
-        def update(self, more: int = 1) -> None:
-            self.done += more
-            if self.done > size:  # before it fills the disk
-                raise CourseError(
-                    f"{endpoint()} sends more than the {size:,} bytes that it announced of {what}.",
-                    "Try again. If it stays so, something on the way (a proxy, a page that asks "
-                    "you to log in) sends another file.",
-                )
-            show(self.done)
-
-        def close(self, *_: Any, **__: Any) -> None:
-            """There is nothing to do for this and the like: our bar is its own."""
-
-        update_transfer = set_postfix_str = set_transfer_postfix_str = refresh = __exit__ = close
-
-        def __enter__(self) -> "Counter":
-            return self
-
-    return Counter
-
-
-@contextmanager
-def _told(address: Address, place: Path | None = None) -> Iterator[None]:
-    """Say in the course's words what the library raises, and nothing while it works."""
-    import httpx2
-    from huggingface_hub import errors, logging
-
-    level = logging.get_verbosity()
-    logging.set_verbosity(CRITICAL)
-    try:
-        yield
-    except (httpx2.UnsupportedProtocol, httpx2.InvalidURL, httpx2.TooManyRedirects) as error:
-        raise CourseError(
-            f"{endpoint()} sends us on to no address of the web for {address}: {error}",
-            "Set HF_ENDPOINT to the hub's address, https://huggingface.co, or remove it.",
-        ) from error
-    except (httpx2.RequestError, errors.OfflineModeIsEnabled) as error:
-        raise Unreachable(f"{endpoint()} cannot be reached ({error})") from error
-    except errors.HfHubHTTPError as error:
-        raise _answered(address, error) from error
-    except errors.LocalEntryNotFoundError as error:
-        raise Unreachable(f"{endpoint()} cannot be reached, or sends no file") from error
-    except OSError as error:
-        if error.errno is None:  # the library's own, about what came
-            raise Unreachable(f"what {endpoint()} sent broke off ({_short(error)})") from error
-        elsewhere = "Set LMCOURSE_CACHE to a folder of your own with enough space."
-        raise files.trouble(error, place or Path(), elsewhere) from error
-    except (ValueError, TypeError, KeyError) as error:  # a page where an answer was expected
-        raise Unreachable(f"{endpoint()} does not answer as the hub does") from error
-    finally:
-        logging.set_verbosity(level)
-
-
-def _answered(address: Address, error: Any) -> Exception:
-    """What an answer means that is no success."""
-    from huggingface_hub import errors
-
-    status, host = error.response.status_code, endpoint()
-    page = f"{host}/{address.repository}"
-    login = "`hf auth login`, or HF_TOKEN, says who you are"
-    if isinstance(error, errors.GatedRepoError):
-        return CourseError(
-            f"{address} is open only to those who accepted its terms.",
-            f"Read and accept them at {page}; then {login}.",
-        )
-    if isinstance(error, errors.RevisionNotFoundError):
-        return CourseError(
-            f"{address.repository} has no revision {address.revision!r}.",
-            f"Its branches, tags and commits are at {page}/tree/main.",
-        )
-    if isinstance(error, errors.RepositoryNotFoundError):
-        return CourseError(
-            f"{host} has no model {address.repository!r}, or does not show it to you, and there is "
-            "no such file or folder here.",
-            f"Check the name at {host}/models; hub.shipped() names what comes with the course. "
-            f"For a private one, {login}.",
-        )
-    if status >= 500 or status in BUSY:
-        return Unreachable(f"{host} answers {status} ({error.response.reason_phrase})")
-    return CourseError(
-        f"{host} does not give {address}: it answers {status} ({_short(error)}).",
-        f"Open {page} in a browser, and see whether your token is still good: {login}."
-        if status in (401, 403)
-        else f"Open {page} in a browser; its files may have been moved.",
+    known = _read(_note(address))
+    found = _cached(address, known) if known else None
+    if known and found and not update:
+        return found, known.commit
+    reason = "no request was to be made"
+    if not offline:
+        try:
+            return _download(address, progress)
+        except Unreachable as error:
+            reason = str(error)
+    if not known:
+        found = _of_other_programs(address)
+    if found:
+        print(f"{address}: {reason}; the cached version is used.", file=sys.stderr)
+        return found, found.name
+    why = "is damaged or incomplete in the cache" if known else "was never downloaded here"
+    raise CourseError(
+        f"{address} {why}, and {reason}. There is no such file or folder here either.",
+        "Connect to a network and run this again: once it is here, none is needed. Or download the "
+        f"files of {endpoint()}/{address.repository} elsewhere (config.json, model.safetensors, "
+        "tokenizer.json), put them into a folder here, and load that folder by its path.",
     )
 
 
-def _short(error: Exception) -> str:
-    return str(error).strip().split("\n")[0]
+def _download(address: Address, progress: bool) -> tuple[Path, str]:
+    """Ask the hub for a repository's files, and download those that are needed."""
+    from huggingface_hub import HfApi
+
+    with checked(address):
+        info = HfApi(endpoint=endpoint(), library_name="lmcourse").model_info(
+            address.repository, revision=address.revision, files_metadata=True, timeout=10
+        )
+        found = {
+            each.rfilename: (
+                int(each.size or 0),
+                str(each.lfs.sha256 if each.lfs else each.blob_id),
+            )
+            for each in info.siblings or []
+        }
+    if not COMMIT.fullmatch(str(info.sha)):
+        remedy = "Set HF_ENDPOINT to a mirror of huggingface.co, or remove it."
+        raise CourseError(f"{endpoint()} names no commit of {address}.", remedy)
+    listing = Listing(str(info.sha), {name: found[name] for name in needed(found, str(address))})
+    for name, (size, digest) in listing.files.items():
+        small = size <= LARGEST_TEXT or name.endswith(".safetensors")
+        if not small or not DIGEST.fullmatch(digest):
+            cause = f"{endpoint()} announces {size:,} bytes and digest {digest!r:.70} of {name}."
+            raise CourseError(cause, "No such file is a model's. Load another repository.")
+    folder = _cached(address, listing) or _folder(_caches()[0], address, listing.commit)
+    for name in listing.files:
+        _fetch(address, listing, folder / name, progress)
+    try:
+        with files.replacing(_note(address)) as file:
+            file.write(msgspec.json.encode(listing))
+    except OSError as error:  # the files are in the cache all the same
+        trouble = files.trouble(error, _note(address), ELSEWHERE)
+        print(f"{trouble} Until then the hub is queried again at each load.", file=sys.stderr)
+    return folder, listing.commit
+
+
+def _fetch(address: Address, listing: Listing, path: Path, progress: bool) -> None:
+    """Download one file into the cache, unless it is there."""
+    from huggingface_hub import hf_hub_download
+    from huggingface_hub.utils.tqdm import silent_tqdm
+
+    size, digest = listing.files[path.name]
+    if _is_whole(path, size, digest):
+        return
+    with checked(address, 2 * size + 2**20):
+        hf_hub_download(
+            address.repository,
+            path.name,
+            revision=listing.commit,
+            cache_dir=_caches()[0],
+            endpoint=endpoint(),
+            force_download=path.exists(),
+            library_name="lmcourse",
+            tqdm_class=None if progress else silent_tqdm,
+        )
+    if not _is_whole(path, size, digest):
+        for each in (path.resolve(), path):
+            if each.parent.resolve().is_relative_to(_caches()[0]):
+                each.unlink(missing_ok=True)
+        raise CourseError(
+            f"{endpoint()} sent another {path.name} of {address} than announced; it was removed.",
+            "Try again. If it happens again, a proxy or a login page sends other data.",
+        )
+
+
+def _caches() -> list[Path]:
+    """The caches; the first is the one that new files go to."""
+    from huggingface_hub import constants
+
+    own = [cache_folder() / "hub"] if os.environ.get("LMCOURSE_CACHE") else []
+    return [path.expanduser().resolve() for path in (*own, Path(constants.HF_HUB_CACHE))]
+
+
+def _folder(cache: Path, address: Address, commit: str) -> Path:
+    from huggingface_hub.file_download import repo_folder_name
+
+    name = repo_folder_name(repo_id=address.repository, repo_type="model")
+    return cache / name / "snapshots" / commit
+
+
+def _cached(address: Address, listing: Listing) -> Path | None:
+    """The folder in a cache that has each file with its size and digest."""
+    for folder in (_folder(cache, address, listing.commit) for cache in _caches()):
+        if all(_is_whole(folder / name, *entry) for name, entry in listing.files.items()):
+            return folder
+    return None
+
+
+def _of_other_programs(address: Address) -> Path | None:
+    """The folder in which another program's download is, which has no note."""
+    from huggingface_hub import try_to_load_from_cache
+
+    name, at = address.repository, address.revision
+    found = (try_to_load_from_cache(name, CONFIG, cache, at) for cache in _caches())
+    return next((Path(path).parent for path in found if isinstance(path, str)), None)
+
+
+def _is_whole(path: Path, size: int, digest: str) -> bool:
+    """Whether a file is there and has its size and digest."""
+    if not path.is_file() or path.stat().st_size != size:
+        return False
+    git = hashlib.sha1(b"blob %d\0" % size)
+    with path.open("rb") as file:
+        read = hashlib.file_digest(file, "sha256" if len(digest) == 64 else git.copy)
+    return read.hexdigest() == digest
+
+
+def downloaded() -> dict[str, Listing]:
+    """The models that `lmcourse.hub` downloaded from the hub, by the name to load each by."""
+    found = {}
+    for path in sorted((cache_folder() / "models").glob("*.json")):
+        if listing := _read(path):
+            repository, _, revision = unquote(path.stem).rpartition("@")
+            found[str(Address(repository, revision))] = listing
+    return found
+
+
+def _note(address: Address) -> Path:
+    name = quote(f"{address.repository}@{address.revision}", safe="@")
+    return cache_folder() / "models" / f"{name}.json"
+
+
+def _read(path: Path) -> Listing | None:
+    """A note; a damaged one is written again at the next download."""
+    try:
+        return msgspec.json.decode(path.read_bytes(), type=Listing)
+    except (OSError, msgspec.DecodeError, RecursionError):
+        return None

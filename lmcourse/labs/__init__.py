@@ -1,8 +1,8 @@
-"""The labs' checks: what an exercise asks, how an answer is judged, what each wrong answer is told.
+"""The labs' checks: what an exercise asks, how an answer is judged, the hint of each wrong answer.
 
-``lab02`` lists the exercises of lab 02, each with a judge in a module of its own. A judge is short:
-it calls the answer on random probes (`answer.py` keeps the kernel safe from it), reads what came
-back (`values.py`), and either returns a fact worth knowing or raises `Wrong("the likely cause")`.
+``lab02`` lists the exercises of lab 02. Each names its `kit.Task`: a reference, examples, and a
+table of slips with their hints. `answer` calls the student's function on the examples and keeps the
+kernel safe from it; `results` reads and compares what it returns.
 """
 
 import importlib
@@ -17,9 +17,7 @@ __all__ = ["Exercise", "exercises"]
 def exercises(number: str) -> list[Exercise]:
     """The exercises of lab ``number`` ("02" or "2"), in order; CourseError: no such lab."""
     name = f"lab{number:0>2}"
-    known = sorted(
-        found.name for found in pkgutil.iter_modules(__path__) if found.name.startswith("lab")
-    )
+    known = [each.name for each in pkgutil.iter_modules(__path__) if each.name.startswith("lab")]
     if name not in known:
         labs = ", ".join(lab.removeprefix("lab") for lab in known)
         raise CourseError(f"There is no lab {number!r}.", f"These labs have exercises: {labs}.")

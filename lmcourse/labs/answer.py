@@ -1,233 +1,222 @@
-"""A student's answer, as a judge may use it: called within limits, on copies, whatever it does.
+"""A student's answer, as a check may use it: called within limits, on copies, whatever it does.
 
-Each way in which a call can go astray becomes `Wrong` with a sentence for the student.
+Each way in which a call can fail becomes `Wrong` with a sentence for the student.
 """
 
 import copy
 import inspect
 import linecache
-import sysconfig
-import time
 from collections.abc import Callable
 from pathlib import Path
 from types import TracebackType
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from torch import Tensor
 
 import lmcourse
 from lmcourse.labs import guards, limits
-from lmcourse.labs.values import kind, unchanged
+from lmcourse.labs.results import left_a_gradient, unchanged, with_article
 from lmcourse.labs.verdict import Unwritten, Wrong
 
 _COURSE = str(Path(lmcourse.__file__).parent)
 _OF_MANY = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)  # *args, **options
+T = TypeVar("T")
 
 
 class Answer:
-    """What the student handed in: a function to call, or a value to read."""
+    """A student's function.
 
-    def __init__(self, given: Any, seconds: float = 5.0) -> None:
-        self._given = given
-        self._seconds_left = self._seconds = seconds
+    Args:
+        function: what was passed to the check.
+        seconds: the time limit of one call; three times as much for a function of `torch.compile`,
+            whose first call runs a compiler.
+    """
+
+    def __init__(self, function: Any, seconds: float = 20.0) -> None:
+        compiled = hasattr(function, "_torchdynamo_orig_callable")
+        self._function, self._seconds = function, seconds * (3 if compiled else 1)
         self.printed = ""  # what the last call printed
 
-    @property
-    def value(self) -> Any:
-        """A copy of the value that was handed in, for exercises that ask for one."""
-        if self._given is ...:
-            raise Unwritten
-        if inspect.isroutine(self._given):
-            raise Wrong(
-                "The check wants the result, but was given a function: call it, and pass what it "
-                "returns."
-            )
-        return copy.deepcopy(self._given)
+    def call(self, arguments: tuple[Any, ...], read: Callable[[Any, tuple[Any, ...]], T]) -> T:
+        """Call the function on copies of the arguments, and read what it returns.
 
-    def __call__(self, *arguments: Any) -> Any:
-        """Call the function on copies of the arguments, and return what it returns.
+        Args:
+            arguments: of the call.
+            read: gets the value and the copies, within the same limits: a value may be an object
+                of the student's own class, which runs their code when it is read.
 
         Raises:
-            Wrong: it raises, takes other arguments, prints or yields in place of returning, runs
-                too long, changes its arguments or the interpreter.
+            Wrong: it raises, takes other arguments, prints or yields instead of returning, runs
+                too long, needs too much memory, changes its arguments or the interpreter.
             Unwritten: it raises NotImplementedError, as the stub does.
         """
         self._check_callable(arguments)
         copies = copy.deepcopy(arguments)
         with guards.captured() as streams, guards.unpatched() as replaced, guards.usual_state():
-            result, error = self._run(copies)
-        printed, warned = (stream.text.strip() for stream in streams)
+            result, error = self._run(copies, read, streams[0])
+        printed, warned = (stream.getvalue().strip() for stream in streams)
         self.printed = "\n".join(filter(None, (printed, warned)))
         if error is not None:
             raise self._explained(error)
         if replaced:
             raise Wrong(
                 f"Your function replaces `{replaced[0]}`, which all other code uses too (the check "
-                "has put it back). Give your own version a name of its own."
+                "has restored it). Define your own version under another name.",
+                "patched",
             )
-        _check_result(result, bool(printed))
         for index, (original, used) in enumerate(zip(arguments, copies, strict=True)):
             if not unchanged(original, used):
-                name = self._name(index)
-                raise Wrong(
-                    f"Your function changes its argument {name} in place, so whoever called it "
-                    f"loses the original: {_instead(original, used, name)}."
-                )
+                raise Wrong(_changed(original, used, self._name(index)), "changed")
+        assert result is not None
         return result
 
-    def _run(self, arguments: tuple[Any, ...]) -> tuple[Any, BaseException | None]:
+    def _run(
+        self,
+        arguments: tuple[Any, ...],
+        read: Callable[[Any, tuple[Any, ...]], T],
+        printed: guards.Printed,
+    ) -> tuple[T | None, BaseException | None]:
         """The result, or what was raised; the reader's own Ctrl-C goes through."""
-        started = time.monotonic()
-        with limits.interrupts() as interrupted:
-            try:
-                result = limits.call_within(max(self._seconds_left, 0.1), self._given, *arguments)
-                error: BaseException | None = None
-            # SystemExit and TimeUp too: nothing that an answer raises may end the cell.
-            except BaseException as raised:
-                result, error = None, raised
-            finally:
-                self._seconds_left -= time.monotonic() - started
-        if interrupted():
-            raise KeyboardInterrupt
-        return result, error
+
+        def call_and_read() -> T:
+            value = self._function(*arguments)
+            _check_returned(value, bool(printed.getvalue().strip()))
+            return read(value, arguments)
+
+        try:
+            with limits.memory():
+                return limits.call_within(self._seconds, call_and_read), None
+        except limits.Interrupted:
+            raise KeyboardInterrupt from None
+        # SystemExit and TimeUp too: nothing that an answer raises may end the cell.
+        except BaseException as raised:
+            return None, raised
 
     def _explained(self, error: BaseException) -> Exception:
-        """What the student is told about an exception."""
+        """What the student reads about an exception."""
         if isinstance(error, limits.TimeUp):
             return Wrong(
                 f"Your function was still running after {self._seconds:g} seconds and was stopped: "
-                "is there a loop that never ends, or one that waits (`input()`, `time.sleep`)?"
+                "is there a loop that never ends, or one that waits (`input()`, `time.sleep`)?",
+                "time",
             )
         line = _their_line(error.__traceback__)
+        if isinstance(error, Wrong) and not line.startswith("raise"):
+            return error  # of our own reading, which runs inside the limits
         if isinstance(error, NotImplementedError) and line.startswith("raise NotImplementedError"):
-            return Unwritten()
+            return Unwritten("Write your answer in the cell above, run that cell, then this one.")
+        text, kind = text_of(error), "raised"
         if isinstance(error, RecursionError):
-            return Wrong(
-                "Your function calls itself without end: it needs a case in which it stops."
-            )
-        if isinstance(error, (SystemExit, KeyboardInterrupt)):
-            return Wrong(
-                f"Your function tries to end the program (`{type(error).__name__}`): use `return` "
-                "to leave a function."
-            )
-        if isinstance(error, MemoryError):
-            return Wrong("Your function ran out of memory: does a list or a tensor grow in a loop?")
-        where = f" in this line of yours: `{line}`" if line else ""
-        return Wrong(
-            f"Your function raised `{type(error).__name__}`{where}\n{_text(error)}".rstrip()
-        )
+            hint = "Your function calls itself without end: it needs a case in which it stops."
+        elif isinstance(error, (SystemExit, KeyboardInterrupt)):
+            name, kind = type(error).__name__, "exit"
+            hint = f"Your function tries to end the program (`{name}`): use `return` to leave it."
+        elif isinstance(error, MemoryError) or "can't allocate memory" in text:
+            hint, kind = "Your function ran out of memory: does a list or a tensor grow?", "memory"
+        else:
+            where = f" in this line of yours: `{line}`" if line else ""
+            hint = f"Your function raised `{type(error).__name__}`{where}\n{text}".rstrip()
+            if isinstance(error, NameError):
+                hint += "\nAfter a restart of the kernel, first run the cell with the imports."
+        return Wrong(hint, kind, error)
 
     def _check_callable(self, arguments: tuple[Any, ...]) -> None:
-        if self._given is ...:
-            raise Unwritten
-        if not callable(self._given):
+        if not callable(self._function):
             raise Wrong(
-                f"The check calls your function itself, but was given {kind(self._given)}: pass "
-                "the function's name alone, without parentheses behind it."
+                "The check calls your function itself, but was given "
+                f"{with_article(self._function)}: pass the function without parentheses.",
+                "call",
             )
+        signature = self._signature()
         try:
-            signature = inspect.signature(self._given)
-        except (TypeError, ValueError):
-            return  # some compiled functions have none
-        try:
-            signature.bind(*arguments)
+            if signature is not None:
+                signature.bind(*arguments)
         except TypeError:
             count = f"{len(arguments)} argument{'' if len(arguments) == 1 else 's'}"
+            name = getattr(self._function, "__name__", "your function")
             raise Wrong(
-                f"The check calls your function with {count}, which "
-                f"`{_name(self._given)}{signature}` does not take: is this the right "
-                "function? If it is, keep the `def` line as it was given."
+                f"The check calls your function with {count}, which `{name}{signature}` does not "
+                "take. If it is the right function, keep its `def` line as it was.",
+                "call",
             ) from None
+
+    def _signature(self) -> inspect.Signature | None:
+        try:
+            return inspect.signature(self._function)
+        except (TypeError, ValueError):
+            return None  # some compiled functions have none
 
     def _name(self, index: int) -> str:
         """What to call an argument: "`x`", or "number 3" if it has no name of its own."""
-        try:
-            parameters = inspect.signature(self._given).parameters.values()
-        except (TypeError, ValueError):
-            parameters = {}.values()
+        signature = self._signature()
+        parameters = signature.parameters.values() if signature is not None else ()
         names = [each.name for each in parameters if each.kind not in _OF_MANY]
         return f"`{names[index]}`" if index < len(names) else f"number {index + 1}"
 
 
-def _check_result(result: Any, printed: bool) -> None:
+def _check_returned(result: Any, printed: bool) -> None:
     """Refuse what is no result at all."""
+    text = ""
     if result is None:
-        raise Wrong(
-            "Your function returns nothing (`None`)"
-            + (
-                ", and it printed something: if that was the result, `return` it."
-                if printed
-                else ": does it end in `return ...`, on every path?"
-            )
+        text = "Your function returns nothing (`None`)" + (
+            ", and it printed something: if that was the result, `return` it."
+            if printed
+            else ": does it end in `return ...`, on every path?"
         )
-    if inspect.isgenerator(result):
-        expression = result.gi_code.co_name == "<genexpr>"
-        raise Wrong(
-            "Your function returns a generator expression, `(... for ...)` in round brackets, "
-            "which holds no values yet: square brackets, `[... for ...]`, make a list of them."
-            if expression
-            else "Your function uses `yield`, so calling it gives a generator, not a result: use "
-            "`return`."
+    elif inspect.isgenerator(result):
+        text = (
+            "Your function returns a generator, which holds no values yet. It has a `yield` where "
+            "`return` is needed, or `(... for ...)` in round brackets, not square ones."
         )
-    if inspect.iscoroutine(result):
+    elif inspect.iscoroutine(result):
         result.close()
-        raise Wrong(
-            "Your function begins with `async`, so calling it gives a coroutine, not a result: "
-            "use a plain `def`."
-        )
+        text = "Your function begins with `async` and returns a coroutine: use a plain `def`."
+    if text:
+        raise Wrong(text, "type")
 
 
-def _instead(original: Any, used: Any, name: str) -> str:
-    """How to leave an argument as it is, by what was changed of it; ``name`` is in backquotes."""
-    if isinstance(original, (list, tuple)) and len(original) == len(used):
-        for before, after in zip(original, used, strict=True):
-            if isinstance(before, (Tensor, np.ndarray)) and not unchanged(before, after):
-                return _instead(before, after, "")
+def _changed(original: Any, used: Any, name: str) -> str:
+    """That an argument was changed, and how to leave it as it is; ``name`` is in backquotes."""
     x = name.strip("`") if name.startswith("`") else "x"
+    if isinstance(original, Tensor) and left_a_gradient(original, used):
+        return (
+            f"Your function leaves a gradient in its argument {name}: a second call would add to "
+            f"it. Begin with `{x} = {x}.detach().clone()`."
+        )
+    ways, copied = "", f"copy.deepcopy({x})"
     if isinstance(original, Tensor):
-        return (
-            f"`{x} *= 2`, `{x}[0] = 2` and methods whose names end in `_` write into it. Write "
-            f"`{x} = {x} * 2`, or begin with `{x} = {x}.clone()`"
-        )
-    if isinstance(original, np.ndarray):
-        return (
-            f"`{x} *= 2`, `{x}[0] = 2` and methods such as `sort` write into it. Write "
-            f"`{x} = {x} * 2`, or begin with `{x} = {x}.copy()`"
-        )
-    if isinstance(original, list):
-        return (
-            f"`{x}.pop()`, `{x}.append(2)`, `{x}.sort()`, `{x} += [2]` and `{x}[0] = 2` change the "
-            f"list itself. Begin with `{x} = list({x})`"
-        )
-    return "work on a copy"
+        ways, copied = f"`{x} *= 2`, `{x}[0] = 2`, `{x}.add_(2)`", f"{x}.clone()"
+    elif isinstance(original, np.ndarray):
+        ways, copied = f"`{x} *= 2`, `{x}[0] = 2`, `{x}.sort()`", f"{x}.copy()"
+    elif isinstance(original, list) and any(isinstance(each, Tensor) for each in original):
+        ways, copied = f"`{x}[0] *= 2`, `{x}[0].add_(2)`", f"[each.clone() for each in {x}]"
+    elif isinstance(original, list):
+        ways, copied = f"`{x} += [2]`, `{x}[0] = 2`, `{x}.pop()`, `{x}.sort()`", f"list({x})"
+    return (
+        f"Your function changes its argument {name} in place{f' ({ways})' if ways else ''}, so its "
+        f"caller loses the original. Begin with `{x} = {copied}`."
+    )
 
 
 def _their_line(traceback: TracebackType | None) -> str:
     """The last line of the student's own code that an exception passed, without its indentation."""
     found = ""
     while traceback is not None:
-        name = traceback.tb_frame.f_code.co_filename
-        if _is_theirs(name):
-            found = linecache.getline(
-                name, traceback.tb_lineno, traceback.tb_frame.f_globals
-            ).strip()
+        frame = traceback.tb_frame
+        name = frame.f_code.co_filename
+        if not guards.is_library(name) and not name.startswith(_COURSE):
+            found = linecache.getline(name, traceback.tb_lineno, frame.f_globals).strip()
         traceback = traceback.tb_next
     return found
 
 
-def _is_theirs(filename: str) -> bool:
-    library = (_COURSE, sysconfig.get_path("stdlib"), "<frozen")
-    return not filename.startswith(library) and "site-packages" not in filename
-
-
-def _text(error: BaseException) -> str:
+def text_of(error: BaseException) -> str:
+    """An exception's text, at most 400 characters of it; "" if their own class fails to give it."""
     try:
-        text = str(error)
-    except Exception:  # their own exception class, with a __str__ that fails
+        text = limits.call_within(1.0, lambda: str(error))
+    except limits.Interrupted:
+        raise KeyboardInterrupt from None
+    except BaseException:
         return ""
     return text if len(text) <= 400 else text[:400] + " …"
-
-
-def _name(function: Callable[..., Any]) -> str:
-    return str(getattr(function, "__name__", "your function"))

@@ -1,13 +1,13 @@
-"""The state of the interpreter that an answer may disturb: set to what is usual, then put back."""
+"""The state of the interpreter that an answer may disturb: set to what is usual, then restored."""
 
 import builtins
 import contextlib
-import inspect
 import io
 import math
 import os
 import random
 import sys
+import sysconfig
 import warnings
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -16,41 +16,25 @@ from unittest import mock
 import numpy as np
 import torch
 
-from lmcourse.labs import values
+from lmcourse.labs import results
+from lmcourse.labs.verdict import Wrong
 
 _LONGEST = 2000  # characters kept of what an answer prints: it may print without end
 
-# Modules and classes whose functions an answer, or our judges, compute with.
-_SHARED = (
-    builtins,
-    math,
-    random,
-    np,
-    torch,
-    torch.Tensor,
-    torch.nn,
-    torch.nn.Module,
-    torch.nn.functional,
-    torch.nn.utils,
-    torch.autograd,
-    values,
+# Modules and classes that other code, the check's too, computes with.
+_SHARED: tuple[Any, ...] = (
+    *(builtins, math, random, np, torch, torch.Tensor, torch.nn, torch.nn.Module),
+    *(torch.nn.functional, torch.nn.utils, torch.autograd, results),
 )
 
 
-class Printed(io.TextIOBase):
+class Printed(io.StringIO):
     """Takes in what is printed, and keeps the beginning."""
 
-    def __init__(self) -> None:
-        self.text = ""
-
-    def writable(self) -> bool:
-        return True
-
     def write(self, text: str) -> int:
-        if len(self.text) <= _LONGEST:
-            self.text += text[:_LONGEST]
-            if len(self.text) > _LONGEST:
-                self.text = self.text[:_LONGEST] + " …"
+        room = _LONGEST - self.tell()
+        if room > 0:
+            super().write(text if len(text) <= room else text[:room] + " …")
         return len(text)
 
 
@@ -70,7 +54,8 @@ def captured() -> Iterator[tuple[Printed, Printed]]:
         warnings.simplefilter("default")  # each once for each line, whatever was seen before
         yield printed, warned
     for warning in warnings_given:
-        warned.write(f"{warning.category.__name__}: {warning.message}\n")
+        if not is_library(warning.filename):
+            warned.write(f"{warning.category.__name__}: {warning.message}\n")
 
 
 @contextlib.contextmanager
@@ -86,145 +71,119 @@ def _quiet_shell() -> Iterator[None]:
         raise SystemExit
 
     # In a notebook `exit()` raises no SystemExit: it asks the shell, which stops the kernel.
-    publisher, shell.display_pub, shell.ask_exit = (
-        shell.display_pub,
-        CapturingDisplayPublisher(),
-        leave,
-    )
+    publisher, shell.display_pub = shell.display_pub, CapturingDisplayPublisher()
     try:
-        yield
+        with mock.patch.object(shell, "ask_exit", leave):
+            yield
     finally:
         shell.display_pub = publisher
-        del shell.ask_exit  # the class's own method again
 
 
 @contextlib.contextmanager
-def watched_autograd() -> Iterator[list[torch.Tensor]]:
-    """Note what autograd is asked to differentiate, and let it pass through a graph twice.
+def no_autograd() -> Iterator[None]:
+    """Refuse automatic differentiation, where the formula is the exercise."""
 
-    For a second call of an answer, to find out what it does: its result may change.
-    """
-    seen: list[torch.Tensor] = []
-    inside = False  # with a default device, PyTorch calls these functions from within themselves
+    def refusing() -> Callable[..., Any]:  # one for each: PyTorch's compiler wants different ones
+        def refuse(*_: Any, **__: Any) -> Any:
+            raise Wrong(
+                "Autograd computes the gradient here. Write its formula yourself, without "
+                "`backward` or `grad`.",
+                "autograd",
+            )
 
-    def watched(original: Callable[..., Any]) -> Callable[..., Any]:
-        signature = inspect.signature(original)
+        return refuse
 
-        def call(*arguments: Any, **options: Any) -> Any:
-            nonlocal inside
-            if inside:
-                return original(*arguments, **options)
-            bound = signature.bind(*arguments, **options)
-            bound.arguments["retain_graph"] = True
-            outputs = bound.args[0]
-            seen.extend([outputs] if isinstance(outputs, torch.Tensor) else outputs)
-            inside = True
-            try:
-                return original(*bound.args, **bound.kwargs)
-            finally:
-                inside = False
+    with mock.patch.multiple(torch.autograd, backward=refusing(), grad=refusing()):
+        yield
 
-        return call
 
-    with (
-        mock.patch.object(torch.autograd, "backward", watched(torch.autograd.backward)),
-        mock.patch.object(torch.autograd, "grad", watched(torch.autograd.grad)),
-    ):
-        yield seen
+# The interpreter's states: how each is read, how it is set, and what it is within a check.
+_KEEP = object()
+_STATES: tuple[tuple[Callable[[], Any], Callable[[Any], Any], Any], ...] = (
+    (random.getstate, random.setstate, random.Random(0).getstate()),
+    (np.random.get_state, np.random.set_state, np.random.RandomState(0).get_state()),
+    (torch.get_rng_state, torch.set_rng_state, torch.Generator().manual_seed(0).get_state()),
+    (torch.is_grad_enabled, torch.set_grad_enabled, True),
+    (torch.get_default_dtype, torch.set_default_dtype, torch.float32),
+    (torch.get_num_threads, torch.set_num_threads, _KEEP),
+    (torch.get_deterministic_debug_mode, torch.set_deterministic_debug_mode, _KEEP),
+    (np.geterr, lambda state: np.seterr(**state), _KEEP),
+    (sys.getrecursionlimit, sys.setrecursionlimit, _KEEP),
+)
 
 
 @contextlib.contextmanager
 def usual_state() -> Iterator[None]:
-    """Run with fixed seeds, gradients on and float32 as default; then restore what was before.
-
-    The working directory and the environment variables stay as they are, and are restored too.
-    """
-    before = (
-        random.getstate(),
-        np.random.get_state(),
-        torch.get_rng_state(),
-        torch.is_grad_enabled(),
-        torch.get_default_dtype(),
-        torch.get_default_device(),
-        torch.get_num_threads(),
-        np.geterr(),
-        sys.getrecursionlimit(),
-    )
+    """Run with fixed seeds, gradients on, float32 and the CPU as default; then restore all."""
+    before = [look() for look, _, _ in _STATES]
+    device = torch.get_default_device()
     cuda = torch.cuda.get_rng_state_all() if torch.cuda.is_initialized() else None
     try:
-        random.seed(0)
-        np.random.seed(0)
-        torch.manual_seed(0)
-        torch.set_grad_enabled(True)
-        torch.set_default_dtype(torch.float32)
-        if before[5].type != "cpu":
+        for _, write, usual in _STATES:
+            if usual is not _KEEP:
+                write(usual)
+        if device.type != "cpu":
             torch.set_default_device(None)
         with _same_process():
             yield
     finally:
-        random.setstate(before[0])
-        np.random.set_state(before[1])
-        torch.set_rng_state(before[2])
-        torch.set_grad_enabled(before[3])
-        torch.set_default_dtype(before[4])
-        if torch.get_default_device() != before[5]:
+        for (look, write, _), state in zip(_STATES, before, strict=True):
+            if look is not torch.get_deterministic_debug_mode or look() != state:
+                write(state)  # which would import PyTorch's compiler
+        if torch.get_default_device() != device:
             # The CPU is the default where none is set; set by name it would be a mode of its own,
             # through which every later call would go.
-            torch.set_default_device(None if before[5].type == "cpu" else before[5])
-        if torch.get_num_threads() != before[6]:
-            torch.set_num_threads(before[6])
-        np.seterr(**before[7])
-        sys.setrecursionlimit(before[8])
+            torch.set_default_device(None if device.type == "cpu" else device)
         if cuda is not None:
             torch.cuda.set_rng_state_all(cuda)
 
 
 @contextlib.contextmanager
 def _same_process() -> Iterator[None]:
-    """Restore the working directory and the environment: the next check, the record need them."""
-    environment, before = os.environ, dict(os.environ)
-    try:
+    """Restore the working directory and the environment, which the next check needs."""
+    folder = None
+    with contextlib.suppress(OSError):  # it was deleted: nobody can go back there
         folder = os.getcwd()  # noqa: PTH109 - Path.cwd() is the same
-    except OSError:  # it was deleted: nobody can go back there
-        folder = None
     try:
-        yield
+        with mock.patch.dict(os.environ):
+            yield
     finally:
-        os.environ = environment  # noqa: B003 - a new object may stand there
-        for name in environment.keys() - before.keys():
-            del environment[name]
-        for name, value in before.items():
-            if environment.get(name) != value:
-                environment[name] = value
-        if folder is not None:
-            with contextlib.suppress(OSError):  # deleted meanwhile
+        with contextlib.suppress(OSError):  # deleted meanwhile
+            if folder is not None:
                 os.chdir(folder)
 
 
 @contextlib.contextmanager
 def unpatched() -> Iterator[list[str]]:
-    """Undo replaced functions of shared modules; the list then names them ("torch.tanh")."""
+    """Undo replaced functions of shared modules; the list then names them ("torch.tanh").
+
+    What a library replaces itself, as PyTorch does when it imports its compiler, is left.
+    """
     replaced: list[str] = []
     before = [(owner, dict(vars(owner))) for owner in _SHARED]
     try:
         yield replaced
     finally:
         for owner, names in before:
-            now = vars(owner)
-            for name, original in names.items():
-                if callable(original) and now.get(name) is not original:
-                    setattr(owner, name, original)
-                    replaced.append(f"{_name_of(owner)}.{name}")
-            for name in _hidden(owner, now.keys() - names.keys()):
-                delattr(owner, name)
-                replaced.append(f"{_name_of(owner)}.{name}")
+            parents = owner.__mro__[1:] if isinstance(owner, type) else ()
+            for name, now in list(vars(owner).items()):
+                original = names.get(name)
+                # A new name may hide an inherited one: `torch.Tensor.mean` is its parent's.
+                hides = original is None and any(name in vars(parent) for parent in parents)
+                if now is original or _of_a_library(now) or not (callable(original) or hides):
+                    continue
+                delattr(owner, name) if hides else setattr(owner, name, original)
+                prefix = "torch." if isinstance(owner, type) else ""
+                replaced.append(f"{prefix}{owner.__name__}.{name}")
 
 
-def _hidden(owner: Any, added: set[str]) -> list[str]:
-    """Names added to a class that hide what it inherits (`torch.Tensor.mean` is its parent's)."""
-    parents = owner.__mro__[1:] if isinstance(owner, type) else ()
-    return [name for name in added if any(name in vars(parent) for parent in parents)]
+def _of_a_library(function: Any) -> bool:
+    code = getattr(function, "__code__", None)
+    return code is not None and is_library(code.co_filename)
 
 
-def _name_of(owner: Any) -> str:
-    return f"torch.{owner.__name__}" if isinstance(owner, type) else str(owner.__name__)
+def is_library(filename: str) -> bool:
+    """Whether a file of code belongs to Python or an installed package."""
+    return "site-packages" in filename or filename.startswith(
+        (sysconfig.get_path("stdlib"), "<frozen")
+    )

@@ -1,29 +1,24 @@
 """What a student has solved: workbook/.lmcourse/progress.json, a private file on their own machine.
 
-A check never fails because of this file: what is wrong with it is told beside the verdict.
+A check never fails because of this file: what is wrong with it is reported beside the verdict.
 """
 
-import contextlib
 import json
 import os
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
 
 import filelock
-
-if TYPE_CHECKING:
-    from lmcourse.labs.check import Exercise
 
 _VERSION = 1
 _FOLDER = ".lmcourse"
 _FILE = "progress.json"
 _PATIENCE = 5.0  # seconds to wait while another notebook writes
 
-_told: set[Path] = set()  # folders whose trouble was told: once is enough
+_reported: set[Path] = set()  # folders whose trouble was reported: once is enough
 
 
 @dataclass(frozen=True)
@@ -53,7 +48,7 @@ def folder() -> Path | None:
         here = Path.cwd()
     except OSError:  # the current folder was deleted
         return None
-    return next((place for place in (here, *here.parents) if (place / _FOLDER).is_dir()), None)
+    return next((each for each in (here, *here.parents) if (each / _FOLDER).is_dir()), None)
 
 
 def read(workbook: Path, tell: Callable[[str], None] | None = None) -> dict[str, Record]:
@@ -74,7 +69,7 @@ def read(workbook: Path, tell: Callable[[str], None] | None = None) -> dict[str,
     return records
 
 
-def record(exercise: "Exercise", passed: bool) -> str:
+def record(name: str, title: str, passed: bool) -> str:
     """Note one checked answer. An exercise that was solved once stays solved.
 
     Returns:
@@ -83,49 +78,37 @@ def record(exercise: "Exercise", passed: bool) -> str:
     workbook = folder()
     if workbook is None:
         return ""
-    place = workbook / _FOLDER
+    file = workbook / _FOLDER / _FILE
     try:
-        place.mkdir(mode=0o700, parents=True, exist_ok=True)
-        with _lock(place):
-            records, notice = _load(place / _FILE)
-            if notice and (place / _FILE).exists():
-                return _once(place, notice)  # it is not ours to write: leave it alone
-            old = records.get(exercise.name, Record(exercise.name, exercise.title, None, 0))
-            now = datetime.now(UTC).isoformat(timespec="seconds")
-            solved = old.solved or (now if passed else None)
-            records[exercise.name] = replace(
-                old, title=exercise.title, solved=solved, attempts=old.attempts + 1
-            )
-            _store(place / _FILE, records)
-        return notice
+        file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        with _lock(file.parent):
+            records, notice = _load(file)
+            if not (notice and file.exists()):  # else it is a newer course's: leave it alone
+                old = records.get(name, Record(name, title, None, 0))
+                now = datetime.now(UTC).isoformat(timespec="seconds") if passed else None
+                solved = old.solved or now
+                records[name] = replace(old, title=title, solved=solved, attempts=old.attempts + 1)
+                _store(file, records)
+                return notice
     except (OSError, filelock.Timeout) as error:
-        return _once(place, _unusable(place / _FILE, error))
-
-
-def _once(place: Path, notice: str) -> str:
-    if place in _told:
+        notice = _unusable(file, error)
+    if file in _reported:
         return ""
-    _told.add(place)
+    _reported.add(file)
     return notice
 
 
 def _unusable(file: Path, error: Exception) -> str:
-    reason = (
-        error.strerror
-        if isinstance(error, OSError) and error.strerror
-        else "another program holds it"
-    )
+    reason = getattr(error, "strerror", None) or "another program holds it"
     return (
         f"Your progress cannot be kept in {file} ({reason.lower()}); the checks work all the same. "
         "Make that folder writable to have the start page show what you have solved."
     )
 
 
-@contextlib.contextmanager
-def _lock(place: Path) -> Iterator[None]:
+def _lock(folder: Path) -> filelock.BaseFileLock:
     """Between reading and writing, no other notebook may write."""
-    with filelock.FileLock(place / "progress.lock", timeout=_PATIENCE, mode=0o600):
-        yield
+    return filelock.FileLock(folder / "progress.lock", timeout=_PATIENCE, mode=0o600)
 
 
 def _load(file: Path) -> tuple[dict[str, Record], str]:
@@ -153,23 +136,21 @@ def parse(data: bytes) -> dict[str, Record]:
     try:
         content = json.loads(data.decode("utf-8"))
         version = content["version"]
-        if type(version) is int and version > _VERSION:  # `True` is an int, too
+        if type(version) is not int or version < _VERSION:  # `True` is an int, too
+            raise ValueError("unknown version")
+        if version > _VERSION:
             raise Newer(f"version {version}")
-        return _records(content)
+        records = {}
+        for name, entry in content["exercises"].items():
+            solved, attempts = entry["solved"], entry["attempts"]
+            if not isinstance(solved, str | None) or not isinstance(attempts, int):
+                raise TypeError("not a record")
+            if not 0 <= attempts < 2**31:  # Python refuses to write the largest that it reads
+                raise ValueError("not a count")
+            records[name] = Record(name, str(entry["title"]), solved, attempts)
+        return records
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
         raise Damaged("no progress file") from error
-
-
-def _records(content: Any) -> dict[str, Record]:
-    if type(content["version"]) is not int or content["version"] != _VERSION:
-        raise ValueError("unknown version")
-    records = {}
-    for name, entry in content["exercises"].items():
-        solved, attempts = entry["solved"], entry["attempts"]
-        if not isinstance(solved, str | None) or not isinstance(attempts, int):
-            raise TypeError("not a record")
-        records[name] = Record(name, str(entry["title"]), solved, attempts)
-    return records
 
 
 def _moved_aside(file: Path) -> str:
@@ -178,7 +159,7 @@ def _moved_aside(file: Path) -> str:
         number += 1
     file.replace(aside)
     return (
-        "Your progress file could not be read, so a new one was begun; the old one is kept as "
+        "Your progress file could not be read, so a new one was started; the old one is kept as "
         f"{aside}. Run the checks of what you had solved again to have them counted."
     )
 
@@ -188,7 +169,8 @@ def _store(file: Path, records: dict[str, Record]) -> None:
     entries = {name: asdict(records[name]) for name in sorted(records)}
     for entry in entries.values():
         del entry["name"]
-    text = json.dumps({"version": _VERSION, "exercises": entries}, indent=1, ensure_ascii=False)
+    # In ASCII: a title may hold what no encoding knows, such as half of a surrogate pair.
+    text = json.dumps({"version": _VERSION, "exercises": entries}, indent=1)
     handle, name = tempfile.mkstemp(dir=file.parent, prefix="progress.", suffix=".tmp")  # mode 0600
     temporary = Path(name)
     try:

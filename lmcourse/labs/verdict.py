@@ -10,29 +10,33 @@ from lmcourse.show import prose
 
 MIME = "application/vnd.lmcourse.check+json"
 
-# Okabe-Ito colors. The text keeps the page's own color, and the tint is transparent: both light and
-# dark pages stay readable.
-_COLORS = {
-    "right": "0,158,115",
-    "wrong": "230,159,0",
-    "unwritten": "86,180,233",
-    "broken": "213,94,0",
-}
-_MARKS = {"right": "✔", "wrong": "✎", "unwritten": "○", "broken": "⚠"}
-_WORDS = {
-    "right": "Right: {0}",
-    "wrong": "Not yet: {0}",
-    "unwritten": "Not written yet: {0}",
-    "broken": "This check failed, not you: {0}",
+# Of each state its mark, its words, and its color (Okabe-Ito). The text keeps the page's own color,
+# and the tint is transparent: both light and dark pages stay readable.
+_LOOKS = {
+    "right": ("✔", "Right: {0}", "0,158,115"),
+    "wrong": ("✎", "Not yet: {0}", "230,159,0"),
+    "unwritten": ("○", "Not written yet: {0}", "86,180,233"),
+    "broken": ("⚠", "This check failed, not you: {0}", "213,94,0"),
 }
 
 
 class Wrong(Exception):
-    """A judge's finding: its text is the hint that the student reads."""
+    """A check's finding: its text is the hint that the student reads.
+
+    Args:
+        hint: the text.
+        kind: what went wrong: "value", "shape", "type", "nan", "raised", "time", "memory", "exit",
+            "changed" (an argument), "patched" (a library), "autograd", "call".
+        error: the exception that the answer raised, if it raised one.
+    """
+
+    def __init__(self, hint: str, kind: str = "value", error: BaseException | None = None) -> None:
+        super().__init__(hint)
+        self.kind, self.error = kind, error
 
 
 class Unwritten(Exception):
-    """The stub is still as it was handed out."""
+    """The stub is as it was handed out, or there is no function; the text says what to do."""
 
 
 class CheckFailed(AssertionError):
@@ -59,27 +63,22 @@ class Verdict:
 
     @property
     def headline(self) -> str:
+        mark, words, _ = _LOOKS[self.state]
         stop = "" if self.title.endswith("?") else "."
-        return _WORDS[self.state].format(f"{self.exercise} {self.title}{stop}")
+        return f"{mark} {words.format(f'{self.exercise} {self.title}{stop}')}"
 
     def __str__(self) -> str:
-        lines = [f"{_MARKS[self.state]} {self.headline} {self.message}".rstrip()]
-        if self.printed:
-            lines.append(f"Your function printed:\n{self.printed}")
-        if self.notice:
-            lines.append(self.notice)
-        return "\n".join(lines)
+        printed = f"Your function printed:\n{self.printed}" if self.printed else ""
+        lines = (f"{self.headline} {self.message}".rstrip(), printed, self.notice)
+        return "\n".join(filter(None, lines))
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, Any]:
         data = {"exercise": self.exercise, "passed": self.passed, "hint": self.message}
         return {"text/plain": str(self), "text/html": self._html(), MIME: data}
 
     def _html(self) -> str:
-        color = _COLORS[self.state]
-        parts = [
-            f"<strong>{_MARKS[self.state]} {html.escape(self.headline)}</strong> "
-            f"{prose(self.message)}",
-        ]
+        color = _LOOKS[self.state][2]
+        parts = [f"<strong>{html.escape(self.headline)}</strong> {prose(self.message)}"]
         if self.printed:
             parts.append(
                 "<details><summary>▸ What your function printed</summary>"

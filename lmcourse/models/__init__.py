@@ -1,7 +1,7 @@
 """The models of the course, one idea a file, each equal to its reference implementation.
 
     02      ngram, rnn, recurrence, rnn_lm      counts, the recurrence, a language model on it
-    03, 04  lstm, gru, recurrent                gates; layers on top of each other, both directions
+    03, 04  lstm, gru, recurrent                gates; stacked and bidirectional layers
     05      context_windows, negative_sampling, word2vec, glove
     07      char_cnn, highway, bilm, scalar_mix, elmo
     08      attention, source_and_target, seq2seq
@@ -16,7 +16,6 @@
     17      distilbert, distillation, triple_loss
     18      layer_map, tinybert; and `lmcourse.compression`
 
-What they share: inputs (what a model is given is looked at), outputs (what it returns), losses,
-activations, initialization, checkpoint (save and load), conversion (to and from torch.nn and
-transformers) and parity (each beside its reference).
+Shared: inputs (checks), outputs, losses, activations, initialization, checkpoint and weights
+(saving and loading), and conversion (from and to torch.nn and transformers).
 """

@@ -1,4 +1,4 @@
-"""The activations that the models know, by the names of the `transformers` library."""
+"""Activations, by their names in the `transformers` library."""
 
 from collections.abc import Callable
 from functools import partial
@@ -19,11 +19,7 @@ ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {
 
 
 def activation_of(name: str) -> Callable[[Tensor], Tensor]:
-    """The activation of this name.
-
-    Raises:
-        CourseError: there is none.
-    """
+    """Return the activation of this name."""
     if name not in ACTIVATIONS:
         raise CourseError(
             f"The activation {name!r} is not known.", f"Choose one of {', '.join(ACTIVATIONS)}."

@@ -1,26 +1,27 @@
 """ALBERT: BERT with fewer weights (Lan et al. 2020; chapter 13).
 
-Three things differ from BERT. Embeddings are narrower than hidden states
-(`lmcourse.models.factorized_embeddings`). The layers share their weights: layer l is
+ALBERT differs from BERT in three ways. Embeddings are narrower than hidden states
+(`lmcourse.models.factorized_embeddings`). Layers share their weights, so twelve layers are computed
+and one is stored:
 
     a_l = LayerNorm(h_{l-1} + attention(h_{l-1}))     with the same weights for all l, or its own
     h_l = LayerNorm(a_l + FFN(a_l))                   with the same weights for all l, or its own
 
-so there are twelve layers to compute and one to store. And the second task of pre-training is
-harder: both sentences are neighbors, and the model says whether they stand in their order.
+The second pre-training task is harder: the two segments are always adjacent, and the model predicts
+whether they are in order.
 """
 
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Literal, Unpack, get_args
 
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
 from lmcourse.errors import CourseError
-from lmcourse.models import inputs
 from lmcourse.models.attention import MultiHeadAttention
 from lmcourse.models.bert import Bert, BertConfig, BertInputs, C
-from lmcourse.models.bert_heads import BertForMaskedLM, BothTasks, NextSentenceHead
+from lmcourse.models.bert_heads import BertForMaskedLM, NextSentenceHead, PreTrainingHeads
 from lmcourse.models.bert_tasks import (
     BertForMultipleChoice,
     BertForQuestionAnswering,
@@ -29,23 +30,22 @@ from lmcourse.models.bert_tasks import (
 )
 from lmcourse.models.embeddings import Embeddings
 from lmcourse.models.factorized_embeddings import FactorizedEmbeddings
-from lmcourse.models.outputs import EncoderOutput, Layers, ModelOutput
-from lmcourse.models.transformer import FeedForward, Residual
+from lmcourse.models.outputs import EncoderOutput, Layers, ModelOutput, Terms
+from lmcourse.models.transformer import FeedForward, Residual, run_layers
 
 Sharing = Literal["all", "attention", "ffn", "none"]
 
 
 @dataclass(frozen=True)
 class AlbertConfig(BertConfig):
-    """BERT's settings and ALBERT's own; those of ALBERT base (the library's are xxlarge's).
+    """Settings of an ALBERT; the defaults are ALBERT base (transformers' are xxlarge).
 
     Attributes:
         embedding_size: width of a token's embedding.
-        sharing: what layers share: all their weights, those of the attention, those of the
-            feed-forward network ("ffn"), or none. A LayerNorm goes with its sublayer.
-        num_hidden_groups: into how many groups the layers fall; only those of one group share.
-        classifier_dropout: dropout in the heads of sequences, tokens, choices and the sentences'
-            order; that of answers has none.
+        sharing: the weights that layers share: all, the attention's, the feed-forward network's
+            ("ffn"), or none. A LayerNorm belongs to its sublayer.
+        num_hidden_groups: number of groups of layers; only layers of the same group share.
+        classifier_dropout: dropout of every classification head but the one for questions.
     """
 
     vocab_size: int = 30000
@@ -59,20 +59,14 @@ class AlbertConfig(BertConfig):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        inputs.check_settings(self, ("embedding_size", "num_hidden_groups"))
         if self.sharing not in get_args(Sharing):
             raise CourseError(
                 f"sharing is {self.sharing!r}.", f"Choose one of {', '.join(get_args(Sharing))}."
             )
-        if self.num_hidden_groups > self.num_hidden_layers:
-            raise CourseError(
-                f"num_hidden_groups is {self.num_hidden_groups} in this {type(self).__name__}.",
-                f"Give at most one for each of the {self.num_hidden_layers} layers.",
-            )
 
     @property
     def groups(self) -> list[int]:
-        """Each layer's group: the first layers' is 0."""
+        """The group of each layer, counted from 0."""
         size = self.num_hidden_layers / self.num_hidden_groups  # rounded as the library rounds it
         return [int(layer / size) for layer in range(self.num_hidden_layers)]
 
@@ -90,8 +84,7 @@ class AlbertConfig(BertConfig):
     def xlarge(cls: type[C], **changes: Any) -> C:
         """ALBERT xlarge: 58,724,864 parameters with the pooler, 60 M in the paper.
 
-        The published weights have 16 heads, of 128 numbers each; by the paper's rule (section 3.1)
-        there would be 32.
+        The published weights have 16 heads of width 128; the paper's rule (section 3.1) gives 32.
         """
         return cls.sized(24, 2048, **({"num_attention_heads": 16} | changes))
 
@@ -102,12 +95,10 @@ class AlbertConfig(BertConfig):
 
 
 class SharedEncoder(nn.Module):
-    """An `Encoder` whose layers take their sublayers from two lists, several the same one.
+    """An `Encoder` whose layers share sublayers.
 
-    Each list holds a sublayer once, however many layers use it: so its tensors are saved, counted
-    and trained once, and its gradient is the sum over the layers. The published code shares all of
-    a layer. Which LayerNorm belongs to which half, it leaves open: here each goes with the
-    sublayer that it stands behind.
+    Each sublayer is stored once, so its tensors are saved, counted and trained once, and its
+    gradient is the sum over the layers. A LayerNorm belongs to the sublayer that it follows.
     """
 
     def __init__(self, config: AlbertConfig) -> None:
@@ -115,20 +106,17 @@ class SharedEncoder(nn.Module):
         alone = list(range(config.num_hidden_layers))
         self.attention_of = config.groups if config.sharing in ("all", "attention") else alone
         self.feed_forward_of = config.groups if config.sharing in ("all", "ffn") else alone
-        layer, attentions, networks = (
-            config.layer,
-            max(self.attention_of),
-            max(self.feed_forward_of),
-        )
+        layer = config.layer
+        attentions, networks = max(self.attention_of) + 1, max(self.feed_forward_of) + 1
         self.attention = nn.ModuleList(
             MultiHeadAttention(
                 layer.hidden_size, layer.num_attention_heads, layer.attention_probs_dropout_prob
             )
-            for _ in range(attentions + 1)
+            for _ in range(attentions)
         )
-        self.attention_residual = nn.ModuleList(Residual(layer) for _ in range(attentions + 1))
-        self.feed_forward = nn.ModuleList(FeedForward(layer) for _ in range(networks + 1))
-        self.feed_forward_residual = nn.ModuleList(Residual(layer) for _ in range(networks + 1))
+        self.attention_residual = nn.ModuleList(Residual(layer) for _ in range(attentions))
+        self.feed_forward = nn.ModuleList(FeedForward(layer) for _ in range(networks))
+        self.feed_forward_residual = nn.ModuleList(Residual(layer) for _ in range(networks))
 
     def forward(
         self,
@@ -139,57 +127,58 @@ class SharedEncoder(nn.Module):
         output_hidden_states: bool = False,
     ) -> EncoderOutput:
         """All layers in turn, as in `Encoder.forward`."""
-        after_attention: Any = self.attention_residual  # two lists of `Residual`s
-        after_network: Any = self.feed_forward_residual
-        hidden_states, attentions = [], []
-        for a, f in zip(self.attention_of, self.feed_forward_of, strict=True):
-            if output_hidden_states:
-                hidden_states.append(x)
-            found, weights = self.attention[a](x, visible=visible, need_weights=output_attentions)
-            x = after_attention[a].after(x, found)
-            x = after_network[f].after(x, self.feed_forward[f](x))
-            attentions.append(weights)
-        return EncoderOutput(
-            x,
-            hidden_states=(*hidden_states, x) if output_hidden_states else None,
-            attentions=tuple(attentions) if output_attentions else None,
+        layers = (
+            partial(self._layer, a, f, visible, output_attentions)
+            for a, f in zip(self.attention_of, self.feed_forward_of, strict=True)
         )
+        return run_layers(layers, x, output_attentions, output_hidden_states)
+
+    def _layer(
+        self, a: int, f: int, visible: Tensor | None, need_weights: bool, x: Tensor
+    ) -> tuple[Tensor, Tensor | None]:
+        """Apply the attention number a and the feed-forward network number f."""
+        residual: Any = self.attention_residual[a]
+        attention_output, weights = self.attention[a](x, visible=visible, need_weights=need_weights)
+        x = residual.post_norm(x, attention_output)  # [batch, time, width]
+        residual = self.feed_forward_residual[f]
+        return residual.post_norm(x, self.feed_forward[f](x)), weights
 
 
 class Albert(Bert):
     """A `Bert` with narrow embeddings and shared layers.
 
-    Like BERT's, its feed-forward network's result goes through dropout before it is added, as in
-    the published code; the `transformers` library leaves that one out.
+    The feed-forward network's output goes through dropout, as in BERT and the published code; the
+    `transformers` library omits it.
     """
 
     Config = AlbertConfig
 
     @staticmethod
     def make_embeddings(config: BertConfig) -> Embeddings:
-        """Below the encoder: the narrow embeddings, and the matrix from their width to its."""
+        """Build narrow embeddings with a projection to the encoder's width."""
         return FactorizedEmbeddings(**config.embeddings, hidden_size=config.hidden_size)
 
     @staticmethod
     def make_encoder(config: BertConfig) -> nn.Module:
-        """The layers that share their weights."""
+        """Build the layers that share weights."""
         assert isinstance(config, AlbertConfig)
         return SharedEncoder(config)
 
 
 @dataclass(frozen=True, eq=False)
 class AlbertPreTrainingOutput(ModelOutput):
-    """What the two tasks of pre-training return; ``loss`` is the sum of those with labels."""
+    """Output of pre-training; ``loss`` is the sum over the tasks with labels, the ``terms``."""
 
     loss: Float[Tensor, ""] | None
     prediction_logits: Float[Tensor, "batch time vocab"]
     sop_logits: Float[Tensor, "batch 2"]
     hidden_states: Layers | None = None
     attentions: Layers | None = None
+    terms: Terms | None = None
 
 
 class SentenceOrderHead(NextSentenceHead):
-    """Whether two neighboring segments stand in order: 0 if so, 1 if they were swapped."""
+    """Predict whether two adjacent segments are in order (0) or swapped (1)."""
 
     def __init__(self, config: AlbertConfig) -> None:
         super().__init__(config)
@@ -201,12 +190,12 @@ class SentenceOrderHead(NextSentenceHead):
         labels: Int[Tensor, " batch"] | None = None,
         name: str = "labels",
     ) -> tuple[Float[Tensor, "batch 2"], Float[Tensor, ""] | None]:
-        """Both answers' scores, and the loss if there are labels, as in `NextSentenceHead`."""
+        """Return the logits, and the loss if there are labels, as `NextSentenceHead` does."""
         return super().forward(self.dropout(pooled), labels, name)
 
 
-class AlbertForPreTraining(BothTasks):
-    """ALBERT as it is pre-trained: masked tokens, and the sentences' order (section 3.1)."""
+class AlbertForPreTraining(PreTrainingHeads):
+    """ALBERT with both pre-training tasks: masked tokens and sentence order (section 3.1)."""
 
     Config = AlbertConfig
     Base = Albert
@@ -218,50 +207,50 @@ class AlbertForPreTraining(BothTasks):
         *,
         labels: Int[Tensor, "batch time"] | None = None,
         sentence_order_label: Int[Tensor, " batch"] | None = None,
-        **given: Unpack[BertInputs],
+        **model_inputs: Unpack[BertInputs],
     ) -> AlbertPreTrainingOutput:
         """Predict the masked tokens, and whether the segments are in order.
 
         Args:
-            labels: as `PredictionHead.forward` has them.
-            sentence_order_label: 0 where A comes before B in the text, 1 where they were swapped.
-            given: the rest of what `Bert.forward` takes.
+            labels: as in `PredictionHead.forward`.
+            sentence_order_label: 0 where the segments are in order, 1 where they are swapped.
+            model_inputs: further arguments of `Bert.forward`.
         """
-        states = self.bert(input_ids, **given)
-        found = self.both(states, labels, sentence_order_label, "sentence_order_label")
-        return AlbertPreTrainingOutput(*found)
+        states = self.bert(input_ids, **model_inputs)
+        outputs = self.both(states, labels, sentence_order_label, "sentence_order_label")
+        return AlbertPreTrainingOutput(*outputs)
 
 
 class AlbertForMaskedLM(BertForMaskedLM):
-    """ALBERT with the masked tokens' task alone."""
+    """ALBERT with the masked language modeling head."""
 
     Config = AlbertConfig
     Base = Albert
 
 
 class AlbertForSequenceClassification(BertForSequenceClassification):
-    """A class, or a number, of a sentence or a pair."""
+    """ALBERT that classifies sentences or pairs."""
 
     Config = AlbertConfig
     Base = Albert
 
 
 class AlbertForQuestionAnswering(BertForQuestionAnswering):
-    """Where in a text the answer to a question starts and ends."""
+    """ALBERT that finds the answer to a question in a text."""
 
     Config = AlbertConfig
     Base = Albert
 
 
 class AlbertForTokenClassification(BertForTokenClassification):
-    """A class of each token."""
+    """ALBERT that classifies tokens."""
 
     Config = AlbertConfig
     Base = Albert
 
 
 class AlbertForMultipleChoice(BertForMultipleChoice):
-    """Which of some endings goes with a beginning."""
+    """ALBERT that chooses among endings."""
 
     Config = AlbertConfig
     Base = Albert

@@ -1,16 +1,13 @@
-"""Attention: a network looks something up (chapter 08).
+"""Attention: a weighted mean of values, weighted by how well a query matches each key (chapter 08).
 
-A query is compared with every key; the softmax of the scores says how much of each value the
-answer takes:
+    attention(Q, K, V) = softmax(s(Q, K)) V
 
-    attention(Q, K, V) = softmax(φ(Q, K)) V
+The scores s are the dot product (Luong et al. 2015), the scaled dot product (Vaswani et al. 2017,
+eq. 1), or the additive score (Bahdanau et al. 2015, appendix A.1.2). Multi-head attention (Vaswani
+et al. 2017, section 3.2.2) uses the scaled dot product.
 
-Here are the scores φ that the course meets: the dot product (Luong et al. 2015), the scaled dot
-product (Vaswani et al. 2017, eq. 1) and the additive one (Bahdanau et al. 2015, appendix A.1.2);
-and multi-head attention (Vaswani et al. 2017, section 3.2.2) over the scaled one.
-
-Shapes: (…, query, width) for queries, (…, key, width) for keys and values, where … is any number
-of axes in front, such as batch and head.
+Queries are (…, query, width), keys and values (…, key, width), where … is any number of leading
+axes, such as batch and head.
 """
 
 import math
@@ -21,27 +18,25 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from lmcourse.errors import CourseError
-from lmcourse.models.checkpoint import TorchCounterpart
+from lmcourse.models.conversion import transformer as conversion
+from lmcourse.models.conversion.torch_layers import TorchCounterpart
 
 
 def masked_softmax(
     scores: Float[Tensor, "*axes query key"], visible: Bool[Tensor, "..."] | None = None
 ) -> Float[Tensor, "*axes query key"]:
-    """The softmax over the keys that may be attended to; the others get 0.
+    """Return the softmax over the visible keys, and 0 for the others.
 
-    A query that may look nowhere gets all zeros: the softmax of nothing but −∞ would be 0/0, and
-    its NaN would spread through every later layer, and through the gradient.
+    A query to which no key is visible gets zeros: a softmax over −∞ alone would be 0/0, and its NaN
+    would spread through every later layer and the gradient.
 
     Args:
-        visible: True where a query may look; any shape that broadcasts to that of the scores.
-
-    Raises:
-        CourseError: ``visible`` holds other than booleans.
+        visible: True where a query may attend to a key; broadcasts to the shape of the scores.
     """
     if visible is None:
         return scores.softmax(-1)
     visible = _booleans(visible)
-    weights = scores.masked_fill(~visible, -math.inf).softmax(-1)
+    weights = scores.masked_fill(~visible, -math.inf).softmax(-1)  # [..., query, key]
     return weights.masked_fill(~visible.any(-1, keepdim=True), 0.0)
 
 
@@ -59,52 +54,50 @@ def attend(
     """Scaled dot-product attention: softmax(Q Kᵀ · scale) V (Vaswani et al. 2017, eq. 1).
 
     Args:
-        visible: True where a query may look; None: everywhere.
-        causal: whether a query may look at the keys up to its own place only, besides.
-        scale: 1/√width if it is not given; 1 is Luong's plain dot product.
-        dropout: the probability that a weight is dropped.
-        need_weights: whether the weights are returned. If not, PyTorch's fused kernel computes the
-            same values without ever holding all of them.
+        visible: True where a query may attend to a key; None: everywhere.
+        causal: also hide the keys that follow the query's position.
+        scale: 1/√width by default; 1 is Luong's plain dot product.
+        dropout: probability of dropping a weight.
+        need_weights: return the weights. Otherwise PyTorch's fused kernel computes the same values
+            without storing the weights.
 
     Returns:
-        What each query found, and the weights (before dropout) or None.
-
-    Raises:
-        CourseError: ``visible`` holds other than booleans.
+        The weighted means of the values, and the weights (before dropout) or None.
     """
     visible = None if visible is None else _booleans(visible)
     if causal and (need_weights or visible is not None):
-        mask = causal_mask(query.shape[-2], key.shape[-2], query)
+        mask = causal_mask(query.shape[-2], key.shape[-2], query)  # [query, key]
         visible, causal = (mask if visible is None else visible & mask), False
     if not need_weights:
-        found = functional.scaled_dot_product_attention(
+        attention_output = functional.scaled_dot_product_attention(
             query, key, value, attn_mask=visible, dropout_p=dropout, is_causal=causal, scale=scale
         )
-        return found, None
+        return attention_output, None  # [..., query, value_width]
     scale = 1 / math.sqrt(query.shape[-1]) if scale is None else scale
-    weights = masked_softmax((query * scale) @ key.mT, visible)  # scaled first: float16 ends soon
-    return functional.dropout(weights, dropout) @ value, weights
+    scores = (query * scale) @ key.mT  # [..., query, key]; scaled first, or float16 may overflow
+    weights = masked_softmax(scores, visible)  # [..., query, key]
+    return functional.dropout(weights, dropout) @ value, weights  # [..., query, value_width]
 
 
 def causal_mask(query: int, key: int, like: Tensor) -> Bool[Tensor, "query key"]:
-    """True where the key stands at the query's place or before it."""
+    """Return True where the key's position is the query's or an earlier one."""
     return torch.ones(query, key, dtype=torch.bool, device=like.device).tril()
 
 
 class AdditiveAttention(nn.Module):
-    """Scores by a small network: φ(q, k) = vᵀ tanh(W q + U k) (Bahdanau et al. 2015, A.1.2).
+    """Attention with additive scores: s(q, k) = vᵀ tanh(W q + U k) (Bahdanau et al. 2015, A.1.2).
 
     Args:
         query_size: width of a query.
-        key_size: width of a key, which is its value too.
-        hidden_size: width of the layer between.
+        key_size: width of a key, which is also the value.
+        hidden_size: width of the hidden layer.
     """
 
     def __init__(self, query_size: int, key_size: int, hidden_size: int) -> None:
         super().__init__()
-        self.W = _drawn(hidden_size, query_size, inputs=query_size)
-        self.U = _drawn(hidden_size, key_size, inputs=key_size)
-        self.v = _drawn(hidden_size, inputs=hidden_size)
+        self.W = _uniform(hidden_size, query_size, fan_in=query_size)
+        self.U = _uniform(hidden_size, key_size, fan_in=key_size)
+        self.v = _uniform(hidden_size, fan_in=hidden_size)
 
     def forward(
         self,
@@ -112,31 +105,33 @@ class AdditiveAttention(nn.Module):
         key: Float[Tensor, "batch key key_size"],
         visible: Bool[Tensor, "..."] | None = None,
     ) -> tuple[Float[Tensor, "batch query key_size"], Float[Tensor, "batch query key"]]:
-        """What each query found among the keys, and the weights; arguments as `DotAttention`'s."""
+        """Return the attention output and the weights; arguments as for `DotAttention`."""
         _check_visible(visible, len(query), query.shape[1], key.shape[1])
-        hidden = torch.tanh((query @ self.W.T).unsqueeze(-2) + (key @ self.U.T).unsqueeze(-3))
-        weights = masked_softmax(hidden @ self.v, visible)
-        return weights @ key, weights
+        queries = (query @ self.W.T).unsqueeze(-2)  # [batch, query, 1, hidden]
+        keys = (key @ self.U.T).unsqueeze(-3)  # [batch, 1, key, hidden]
+        scores = torch.tanh(queries + keys) @ self.v  # [batch, query, key]
+        weights = masked_softmax(scores, visible)  # [batch, query, key]
+        return weights @ key, weights  # [batch, query, key_size]
 
 
 class DotAttention(nn.Module):
-    """Scores by a product: φ(q, k) = q W k, or q k without W (Luong et al. 2015, section 3.1).
+    """Attention with dot products: s(q, k) = q W k, or q k without W (Luong et al. 2015, 3.1).
 
     Args:
         query_size: width of a query.
-        key_size: width of a key, which is its value too.
-        general: whether there is a matrix W between; without it both widths must be equal.
+        key_size: width of a key, which is also the value.
+        general: use a matrix W; without it both widths must be equal.
     """
 
     def __init__(self, query_size: int, key_size: int, general: bool = False) -> None:
         super().__init__()
         if not general and query_size != key_size:
             raise CourseError(
-                f"A dot product of queries of {query_size} and keys of {key_size} numbers does "
-                "not exist.",
-                "Make the widths equal, or put a matrix between them with general=True.",
+                f"There is no dot product between queries of {query_size} and keys of {key_size} "
+                "numbers.",
+                "Make the widths equal, or set general=True.",
             )
-        self.W = _drawn(query_size, key_size, inputs=query_size) if general else None
+        self.W = _uniform(query_size, key_size, fan_in=query_size) if general else None
 
     def forward(
         self,
@@ -144,29 +139,28 @@ class DotAttention(nn.Module):
         key: Float[Tensor, "batch key key_size"],
         visible: Bool[Tensor, "..."] | None = None,
     ) -> tuple[Float[Tensor, "batch query key_size"], Float[Tensor, "batch query key"]]:
-        """What each query found among the keys, and the weights.
+        """Return the attention output and the weights.
 
         Args:
-            visible: True where a query may look, (batch, query, key); an axis may be 1.
-
-        Raises:
-            CourseError: ``visible`` has another shape or other values.
+            visible: True where a query may attend to a key, (batch, query, key); an axis may be 1.
         """
         _check_visible(visible, len(query), query.shape[1], key.shape[1])
-        query = query if self.W is None else query @ self.W
-        found, weights = attend(query, key, key, visible, scale=1.0)
+        query = query if self.W is None else query @ self.W  # [batch, query, key_size]
+        attention_output, weights = attend(query, key, key, visible, scale=1.0)
         assert weights is not None
-        return found, weights
+        return attention_output, weights
 
 
 class MultiHeadAttention(TorchCounterpart):
-    """Several attentions side by side, each in a part of the width (Vaswani et al. 2017, 3.2.2).
+    """Several attention heads, each in its own part of the width (Vaswani et al. 2017, 3.2.2).
 
     Args:
-        hidden_size: width of what comes in and goes out.
-        heads: how many; they share the width evenly.
-        dropout: the probability that a weight is dropped in training.
+        hidden_size: width of the input and the output.
+        heads: number of heads, which divides the width.
+        dropout: probability of dropping a weight in training.
     """
+
+    torch_layer = conversion.attention()
 
     def __init__(self, hidden_size: int, heads: int, dropout: float = 0.0) -> None:
         super().__init__()
@@ -190,47 +184,42 @@ class MultiHeadAttention(TorchCounterpart):
         Float[Tensor, "batch query width"],
         Float[Tensor, "batch head query key"] | None,
     ]:
-        """Let every place look at every other, or at those of a context.
+        """Attend from each position to every position of the sequence, or of a context.
 
         Args:
-            hidden: where the queries come from.
-            context: where keys and values come from: the encoder's states in a decoder; if it is
-                not given, ``hidden`` (self-attention).
-            visible: True where a query may look, (batch, head, query, key); an axis may be 1.
+            hidden: the states that the queries are computed from.
+            context: the states that keys and values are computed from, such as the encoder's in a
+                decoder; None: ``hidden`` (self-attention).
+            visible: True where a query may attend to a key, (batch, head, query, key); an axis may
+                be 1.
             causal, need_weights: as in `attend`.
 
         Returns:
-            What was found, and each head's weights or None.
-
-        Raises:
-            CourseError: ``visible`` has another shape or other values.
+            The attention output, and each head's weights or None.
         """
         context = hidden if context is None else context
         _check_visible(visible, len(hidden), self.heads, hidden.shape[1], context.shape[1])
-        found, weights = attend(
-            self.split(self.query(hidden)),
-            self.split(self.key(context)),
-            self.split(self.value(context)),
+        attention_output, weights = attend(
+            self.split(self.query(hidden)),  # [batch, head, query, head_width]
+            self.split(self.key(context)),  # [batch, head, key, head_width]
+            self.split(self.value(context)),  # [batch, head, key, head_width]
             visible,
             causal=causal,
             dropout=self.dropout if self.training else 0.0,
             need_weights=need_weights,
         )
-        return self.output(found.transpose(1, 2).flatten(2)), weights
+        merged = attention_output.transpose(1, 2).flatten(2)  # [batch, query, width]
+        return self.output(merged), weights  # [batch, query, width], [batch, head, query, key]
 
     def split(
         self, x: Float[Tensor, "batch time width"]
     ) -> Float[Tensor, "batch head time head_width"]:
-        """Each head's part of the width."""
+        """Return each head's part of the width."""
         return x.unflatten(-1, (self.heads, -1)).transpose(1, 2)
 
 
 def check_heads(hidden_size: int, heads: int) -> None:
-    """See that the heads divide the width.
-
-    Raises:
-        CourseError: they do not.
-    """
+    """Raise `CourseError` unless the number of heads divides the width."""
     if heads < 1 or hidden_size % heads:
         raise CourseError(
             f"{heads} heads cannot share a width of {hidden_size} evenly.",
@@ -238,12 +227,8 @@ def check_heads(hidden_size: int, heads: int) -> None:
         )
 
 
-def heads_of_64(hidden_size: int) -> int:
-    """How many heads a width has in the published sizes: one for every 64 numbers.
-
-    Raises:
-        CourseError: 64 does not divide the width.
-    """
+def num_heads_for(hidden_size: int) -> int:
+    """Return the published models' number of heads for a width: one for every 64 numbers."""
     if hidden_size < 64 or hidden_size % 64:
         raise CourseError(
             f"A width of {hidden_size} does not make heads of 64 numbers.",
@@ -252,31 +237,30 @@ def heads_of_64(hidden_size: int) -> int:
     return hidden_size // 64
 
 
-def _drawn(*shape: int, inputs: int) -> nn.Parameter:
-    """A matrix or vector drawn as `torch.nn.Linear` draws one that reads so many inputs."""
-    bound = 1 / math.sqrt(inputs)
+def _uniform(*shape: int, fan_in: int) -> nn.Parameter:
+    """A parameter initialized as `torch.nn.Linear` initializes its weight."""
+    bound = 1 / math.sqrt(fan_in)
     return nn.Parameter(torch.empty(shape).uniform_(-bound, bound))
 
 
 def _booleans(visible: Tensor) -> Bool[Tensor, "*axes query_or_one key_or_one"]:
-    """The mask, with an axis for the queries.
+    """The mask with an axis for the queries.
 
-    Any other type would be added to the scores by the fused kernel, and not by the loop.
+    The fused kernel would add a mask of any other type to the scores.
     """
     if visible.dtype != torch.bool:
         raise CourseError(
             f"visible has the type {visible.dtype}.",
-            "Give booleans, True where a query may look: mask.bool() of a mask of 1 and 0, "
-            "mask == 0 of one that is added to the scores (0 and -inf).",
+            "Give booleans, True where a query may attend: mask.bool() for a mask of 1 and 0, "
+            "mask == 0 for one that is added to the scores (0 and -inf).",
         )
     return torch.atleast_2d(visible)
 
 
 def _check_visible(visible: Tensor | None, *scores: int) -> None:
-    """See that each axis of the mask is that of the scores, or 1.
+    """Check that each axis of the mask has the size of the scores' axis, or 1.
 
-    With an axis too few, a tokenizer's (batch, key) would pass for (query, key) where a batch
-    happens to hold as many sequences as they have tokens.
+    Broadcasting would take a tokenizer's (batch, key) for (query, key) where the sizes agree.
     """
     if visible is None:
         return

@@ -1,13 +1,13 @@
-"""BERT: an encoder that reads both ways (Devlin et al. 2019; chapter 10).
+"""BERT: a bidirectional encoder (Devlin et al. 2019; chapter 10).
 
 It is the Transformer's encoder (`lmcourse.models.transformer`), post-norm and with GELU, over the
-sum of three embeddings, and a small layer on top that makes one vector of a sequence:
+sum of three embeddings, with a pooler on top that represents a sequence as one vector:
 
     x_t = Dropout(LayerNorm(word[token_t] + position[t] + segment[segment_t]))      figure 2
-    h_1 … h_T = Encoder(x_1 … x_T)             every place sees every other
-    pooled = tanh(W h_1 + b)                   h_1 stands over [CLS]
+    h_1 … h_T = Encoder(x_1 … x_T)             all positions attend to all others
+    pooled = tanh(W h_1 + b)                   h_1 is the state of [CLS]
 
-Nothing is new in it but how it is trained: `lmcourse.models.bert_heads` has what stands on top.
+`lmcourse.models.bert_heads` has the heads of its pre-training.
 """
 
 from dataclasses import dataclass, replace
@@ -18,10 +18,10 @@ from torch import Tensor, nn
 
 from lmcourse.errors import CourseError
 from lmcourse.models import inputs
-from lmcourse.models.attention import heads_of_64
+from lmcourse.models.attention import num_heads_for
 from lmcourse.models.checkpoint import Model
 from lmcourse.models.embeddings import Embeddings
-from lmcourse.models.initialization import draw_weights
+from lmcourse.models.initialization import init_weights
 from lmcourse.models.outputs import EncoderOutput
 from lmcourse.models.reuse import on_top_of
 from lmcourse.models.transformer import Encoder, LayerConfig
@@ -33,26 +33,26 @@ Problem = Literal["regression", "single_label_classification", "multi_label_clas
 
 @dataclass(frozen=True)
 class BertConfig:
-    """The settings of a BERT, named as in the `transformers` library; those of BERT base.
+    """Settings of a BERT, named as in the `transformers` library; the defaults are BERT base.
 
     Attributes:
-        vocab_size: how many tokens there are.
+        vocab_size: number of tokens.
         hidden_size: width of a hidden state.
-        num_hidden_layers: how many layers.
-        num_attention_heads: how many heads in each; they divide the width.
+        num_hidden_layers: number of layers.
+        num_attention_heads: number of heads in each layer, which divides the width.
         intermediate_size: width of the feed-forward network's hidden layer.
         hidden_act: its activation.
-        hidden_dropout_prob: dropout of the embeddings and of what each sublayer adds.
-        attention_probs_dropout_prob: dropout of the attention's weights.
-        max_position_embeddings: the longest sequence.
-        type_vocab_size: how many segments are told apart; 0: none.
-        initializer_range: standard deviation of the weights at the start.
-        layer_norm_eps: what each LayerNorm adds to the variance.
-        pad_token_id: the token that fills sequences up.
-        add_pooling_layer: whether there is a pooler; heads that need one, or none, see to it.
-        num_labels: how many classes a classifying head knows.
-        classifier_dropout: dropout below a classifying head; None: ``hidden_dropout_prob``.
-        problem_type: what a sequence's label is; None: it is read off ``num_labels`` and the
+        hidden_dropout_prob: dropout of the embeddings and of each sublayer's output.
+        attention_probs_dropout_prob: dropout of the attention weights.
+        max_position_embeddings: maximal length of a sequence.
+        type_vocab_size: number of segments; 0: no segment embeddings.
+        initializer_range: standard deviation of the initial weights.
+        layer_norm_eps: ε of each LayerNorm.
+        pad_token_id: the padding token.
+        add_pooling_layer: add a pooler; heads set this as they need it.
+        num_labels: number of classes of a classification head.
+        classifier_dropout: dropout of a classification head; None: ``hidden_dropout_prob``.
+        problem_type: the kind of a sequence's label; None: inferred from ``num_labels`` and the
             labels' type, see `lmcourse.models.bert_tasks`.
     """
 
@@ -75,35 +75,20 @@ class BertConfig:
     problem_type: Problem | None = None
 
     def __post_init__(self) -> None:
-        inputs.check_settings(
-            self,
-            (
-                *("vocab_size", "hidden_size", "num_hidden_layers", "intermediate_size"),
-                *("max_position_embeddings", "num_labels"),
-            ),
-            ("hidden_dropout_prob", "attention_probs_dropout_prob", "classifier_dropout"),
-            ("initializer_range", "layer_norm_eps"),
-            ("pad_token_id",),
-        )
-        segments = inputs.whole_number(
-            self.type_vocab_size, "type_vocab_size", type(self).__name__, 0
-        )
-        object.__setattr__(self, "type_vocab_size", segments)
         if self.problem_type not in (None, *get_args(Problem)):
             raise CourseError(
                 f"problem_type is {self.problem_type!r} in this {type(self).__name__}.",
-                f"Choose one of {', '.join(get_args(Problem))}; or None, and it is read off.",
+                f"Choose one of {', '.join(get_args(Problem))}; or None to infer it.",
             )
-        _ = self.layer  # which looks at the rest
 
     @property
     def embedding_size(self) -> int:
-        """Width of a token's embedding; some variants have a smaller one than of a state."""
+        """Width of a token's embedding; smaller than ``hidden_size`` in some variants."""
         return self.hidden_size
 
     @property
     def embeddings(self) -> dict[str, Any]:
-        """What `Embeddings` is made of."""
+        """The arguments of `Embeddings`."""
         return {
             "vocab_size": self.vocab_size,
             "width": self.embedding_size,
@@ -129,75 +114,67 @@ class BertConfig:
 
     @classmethod
     def sized(cls: type[C], layers: int, width: int, **changes: Any) -> C:
-        """The published sizes' rule: heads of 64 numbers, and four times the width between.
+        """Return settings with one head for every 64 numbers of width, as published.
 
-        ``changes`` come after the rule, and it does not follow them: ``base(hidden_size=384)``
-        keeps base's 12 heads and 3072 numbers between; ``sized(12, 384)`` has 6 and 1536.
-
-        Raises:
-            CourseError: the width is no multiple of 64.
+        The feed-forward network is four times as wide. Neither follows ``changes``:
+        ``base(hidden_size=384)`` keeps 12 heads and 3072; ``sized(12, 384)`` has 6 and 1536.
         """
         sizes = {
             "hidden_size": width,
             "num_hidden_layers": layers,
-            "num_attention_heads": heads_of_64(width),
+            "num_attention_heads": num_heads_for(width),
             "intermediate_size": 4 * width,
         }
         return cls(**(sizes | changes))
 
     @classmethod
     def base(cls: type[C], **changes: Any) -> C:
-        """BERT base's size: as a `Bert`, 109,482,240 parameters with the pooler.
-
-        The paper rounds them to 110 M.
-        """
+        """BERT base: as a `Bert`, 109,482,240 parameters; 110 M in the paper."""
         return cls.sized(12, 768, **changes)
 
     @classmethod
     def large(cls: type[C], **changes: Any) -> C:
-        """BERT large's size: as a `Bert`, 335,141,888 parameters with the pooler.
+        """BERT large: as a `Bert`, 335,141,888 parameters; 340 M in the paper (section 3).
 
-        The paper says 340 M (section 3), which no count of the published weights gives: with the
-        heads of the pre-training there are 336,226,108, as the output matrix is the embeddings'.
+        With the pre-training heads there are 336,226,108, as the output matrix is tied.
         """
         return cls.sized(24, 1024, **changes)
 
     @classmethod
     def tiny(cls: type[C], **changes: Any) -> C:
-        """BERT tiny's size: as a `Bert`, 4,385,920 parameters with the pooler.
+        """BERT tiny: as a `Bert`, 4,385,920 parameters.
 
-        It is the smallest of Turc et al. (2019, "Well-read students learn better").
+        The smallest of Turc et al. (2019, "Well-read students learn better").
         """
         return cls.sized(2, 128, **changes)
 
     @classmethod
     def mini(cls: type[C], **changes: Any) -> C:
-        """BERT mini's size (Turc et al. 2019): as a `Bert`, 11,170,560 parameters."""
+        """BERT mini (Turc et al. 2019): as a `Bert`, 11,170,560 parameters."""
         return cls.sized(4, 256, **changes)
 
 
 class Pooler(nn.Module):
-    """One vector a sequence: a layer with tanh over the first place, where [CLS] stands."""
+    """One vector for each sequence: a layer with tanh over the state of [CLS]."""
 
     def __init__(self, width: int) -> None:
         super().__init__()
         self.dense = nn.Linear(width, width)
 
     def forward(self, hidden: Float[Tensor, "batch time width"]) -> Float[Tensor, "batch width"]:
-        return self.dense(hidden[:, 0]).tanh()
+        return self.dense(hidden[:, 0]).tanh()  # [batch, width]
 
 
 class Bert(Model):
-    """Hidden states of a sequence, each of which has seen all of it.
+    """Hidden states of a sequence, each computed from all positions.
 
-    Weights start from N(0, 0.02²) cut off at two standard deviations, as in the published code
-    (the `transformers` library does not cut); biases and [PAD]'s embedding at zero.
-
-    What a variant may change: the configuration's class, `make_embeddings`, `make_encoder`, and
+    Weights are initialized from N(0, 0.02²) truncated at two standard deviations, as in the
+    published code (the `transformers` library does not truncate); biases and [PAD]'s embedding are
+    zero. A variant overrides ``Config``, `make_embeddings` or `make_encoder`.
 
     Attributes:
-        same_weights: other classes that compute the same with the same weights: heads of each
-            stand on all of them.
+        same_weights: other classes that compute the same with the same weights, so that their heads
+            are interchangeable.
     """
 
     Config: ClassVar[type[BertConfig]] = BertConfig
@@ -209,16 +186,16 @@ class Bert(Model):
         self.embeddings = self.make_embeddings(config)
         self.encoder = self.make_encoder(config)
         self.pooler = Pooler(config.hidden_size) if config.add_pooling_layer else None
-        draw_weights(self, config.initializer_range, truncated=True)
+        init_weights(self, config.initializer_range, truncated=True)
 
     @staticmethod
     def make_embeddings(config: BertConfig) -> Embeddings:
-        """What comes below the encoder."""
+        """Build the embeddings."""
         return Embeddings(**config.embeddings)
 
     @staticmethod
     def make_encoder(config: BertConfig) -> nn.Module:
-        """The layers: what is called as an `Encoder` is, and returns the same."""
+        """Build the layers, with the interface of `Encoder`."""
         return Encoder(config.layer, config.num_hidden_layers)
 
     def forward(
@@ -232,39 +209,31 @@ class Bert(Model):
         output_attentions: bool = False,
         output_hidden_states: bool = False,
     ) -> EncoderOutput:
-        """Read a batch.
+        """Compute the hidden states of a batch.
 
         Args:
-            input_ids, token_type_ids, position_ids, inputs_embeds: as `Embeddings.forward` has
-                them.
-            attention_mask: 1 for a token and 0 for padding, (batch, time); or which places each
-                one sees, (batch, query, key). None: there is no padding.
-            output_attentions: whether each layer's weights are returned, (batch, head, query,
-                key). They are what the fused attention need not hold: asking for them costs time.
-            output_hidden_states: whether the embedded sequence and what each layer made of it are
-                returned.
-
-        Raises:
-            CourseError: a shape does not fit, or a number is out of range.
+            input_ids, token_type_ids, position_ids, inputs_embeds: as in `Embeddings.forward`.
+            attention_mask: 1 for a token and 0 for padding, (batch, time), or one row for each
+                query, (batch, query, key). None: no padding.
+            output_attentions: return each layer's attention weights, (batch, head, query, key);
+                this is slower, since PyTorch's fused attention does not compute them.
+            output_hidden_states: return the embedded sequence and each layer's output.
         """
         x = self.embeddings(input_ids, token_type_ids, position_ids, inputs_embeds)
-        batch, time, _ = x.shape
+        batch, time, _ = x.shape  # [batch, time, width]
         result = self.encoder(
             x,
-            inputs.visible(attention_mask, batch, time, time),
+            inputs.visible(attention_mask, batch, time, time),  # [batch, 1, 1 or query, key]
             output_attentions=output_attentions,
             output_hidden_states=output_hidden_states,
         )
-        return EncoderOutput(
-            result.last_hidden_state,
-            self.pooler(result.last_hidden_state) if self.pooler is not None else None,
-            result.hidden_states,
-            result.attentions,
-        )
+        hidden = result.last_hidden_state  # [batch, time, width]
+        pooled = None if self.pooler is None else self.pooler(hidden)  # [batch, width]
+        return EncoderOutput(hidden, pooled, result.hidden_states, result.attentions)
 
 
 class BertInputs(TypedDict, total=False):
-    """What a model with a head on a `Bert` hands on to it: see `Bert.forward`."""
+    """Arguments that a model with a head passes to its `Bert`: see `Bert.forward`."""
 
     attention_mask: Tensor | None
     token_type_ids: Tensor | None
@@ -275,17 +244,15 @@ class BertInputs(TypedDict, total=False):
 
 
 class BertHead(Model):
-    """What stands on a `Bert`, which it holds as ``bert``.
-
-    What a variant may change, for its head is BERT's else:
+    """A `Bert`, its attribute ``bert``, with a head. Variants override these attributes:
 
     Attributes:
-        Config, Base: the classes of the configuration and of what is below.
-        pretrained_heads: what is trained before, and copied where both models have it.
-        prediction_act: the activation of the masked tokens' head; None: the layers'.
-        pooled: whether a sequence's vector C is the pooler's, or else [CLS]'s hidden state.
-        Classifier: the class of what scores C, in the heads of sequences and choices; it is made
-            of the configuration and the number of scores.
+        Config, Base: the classes of the configuration and of the base model.
+        pretrained_heads: heads of pre-training, copied where both models have them.
+        prediction_act: the activation of the masked language modeling head; None: the layers'.
+        pooled: represent a sequence by the pooler's output, or else by [CLS]'s state.
+        Classifier: the class of the head that classifies sequences and choices, built from the
+            configuration and the number of classes.
     """
 
     Config: ClassVar[type[BertConfig]] = BertConfig
@@ -298,30 +265,26 @@ class BertHead(Model):
 
     @classmethod
     def on_top_of(cls: type[H], pretrained: Model, **changes: Any) -> H:
-        """This head on a copy of a pretrained BERT (Devlin et al. 2019, figure 1).
+        """Build this head on a copy of a pretrained BERT (Devlin et al. 2019, figure 1).
 
             tagger = BertForTokenClassification.on_top_of(pretrained, num_labels=9)
 
-        The two heads of pre-training are copied where both models have them; every other head's
-        weights are drawn anew. A pooler that this head does not read is dropped. One that it reads
-        and the pretrained model lacks is drawn anew, too.
+        The pre-training heads are copied where both models have them; all other heads, and a pooler
+        that the pretrained model lacks, are initialized anew. An unused pooler is dropped.
 
         Args:
-            pretrained: the base model, or one with any head on it.
-            changes: settings that are to differ from the pretrained model's.
-
-        Raises:
-            CourseError: it is no such model; a setting is unknown; a tensor does not fit.
+            pretrained: the base model, or one with any head.
+            changes: settings that differ from the pretrained model's.
         """
         return on_top_of(cls, pretrained, cls.Base, "bert", changes, cls.pretrained_heads)
 
     def vector(self, states: EncoderOutput) -> Float[Tensor, "batch width"]:
-        """C, what stands for a sequence."""
+        """Return C, the vector that represents each sequence."""
         pooled = states.pooler_output if self.pooled else states.last_hidden_state[:, 0]
-        assert pooled is not None  # a head that reads the pooler's has one below
+        assert pooled is not None  # a head that needs a pooler adds one
         return pooled
 
 
 def with_pooler(config: BertConfig, pooler: bool) -> BertConfig:
-    """The configuration of the `Bert` below a head that needs a pooler, or has no use for one."""
+    """Return the configuration of a head's base model, with or without a pooler."""
     return replace(config, add_pooling_layer=pooler)

@@ -1,14 +1,14 @@
-"""A bidirectional language model: one network reads forward, another one backward (chapter 07).
+"""A bidirectional language model: a forward and a backward network (chapter 07).
 
-Peters et al. (2018, "Deep contextualized word representations", section 3.1). Over the same vectors
-x_k of the tokens stand two stacks of LSTMs that share nothing:
+Peters et al. (2018, "Deep contextualized word representations", section 3.1). Two stacks of LSTMs
+without shared weights read the same token vectors x_k:
 
     →h_{k,j} = →LSTM_j(→h_{1,j-1} … →h_{k,j-1}) + →h_{k,j-1}        →h_{k,0} = x_k
     ←h_{k,j} = ←LSTM_j(←h_{N,j-1} … ←h_{k,j-1}) + ←h_{k,j-1}        ←h_{k,0} = x_k
 
-The layers' width is that of the tokens, by a projection, so that the input can be added; the first
-layer is without (section 3.4). No direction ever sees the other's side: a state that had seen
-both would have seen the word that it is to predict.
+A projection gives each layer's output the tokens' width, for the residual connection; the first
+layer has none (section 3.4). The directions stay separate: a state that depends on both sides would
+depend on the word to be predicted.
 """
 
 from dataclasses import dataclass
@@ -16,7 +16,6 @@ from dataclasses import dataclass
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
-from lmcourse.models.inputs import check_settings
 from lmcourse.models.lstm import LSTM
 from lmcourse.models.recurrent import reverse
 
@@ -28,9 +27,9 @@ class BiLMConfig:
     Attributes:
         hidden_size: width of an LSTM's cells.
         projection_size: width of its output, and of the tokens' vectors.
-        num_hidden_layers: how many in each direction.
-        hidden_dropout_prob: dropout of what each layer reads.
-        cell_clip, projection_clip: the largest modulus in a cell, and in an output; None: any.
+        num_hidden_layers: number of layers in each direction.
+        hidden_dropout_prob: dropout of each layer's input.
+        cell_clip, projection_clip: bounds on the entries of cells and outputs; None: no bound.
     """
 
     hidden_size: int = 4096
@@ -39,10 +38,6 @@ class BiLMConfig:
     hidden_dropout_prob: float = 0.1
     cell_clip: float | None = 3.0
     projection_clip: float | None = 3.0
-
-    def __post_init__(self) -> None:
-        sizes = ("hidden_size", "projection_size", "num_hidden_layers")
-        check_settings(self, sizes, ("hidden_dropout_prob",), ("cell_clip", "projection_clip"))
 
 
 class Direction(nn.Module):
@@ -62,14 +57,14 @@ class Direction(nn.Module):
         x: Float[Tensor, "batch time width"],
         lengths: Int[Tensor, " batch"] | None = None,
     ) -> list[Tensor]:
-        """What each layer gave."""
-        found = []
+        """Return each layer's output."""
+        outputs = []
         for number, layer in enumerate(self.layers):
             x = self.dropout(x)
             output, _ = layer(x, lengths=lengths)
             x = output if number == 0 else output + x
-            found.append(x)
-        return found
+            outputs.append(x)
+        return outputs
 
 
 class BiLM(nn.Module):
@@ -85,11 +80,11 @@ class BiLM(nn.Module):
         x: Float[Tensor, "batch time width"],
         lengths: Int[Tensor, " batch"] | None = None,
     ) -> tuple[list[Tensor], list[Tensor]]:
-        """What each layer gave, forward and backward, (batch, time, width) each.
+        """Return each layer's output, forward and backward, (batch, time, width) each.
 
         Args:
-            x: the tokens' vectors, zero behind the last real one.
-            lengths: how many are real; None: all.
+            x: the token vectors, zero at padding.
+            lengths: the number of tokens of each sequence; None: no padding.
         """
         forward = self.forward_direction(x, lengths)
         backward = self.backward_direction(reverse(x, lengths), lengths)

@@ -1,8 +1,7 @@
-"""`Model`: what has a configuration, and so can be saved, loaded and converted.
+"""`Model`: a module with a configuration, which can be saved, loaded and converted.
 
-A model is saved as one safetensors file: its tensors by name, and beside them, as metadata, the
-architecture and the configuration. A safetensors file holds numbers only; a pickle, which can run
-any code when it is opened, is refused.
+A model is saved as one safetensors file, with its tensors by name, and the architecture and the
+configuration as metadata. Pickles are refused, since they can run code when they are opened.
 """
 
 from collections.abc import Mapping
@@ -16,17 +15,24 @@ from torch import Tensor, nn
 
 from lmcourse.errors import CourseError
 from lmcourse.files import replacing, trouble
+from lmcourse.models.conversion import conversion_of
+from lmcourse.models.weights import (
+    check_shapes,
+    load_strictly,
+    on_meta,
+    read_header,
+    read_tensors,
+)
 
 M = TypeVar("M", bound="Model")
-T = TypeVar("T", bound="TorchCounterpart")
 C = TypeVar("C")
 
 COMPRESSED = "lmcourse compressed"
-"""Beside what `lmcourse.compression.saving` wrote, how to read it."""
+"""The metadata key of files from `lmcourse.compression.saving`."""
 
 
 class Model(nn.Module):
-    """A module that is made from a configuration alone.
+    """A module built from a configuration alone.
 
     Attributes:
         config: the configuration, a dataclass of the class ``Config``.
@@ -44,12 +50,7 @@ class Model(nn.Module):
         self.config = config
 
     def save(self, path: str | Path) -> None:
-        """Write the weights and the configuration into one safetensors file.
-
-        Raises:
-            CourseError: it cannot be written, and a file that was there before is unchanged; or the
-                weights or a setting cannot; or the model is not what its configuration makes.
-        """
+        """Write the weights and the configuration into one safetensors file."""
         from safetensors.torch import save
 
         check_as_configured(self)
@@ -68,13 +69,8 @@ class Model(nn.Module):
 
     @classmethod
     def load(cls: type[M], path: str | Path) -> M:
-        """The model that `save` wrote, in evaluation mode.
-
-        Raises:
-            CourseError: the file is not there, is none of ours, is damaged, or holds another
-                architecture; a tensor is missing, left over, or of another shape.
-        """
-        metadata, state = read_tensors(Path(path))
+        """Load a model that `save` wrote, in evaluation mode."""
+        metadata, shapes = read_header(Path(path))
         if COMPRESSED in metadata:
             raise CourseError(
                 f"{path} holds a compressed model.",
@@ -90,140 +86,66 @@ class Model(nn.Module):
                 if named
                 else f"A file of another library comes in by {cls.__name__}.from_transformers.",
             )
-        model = cls(config_from_json(cls.Config, metadata.get("config", ""), path))
-        load_strictly(model, state, str(path))
+        config: Any = config_from_json(cls.Config, metadata.get("config", ""), path)
+        model = on_meta(lambda: cls(config), len(shapes), str(path))
+        check_shapes(model, shapes, str(path))
+        load_strictly(model, read_tensors(Path(path))[1], str(path))
         return model.eval()
 
     @classmethod
     def from_transformers(cls: type[M], reference: nn.Module) -> M:
-        """The same model as one of the `transformers` library, with a copy of its weights.
-
-        Raises:
-            CourseError: it is of another architecture, or has a setting that ours lacks.
-        """
-        from lmcourse.models.conversion import conversion_of
-
+        """Convert a model of the `transformers` library, with a copy of its weights."""
         return cast(M, conversion_of(cls, type(reference).__name__).to_ours(cls, reference))
 
     def to_transformers(self) -> nn.Module:
-        """The same model of the `transformers` library, with a copy of the weights.
-
-        Raises:
-            CourseError: that one cannot be such a model.
-        """
-        from lmcourse.models.conversion import conversion_of
-
+        """Convert to a model of the `transformers` library, with a copy of the weights."""
         check_as_configured(self)
         return conversion_of(type(self), config=self.config).to_theirs(self)
 
 
-class TorchCounterpart(nn.Module):
-    """A layer that `torch.nn` has too."""
-
-    @classmethod
-    def from_torch(cls: type[T], reference: nn.Module) -> T:
-        """The same layer as one of `torch.nn`, with a copy of its weights.
-
-        Raises:
-            CourseError: it is of another class, or has more than ours can hold.
-        """
-        from lmcourse.models.conversion import torch_layers
-
-        return torch_layers.from_torch(cls, reference)
-
-    def to_torch(self) -> nn.Module:
-        """The same layer of `torch.nn` (batch first), with a copy of the weights.
-
-        Raises:
-            CourseError: that one cannot hold what this layer has.
-        """
-        from lmcourse.models.conversion import torch_layers
-
-        return torch_layers.to_torch(self)
-
-
 def check_as_configured(model: Model, remedy: str = "") -> None:
-    """See that a model has the tensors that its configuration gives it.
+    """Check that a model has the tensors of its configuration, so that a file could be loaded.
 
     Args:
-        remedy: what to do instead, if it is not to write a file.
-
-    Raises:
-        CourseError: it was changed: a file of it could not be read back.
+        remedy: the error's advice, if it is not about saving.
     """
     with torch.device("meta"):
         wanted = type(model)(model.config)
     shapes = _shapes(model)
     if shapes != _shapes(wanted):
         if any("parametrizations." in name or "fake_quant" in name for name in shapes):
-            what = "weights of it are under masks, or round in training"
+            what = "some weights are masked, or quantized in training"
             default = (
                 "Call lmcourse.compression.magnitude_pruning.make_permanent or "
                 "lmcourse.compression.quantization_aware.convert first."
             )
         else:
-            what = "layers of it were pruned, factorized, quantized or replaced"
-            default = (
-                "lmcourse.compression.saving writes and reads what lmcourse.compression made of it."
-            )
+            what = "layers were pruned, factorized, quantized or replaced"
+            default = "Save compressed models with lmcourse.compression.saving."
         raise CourseError(
-            f"This {type(model).__name__} is no longer what its configuration makes: {what}.",
+            f"This {type(model).__name__} no longer matches its configuration: {what}.",
             remedy or default,
         )
 
 
 def _shapes(model: nn.Module) -> dict[str, Any]:
-    """Each tensor's shape, and a type for what is none, as a layer in eight bits holds."""
+    """Return each tensor's shape, and the type of other entries, as in quantized layers."""
     state = model.state_dict()
     return {name: t.shape if isinstance(t, Tensor) else type(t) for name, t in state.items()}
-
-
-def load_strictly(model: nn.Module, state: Mapping[str, Tensor], source: str) -> None:
-    """Copy every tensor into the model, which takes on their device and type of number.
-
-    Raises:
-        CourseError: a tensor is missing, left over, or of another shape; the model is unchanged.
-    """
-    wanted = model.state_dict()
-    problems = [f"{name} is missing" for name in wanted if name not in state]
-    problems += [f"{name} has no place in it" for name in state if name not in wanted]
-    problems += [
-        f"{name} has the shape {tuple(state[name].shape)} there and {tuple(tensor.shape)} here"
-        for name, tensor in wanted.items()
-        if name in state and state[name].shape != tensor.shape
-    ]
-    if problems:
-        more = f"; and {len(problems) - 5} more" if len(problems) > 5 else ""
-        raise CourseError(
-            f"The weights of {source} do not fit {type(model).__name__}: "
-            f"{'; '.join(problems[:5])}{more}.",
-            "Give the weights of the same architecture in the same size.",
-        )
-    floating = next((tensor for tensor in state.values() if tensor.is_floating_point()), None)
-    if floating is not None:
-        model.to(floating.device, floating.dtype)
-    for name, tensor in model.state_dict(keep_vars=True).items():
-        tensor.data = tensor.data.to(state[name].device, state[name].dtype)  # they may be mixed
-    model.load_state_dict(dict(state))
 
 
 def _check_kind(what: str, config: Any, kind: type) -> None:
     if type(config) is not kind:  # a subclass has settings that this one would ignore
         raise CourseError(
-            f"{what} was given {config!r:.80} for its configuration.", f"Give {kind.__name__}(…)."
+            f"{what} got {config!r:.80} as its configuration.", f"Give {kind.__name__}(…)."
         )
 
 
 def _apart(state: Mapping[str, Tensor]) -> dict[str, Tensor]:
-    """The tensors, each in memory of its own: a file has no two names for one."""
+    """Return the tensors without shared memory, which a safetensors file cannot have."""
     apart: dict[str, Tensor] = {}
     known: set[int] = set()
     for name, tensor in state.items():
-        if tensor.is_meta:
-            raise CourseError(
-                f"{name} is on the meta device, where a tensor has a shape and no numbers.",
-                "Build the model on a real device, such as the CPU, to save it.",
-            )
         memory = tensor.untyped_storage().data_ptr()
         apart[name] = tensor.clone() if memory in known else tensor.contiguous()
         known.add(memory)
@@ -231,11 +153,7 @@ def _apart(state: Mapping[str, Tensor]) -> dict[str, Tensor]:
 
 
 def config_as_json(config: Any) -> str:
-    """A configuration as JSON that gives it back.
-
-    Raises:
-        CourseError: a setting of it has no place in JSON.
-    """
+    """Return a configuration as JSON, or raise `CourseError` if a setting would be lost."""
     for field in fields(config):
         value = getattr(config, field.name)
         try:
@@ -251,40 +169,13 @@ def config_as_json(config: Any) -> str:
     return msgspec.json.encode(config).decode()
 
 
-def read_tensors(path: Path) -> tuple[dict[str, str], dict[str, Tensor]]:
-    """The metadata and tensors of a safetensors file.
-
-    Raises:
-        CourseError: it is not there, is damaged, or is another kind of file.
-    """
-    from safetensors import SafetensorError, safe_open
-
-    if not path.is_file():
-        what = "is a folder" if path.is_dir() else "is not there"
-        raise CourseError(f"The file {path} {what}.", "Check it; `model.save(path)` writes one.")
-    try:
-        with safe_open(path, "pt") as file:
-            names = list(file.keys())
-            return dict(file.metadata() or {}), {name: file.get_tensor(name) for name in names}
-    except (SafetensorError, OSError, ValueError) as error:
-        raise CourseError(
-            f"{path} is no safetensors file, or it is damaged: {error}.",
-            "Fetch or save it again. A file that torch.save wrote (.pt, .bin) is a pickle, which "
-            "can run any code when it is opened: convert it with safetensors where you trust it.",
-        ) from error
-
-
 def config_from_json(kind: type[C], content: str, path: str | Path) -> C:
-    """The configuration from its JSON; what was added to it later has its default.
-
-    Raises:
-        CourseError: it is no such configuration's.
-    """
+    """Return the configuration from its JSON; settings added later have their defaults."""
     try:
         config = msgspec.json.decode(content, type=kind)
         if msgspec.json.decode(msgspec.json.encode(config)) != msgspec.json.decode(content):
             raise msgspec.DecodeError(f"it has more than a {kind.__name__}")
-        return cast(C, replace(cast(Any, config)))  # now with every default written down
+        return cast(C, replace(cast(Any, config)))  # validates the settings
     except (msgspec.DecodeError, CourseError) as error:
         raise CourseError(
             f"The configuration in {path} cannot be read: {error}",

@@ -1,7 +1,4 @@
-"""What the inputs of a multiple choice look like: (batch, choice, time), and perhaps more.
-
-A model reads each choice by itself: batch and choices are flattened into one axis before it.
-"""
+"""Inputs of multiple choice models, whose axes batch and choice are flattened into one."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -17,31 +14,25 @@ AXES = {
     "position_ids": (3,),
     "inputs_embeds": (4,),
 }
-"""How many axes the inputs of a multiple choice have: (batch, choice, time), and perhaps more."""
+"""Number of axes of each input: (batch, choice, time, …)."""
 
 
-def check_choices(given: Mapping[str, Any]) -> tuple[int, ...]:
-    """See that the inputs of a multiple choice have the same batch, choices and places.
+def check_choices(model_inputs: Mapping[str, Any]) -> tuple[int, ...]:
+    """Check that all inputs have the same batch, choices and length; return (batch, choice).
 
-    Flattened together with others, (3, 2, time) would pass for (2, 3, time).
-
-    Returns:
-        (batch, choice).
-
-    Raises:
-        CourseError: they have not.
+    Flattened, (3, 2, time) and (2, 3, time) would look the same.
     """
-    places: tuple[int, ...] | None = None
+    expected: tuple[int, ...] | None = None
     for name in ("input_ids", "inputs_embeds", *AXES):
-        value = given.get(name)
+        value = model_inputs.get(name)
         if not isinstance(value, Tensor):
             continue
         shape = tuple(value.shape)
-        if len(shape) not in AXES[name] or (places is not None and shape[:3] != places):
+        if len(shape) not in AXES[name] or (expected is not None and shape[:3] != expected):
             raise CourseError(
                 f"{name} of a multiple choice has shape {shape}.",
-                f"Give (batch, choice, time){'' if places is None else f', here {places}'}; "
+                f"Give (batch, choice, time){'' if expected is None else f', here {expected}'}; "
                 "embeddings, and a mask for each query, have a fourth axis.",
             )
-        places = shape[:3]
-    return (1, 1) if places is None else places[:2]  # without ids, `Bert` says what is missing
+        expected = shape[:3]
+    return (1, 1) if expected is None else expected[:2]  # `Bert` reports missing ids

@@ -1,12 +1,12 @@
-"""Windows over a text: which words stand around each word (chapter 05).
+"""Context windows: the words around each word (chapter 05).
 
-Word vectors are learned from what stands within some distance of a word, in the same sentence:
+Word vectors are learned from the words within some distance, in the same sentence:
 
     the [ small cat (sat) on the ] mat        window 2: four context words of "sat"
 
-word2vec's program shrinks each window at random, to 1 … window places on either side, so that near
-words count more than far ones (Mikolov et al. 2013, "Efficient estimation of word representations
-in vector space", section 3.2). GloVe weighs a pair by one over its distance instead (Pennington et
+word2vec shrinks each window at random to 1 … window positions on each side, so that near words
+count more than far ones (Mikolov et al. 2013, "Efficient estimation of word representations
+in vector space", section 3.2). GloVe weights a pair by one over its distance instead (Pennington et
 al. 2014, "GloVe: global vectors for word representation", section 4.2).
 """
 
@@ -21,23 +21,23 @@ from lmcourse.errors import CourseError
 
 
 class Windows(NamedTuple):
-    """One row a word of the text, one column a place around it: −window … −1, 1 … window.
+    """One row for each word, one column for each offset: −window … −1, 1 … window.
 
     Attributes:
-        centers: the word in the middle.
-        contexts: the words around it; 0 where there is none.
+        centers: the center words.
+        contexts: the context words; 0 where there is none.
         mask: True where there is one.
-        distances: how far each place is from the middle, at least 1.
+        distances: the absolute offsets, at least 1.
     """
 
     centers: Int[Tensor, " word"]
-    contexts: Int[Tensor, "word place"]
-    mask: Bool[Tensor, "word place"]
-    distances: Int[Tensor, " place"]
+    contexts: Int[Tensor, "word position"]
+    mask: Bool[Tensor, "word position"]
+    distances: Int[Tensor, " position"]
 
 
 class Pairs(NamedTuple):
-    """Each word with each word of its window, in the order of the text."""
+    """Pairs of a word and a word of its window, in the order of the text."""
 
     centers: Int[Tensor, " pair"]
     contexts: Int[Tensor, " pair"]
@@ -49,15 +49,12 @@ def context_windows(
     window: int,
     generator: torch.Generator | None = None,
 ) -> Windows:
-    """The window around every word.
+    """Return the window around every word.
 
     Args:
-        sentences: ids; no window reaches from one sentence into another.
-        window: how many places on either side.
-        generator: if it is given, each window is shrunk at random to 1 … window places.
-
-    Raises:
-        CourseError: the window is empty, there is no word, or the sentences are no lists of ids.
+        sentences: lists of ids; windows do not cross sentences.
+        window: number of positions on each side.
+        generator: if given, shrink each window at random to 1 … window positions.
     """
     centers, contexts, mask, distances = next(windows_in_blocks(sentences, window))
     if generator is not None:
@@ -70,29 +67,17 @@ def context_windows(
 def windows_in_blocks(
     sentences: Iterable[Sequence[int]], window: int, words: int | None = None
 ) -> Iterator[Windows]:
-    """The same, of some words at a time, for a text whose windows would not fit into memory.
-
-    Args:
-        sentences, window: as above.
-        words: how many at a time; None: all.
-
-    Raises:
-        CourseError: as above.
-    """
-    if not isinstance(window, int) or window < 1:
-        raise CourseError(
-            f"The window is {window}.", "Give a whole number of places on either side, at least 1."
-        )
+    """Yield the windows of ``words`` words at a time, for texts whose windows exceed memory."""
     ids, sentence = _words(sentences)
     offsets = torch.tensor([d for d in range(-window, window + 1) if d])
     step = words or len(ids)
     for start in range(0, len(ids), step):
         rows = slice(start, start + step)
-        places = torch.arange(len(ids))[rows].unsqueeze(1) + offsets
-        inside = (places >= 0) & (places < len(ids))
-        places = places.clamp(0, len(ids) - 1)
-        mask = inside & (sentence[places] == sentence[rows].unsqueeze(1))
-        yield Windows(ids[rows], ids[places].masked_fill(~mask, 0), mask, offsets.abs())
+        positions = torch.arange(len(ids))[rows].unsqueeze(1) + offsets
+        inside = (positions >= 0) & (positions < len(ids))
+        positions = positions.clamp(0, len(ids) - 1)
+        mask = inside & (sentence[positions] == sentence[rows].unsqueeze(1))
+        yield Windows(ids[rows], ids[positions].masked_fill(~mask, 0), mask, offsets.abs())
 
 
 def context_pairs(
@@ -100,11 +85,7 @@ def context_pairs(
     window: int,
     generator: torch.Generator | None = None,
 ) -> Pairs:
-    """Every pair of a word and one of its window: `context_windows`, one context at a time.
-
-    Raises:
-        CourseError: as there.
-    """
+    """Return every pair of a word and a word of its window; see `context_windows`."""
     centers, contexts, mask, distances = context_windows(sentences, window, generator)
     row, column = mask.nonzero(as_tuple=True)
     return Pairs(centers[row], contexts[row, column], distances[column])
@@ -113,21 +94,14 @@ def context_pairs(
 def _words(
     sentences: Iterable[Sequence[int]],
 ) -> tuple[Int[Tensor, " word"], Int[Tensor, " word"]]:
-    """All words one after the other, and the number of each one's sentence."""
+    """Return all words, and the number of each one's sentence."""
     try:
         lists = [list(sentence) for sentence in sentences]
-        words = torch.tensor([word for sentence in lists for word in sentence])
-    except (TypeError, ValueError, RuntimeError) as error:  # a flat list, text, ragged lists
+        words = torch.tensor([word for sentence in lists for word in sentence], dtype=torch.long)
+    except (TypeError, ValueError, RuntimeError) as error:  # a flat list, or text
         raise CourseError(
-            f"The sentences are no lists of ids: {error}.",
+            f"The sentences are not lists of ids: {error}.",
             "Give a list of ids for each sentence: [[3, 1, 4], [1, 5]]; a single one is [[3, 1]].",
         ) from error
-    if not len(words):
-        raise CourseError("There is no word to look around.", "Give at least one sentence.")
-    if words.ndim != 1 or words.dtype != torch.long:
-        raise CourseError(
-            f"The words of the sentences have the type {words.dtype} and {words.ndim} axes.",
-            "Ids are whole numbers: give a list of them for each sentence, [[3, 1, 4], [1, 5]].",
-        )
     lengths = torch.tensor([len(sentence) for sentence in lists])
     return words, torch.repeat_interleave(torch.arange(len(lists)), lengths)

@@ -1,24 +1,24 @@
 """DeBERTa: attention by content and by relative position (He et al. 2021, ICLR; chapter 16).
 
-What differs from BERT:
+DeBERTa differs from BERT as follows:
 
-- no vector of a place is added to a token's. The layers share a table of *distances*, and their
-  attention is disentangled (`lmcourse.models.disentangled_attention`);
-- no segments, and no pooler: a classifier has one of its own, with GELU;
-- to predict masked tokens, absolute places come in at the end
-  (`lmcourse.models.enhanced_mask_decoder`); for tuning there is SiFT (`lmcourse.models.sift`).
+- No position embedding is added to a token's embedding. The layers share a table of *relative*
+  positions, used by disentangled attention (`lmcourse.models.disentangled_attention`).
+- There are no segments and no pooler; the sequence classifier has its own, with GELU.
+- Absolute positions are added at the end, to predict masked tokens
+  (`lmcourse.models.enhanced_mask_decoder`). Fine-tuning may use SiFT (`lmcourse.models.sift`).
 
-It reads as GPT-2 and RoBERTa do, in 50,265 pieces of bytes.
+Its vocabulary is the byte-level BPE of GPT-2 and RoBERTa, with 50,265 tokens.
 """
 
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
 from lmcourse.errors import CourseError
-from lmcourse.models import inputs
 from lmcourse.models.activations import activation_of
 from lmcourse.models.bert import Bert, BertConfig, C
 from lmcourse.models.bert_heads import BertForMaskedLM
@@ -30,29 +30,28 @@ from lmcourse.models.bert_tasks import (
 )
 from lmcourse.models.disentangled_attention import TERMS, DisentangledAttention, checked_terms
 from lmcourse.models.embeddings import Embeddings
-from lmcourse.models.initialization import draw_weights
+from lmcourse.models.initialization import init_weights
 from lmcourse.models.outputs import EncoderOutput
-from lmcourse.models.transformer import FeedForward, Residual
+from lmcourse.models.transformer import FeedForward, Residual, run_layers
 
 
 @dataclass(frozen=True)
 class DebertaConfig(BertConfig):
-    """The settings of a DeBERTa, those of DeBERTa base.
+    """Settings of a DeBERTa; the defaults are DeBERTa base.
 
     Attributes:
-        relative_attention: whether there are relative positions. Without them, and without
-            ``position_biased_input``, the model knows no order: a text is a bag of words.
-        pos_att_type: the terms that they add to the scores: ``"c2p"`` and ``"p2c"``. With neither,
-            (), it knows no order either: the table of distances is there, as in the `transformers`
-            library, and is never read.
-        max_relative_positions: k, from how far on all distances are one; below 1:
+        relative_attention: use relative positions. Without them and without
+            ``position_biased_input``, a text is a bag of words.
+        pos_att_type: the terms added to the scores, ``"c2p"`` and ``"p2c"``; with neither, the
+            table of relative positions exists but is unused, as in the `transformers` library.
+        max_relative_positions: k, beyond which distances are clipped; below 1:
             ``max_position_embeddings``.
-        position_biased_input: whether a place's vector is added to the token's, as in BERT.
-        p2c_as_in_paper: whether position to content is taken at δ(j, i), as in the paper's eq. 4,
-            or at δ(i, j), as in its code: see `DisentangledAttention`. Weights are trained with one
-            of them. No tensor tells which: ``on_top_of`` with the other computes something else.
-        pooler_dropout: dropout of the first token's state, below a sequence's classifier.
-        pooler_hidden_act: the activation above.
+        position_biased_input: add position embeddings to the tokens', as BERT does.
+        p2c_as_in_paper: use δ(j, i) for position to content, as the paper's eq. 4 does, instead of
+            δ(i, j), as its code does (see `DisentangledAttention`). Weights fit only the variant
+            that they were trained with.
+        pooler_dropout: dropout of the first token's state in the sequence classifier.
+        pooler_hidden_act: the activation of the classifier's pooler.
     """
 
     vocab_size: int = 50265
@@ -69,36 +68,27 @@ class DebertaConfig(BertConfig):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        inputs.check_settings(self, (), ("pooler_dropout",))
-        owner, name = type(self).__name__, "max_relative_positions"
-        span = inputs.whole_number(self.max_relative_positions, name, owner, least=-1)
-        object.__setattr__(self, name, span)
         object.__setattr__(self, "pos_att_type", checked_terms(self.pos_att_type))
-        for name in ("relative_attention", "position_biased_input", "p2c_as_in_paper"):
-            flag = getattr(self, name)
-            if not isinstance(flag, bool):
-                raise CourseError(f"{name} is {flag!r} in this {owner}.", "Give True or False.")
-        activation_of(self.pooler_hidden_act)
 
     @property
     def span(self) -> int:
-        """k, from how far on all distances are one."""
+        """k, beyond which distances are clipped."""
         k = self.max_relative_positions
         return k if k > 0 else self.max_position_embeddings
 
     @classmethod
     def base(cls: type[C], **changes: Any) -> C:
-        """DeBERTa base: 138,601,728 parameters, 100 M of them not the words' embeddings."""
+        """DeBERTa base: 138,601,728 parameters, 100 M without the word embeddings."""
         return cls.sized(12, 768, **changes)
 
     @classmethod
     def large(cls: type[C], **changes: Any) -> C:
-        """DeBERTa large: 405,163,008 parameters, 354 M of them not the words' embeddings."""
+        """DeBERTa large: 405,163,008 parameters, 354 M without the word embeddings."""
         return cls.sized(24, 1024, **changes)
 
 
-class Unplaced(Embeddings):
-    """Embeddings of tokens, and of segments if there are any; a place has none."""
+class TokenEmbeddings(Embeddings):
+    """Embeddings of tokens, and of segments if there are any, without positions."""
 
     def __init__(self, vocab_size: int, width: int, positions: int, **more: Any) -> None:
         super().__init__(vocab_size, width, positions, **more)
@@ -106,15 +96,15 @@ class Unplaced(Embeddings):
         self.positions = positions
 
     @property
-    def longest(self) -> int:
-        """The longest sequence that the model is made for."""
+    def max_length(self) -> int:
+        """The maximal length of a sequence."""
         return self.positions
 
-    def _places(self, position_ids: Tensor | None, like: Tensor) -> Tensor:
+    def _position_embeddings(self, position_ids: Tensor | None, like: Tensor) -> Tensor:
         if position_ids is not None:
             raise CourseError(
-                "This model was given position_ids, and has no embeddings of places.",
-                "Leave them out: it knows how far apart two tokens are.",
+                "This model has no position embeddings, but got position_ids.",
+                "Leave them out: DeBERTa uses relative positions.",
             )
         return like.new_zeros(())
 
@@ -146,21 +136,21 @@ class DebertaLayer(nn.Module):
         query: Float[Tensor, "batch time width"] | None = None,
         need_weights: bool = False,
     ) -> tuple[Float[Tensor, "batch time width"], Float[Tensor, "batch head time time"] | None]:
-        """One step of every place, and the attention's weights or None.
+        """Return the new hidden states, and the attention weights or None.
 
         Args:
-            x, positions, visible, query, need_weights: as in `DisentangledAttention.forward`. What
-                goes on besides what was found is the query.
+            x, positions, visible, query, need_weights: as in `DisentangledAttention.forward`. The
+                residual connection starts from the query.
         """
-        found, weights = self.attention(
+        attention_output, weights = self.attention(
             x, positions, visible, query=query, need_weights=need_weights
         )
-        x = self.attention_residual.after(x if query is None else query, found)
-        return self.feed_forward_residual.after(x, self.feed_forward(x)), weights
+        x = self.attention_residual.post_norm(x if query is None else query, attention_output)
+        return self.feed_forward_residual.post_norm(x, self.feed_forward(x)), weights
 
 
 class DebertaEncoder(nn.Module):
-    """A stack of layers, and the table P of distances that all of them share."""
+    """A stack of layers that share P, the table of relative positions."""
 
     def __init__(self, config: DebertaConfig) -> None:
         super().__init__()
@@ -170,7 +160,7 @@ class DebertaEncoder(nn.Module):
 
     @property
     def positions(self) -> Float[Tensor, "row width"] | None:
-        """P, a vector for each distance."""
+        """P, one vector for each relative position."""
         return None if self.distance is None else self.distance.weight
 
     def forward(
@@ -182,66 +172,65 @@ class DebertaEncoder(nn.Module):
         output_hidden_states: bool = False,
         depth: int | None = None,
     ) -> EncoderOutput:
-        """All layers in turn, as in `Encoder.forward`.
+        """Apply the layers, as `Encoder.forward` does.
 
         Args:
-            depth: how many of the layers; None: all.
+            depth: number of layers; None: all.
         """
-        hidden_states, attentions = [], []
-        for layer in self.layers[:depth]:
-            if output_hidden_states:
-                hidden_states.append(x)
-            x, weights = layer(x, self.positions, visible, need_weights=output_attentions)
-            attentions.append(weights)
-        return EncoderOutput(
-            x,
-            hidden_states=(*hidden_states, x) if output_hidden_states else None,
-            attentions=tuple(attentions) if output_attentions else None,
+        layers = (
+            partial(
+                layer,
+                positions=self.positions,
+                visible=visible,
+                need_weights=output_attentions,
+            )
+            for layer in self.layers[:depth]
         )
+        return run_layers(layers, x, output_attentions, output_hidden_states)
 
 
 class Deberta(Bert):
-    """A `Bert` that knows how far apart two tokens are, and not where they stand."""
+    """A `Bert` with relative instead of absolute positions."""
 
     Config = DebertaConfig
 
     @staticmethod
     def make_embeddings(config: BertConfig) -> Embeddings:
-        """Below the encoder: no places, unless ``position_biased_input`` says so."""
+        """Build embeddings, with positions only if ``position_biased_input`` is set."""
         assert isinstance(config, DebertaConfig)
-        kind = Embeddings if config.position_biased_input else Unplaced
+        kind = Embeddings if config.position_biased_input else TokenEmbeddings
         return kind(**config.embeddings)
 
     @staticmethod
     def make_encoder(config: BertConfig) -> nn.Module:
-        """The layers, with the table of distances."""
+        """Build the layers and the table of relative positions."""
         assert isinstance(config, DebertaConfig)
         return DebertaEncoder(config)
 
 
 class ContextClassifier(ClassificationHead):
-    """A pooler over the first token's hidden state, and a score for each class."""
+    """A pooler over the first token's hidden state, then a linear layer."""
 
     def __init__(self, config: DebertaConfig, classes: int) -> None:
         super().__init__(config, classes)
         self.pooler_dropout = nn.Dropout(config.pooler_dropout)
         self.pooler = nn.Linear(config.hidden_size, config.hidden_size)
         self.activation = activation_of(config.pooler_hidden_act)
-        draw_weights(self.pooler, config.initializer_range, truncated=True)
+        init_weights(self.pooler, config.initializer_range, truncated=True)
 
-    def forward(self, x: Float[Tensor, "*places width"]) -> Float[Tensor, "*places classes"]:
+    def forward(self, x: Float[Tensor, "*positions width"]) -> Float[Tensor, "*positions classes"]:
         return super().forward(self.activation(self.pooler(self.pooler_dropout(x))))
 
 
 class DebertaForMaskedLM(BertForMaskedLM):
-    """DeBERTa with the masked tokens' task, and BERT's head for it."""
+    """DeBERTa with BERT's masked language modeling head."""
 
     Config = DebertaConfig
     Base = Deberta
 
 
 class DebertaForSequenceClassification(BertForSequenceClassification):
-    """A class, or a number, of a sentence or a pair of sentences."""
+    """DeBERTa that classifies sentences or pairs."""
 
     Config = DebertaConfig
     Base = Deberta
@@ -250,14 +239,14 @@ class DebertaForSequenceClassification(BertForSequenceClassification):
 
 
 class DebertaForTokenClassification(BertForTokenClassification):
-    """A class of each token."""
+    """DeBERTa that classifies tokens."""
 
     Config = DebertaConfig
     Base = Deberta
 
 
 class DebertaForQuestionAnswering(BertForQuestionAnswering):
-    """Where in a text the answer to a question starts and ends."""
+    """DeBERTa that finds the answer to a question in a text."""
 
     Config = DebertaConfig
     Base = Deberta

@@ -1,25 +1,21 @@
-"""Distillation: a small model learns from what a large one says (chapter 17).
+"""Distillation: a small model learns from a large one's predictions (chapter 17).
 
-A label says which class is right. A teacher says besides how likely all the others are, and that
-is most of what it knows. A temperature T makes its probabilities softer, so that the small ones
-count (Hinton, Vinyals and Dean 2015, eq. 1). With z_T for the teacher's logits and z_S for the
-student's, which are v and z there:
+A label gives the correct class; a teacher also gives the probabilities of the others. A temperature
+T softens them, so that small ones matter (Hinton, Vinyals and Dean 2015, eq. 1). With z_T the
+teacher's logits and z_S the student's (v and z in the paper):
 
     t = softmax(z_T / T)        s = softmax(z_S / T)        softmax(z)_i = exp(z_i) / Σ_j exp(z_j)
     L_d = T² KL(t ‖ s) = T² (−Σ_i t_i log s_i + Σ_i t_i log t_i)
 
-The last sum is a constant of the teacher's: without it, L_d is the cross-entropy −Σ t log s, which
-has the same gradient, and does not end at 0. Its gradient by z_S is (s − t) / T, in which
-s − t itself shrinks as 1 / T (eq. 2 to 4). Times T², the loss weighs about the same whatever T is,
-beside the loss of the labels, which has no temperature.
+The last sum does not depend on the student: without it, L_d is the cross-entropy −Σ t log s, with
+the same gradient, but a minimum above 0. Its gradient by z_S is (s − t) / T, in which s − t also
+shrinks as 1 / T (eq. 2 to 4). The factor T² makes the loss's scale independent of T.
 
-A softmax asks which *one* class is right. Of logits that say something else (each yes or no by
-itself, a number) it makes no sense, and they are refused.
+A softmax needs exclusive classes, so binary labels and regression are refused.
 """
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from inspect import signature
 
 import torch
 from jaxtyping import Bool, Float
@@ -27,46 +23,34 @@ from torch import Tensor
 from torch.nn import functional
 
 from lmcourse.errors import CourseError
-from lmcourse.models.bert_tasks import BertForSequenceClassification, problem_of
+from lmcourse.models.bert_tasks import BertForSequenceClassification, problem_type_of
 from lmcourse.models.checkpoint import Model
-from lmcourse.models.inputs import positive_number
 from lmcourse.models.outputs import ModelOutput
 
-HEAD = (
-    "Give student and teacher one head that predicts a class of each token or sequence: "
-    "…ForMaskedLM, …ForTokenClassification, …ForSequenceClassification."
-)
 NO_CLASS = (
-    "Let the student learn it from its labels (student(…).loss), as TinyBERT's published code does "
-    "with numbers."
+    "Train the student on the labels (student(…).loss), as TinyBERT's published code does for "
+    "regression."
 )
 
 
 def soft_targets(
-    logits: Float[Tensor, "*places classes"], temperature: float = 1.0
-) -> Float[Tensor, "*places classes"]:
-    """The softmax at a temperature: 1 is the usual one, and the higher, the more even.
-
-    Raises:
-        CourseError: the temperature is not above 0.
-    """
+    logits: Float[Tensor, "*positions classes"], temperature: float = 1.0
+) -> Float[Tensor, "*positions classes"]:
+    """Return the softmax at a temperature."""
     return (logits / _checked(temperature)).softmax(-1)
 
 
 def soft_cross_entropy(
-    student_logits: Float[Tensor, "*places classes"],
-    teacher_logits: Float[Tensor, "*places classes"],
+    student_logits: Float[Tensor, "*positions classes"],
+    teacher_logits: Float[Tensor, "*positions classes"],
     temperature: float = 1.0,
-    counted: Bool[Tensor, "*places"] | None = None,
+    counted: Bool[Tensor, "*positions"] | None = None,
 ) -> Float[Tensor, ""]:
-    """The mean of −Σ t log s over the places that count (Sanh et al. 2019 print it without −).
+    """Return the mean of −Σ t log s (Sanh et al. 2019 print it without the minus sign).
 
     Args:
-        temperature: of both sides.
-        counted: True where a place counts; None: all do. Where none does, the loss is 0.
-
-    Raises:
-        CourseError: a shape does not fit, or the temperature is not above 0.
+        temperature: of both models.
+        counted: True where a position counts; None: everywhere. If none counts, the loss is 0.
     """
     student, teacher = predicted(student_logits, teacher_logits, counted)
     log_s = (student / _checked(temperature)).log_softmax(-1)
@@ -75,15 +59,14 @@ def soft_cross_entropy(
 
 
 def distillation_loss(
-    student_logits: Float[Tensor, "*places classes"],
-    teacher_logits: Float[Tensor, "*places classes"],
+    student_logits: Float[Tensor, "*positions classes"],
+    teacher_logits: Float[Tensor, "*positions classes"],
     temperature: float = 2.0,
-    counted: Bool[Tensor, "*places"] | None = None,
+    counted: Bool[Tensor, "*positions"] | None = None,
 ) -> Float[Tensor, ""]:
-    """The mean of T² KL(t ‖ s) over the places that count; arguments as `soft_cross_entropy` has.
+    """Return the mean of T² KL(t ‖ s); arguments as for `soft_cross_entropy`.
 
-    It is what DistilBERT's published code computes: ``KLDivLoss(reduction="batchmean")``, which
-    sums over the classes and takes the mean over the places that were chosen before.
+    DistilBERT's published code computes the same with ``KLDivLoss(reduction="batchmean")``.
     """
     student, teacher = predicted(student_logits, teacher_logits, counted)
     log_s = (student / _checked(temperature)).log_softmax(-1)
@@ -93,168 +76,129 @@ def distillation_loss(
 
 
 def cosine_loss(
-    student: Float[Tensor, "*places width"],
-    teacher: Float[Tensor, "*places width"],
-    counted: Bool[Tensor, "*places"] | None = None,
+    student: Float[Tensor, "*positions width"],
+    teacher: Float[Tensor, "*positions width"],
+    counted: Bool[Tensor, "*positions"] | None = None,
 ) -> Float[Tensor, ""]:
-    """The mean of 1 − cos(student, teacher): hidden states are to point the same way.
-
-    PyTorch's ``CosineEmbeddingLoss`` with the target 1; with −1 it would drive them apart.
+    """Return the mean of 1 − cos(student, teacher), the ``CosineEmbeddingLoss`` with target 1.
 
     Args:
-        counted: as `soft_cross_entropy` has it.
-
-    Raises:
-        CourseError: a shape does not fit.
+        counted: as in `soft_cross_entropy`.
     """
-    student, teacher = both_at(student, teacher, counted, "hidden states")
+    student, teacher = select_positions(student, teacher, counted, "hidden states")
     losses = 1 - functional.cosine_similarity(student, teacher, dim=-1)
     return losses.sum() / max(len(losses), 1)
 
 
-def both_at(
+def select_positions(
     student: Tensor, teacher: Tensor, counted: Tensor | None, what: str
 ) -> tuple[Float[Tensor, "count width"], Float[Tensor, "count width"]]:
-    """The student's and the teacher's numbers at the places that count.
+    """Return the student's and the teacher's values at the positions that count.
 
     Args:
-        what: what they are, for the error.
-
-    Raises:
-        CourseError: they differ in shape, or ``counted`` has not one number for each place.
+        what: their name, for the error.
     """
     if student.shape != teacher.shape:
         raise CourseError(
             f"The student's {what} have shape {tuple(student.shape)}, the teacher's "
             f"{tuple(teacher.shape)}.",
-            "They are compared number by number: give both models the same batch, and build the "
-            "student with the teacher's vocabulary, classes and width (TinyBERT's losses put a "
-            "matrix between two widths).",
+            "Give both models the same batch, and build the student with the teacher's vocabulary, "
+            "classes and width (only TinyBERT's losses project the width).",
         )
     if counted is None:
         return student.flatten(0, -2), teacher.flatten(0, -2)
-    if counted.shape != student.shape[:-1]:
-        raise CourseError(
-            f"counted has shape {tuple(counted.shape)}, the {what} {tuple(student.shape)}.",
-            f"Give one truth value for each place, {tuple(student.shape[:-1])}.",
-        )
     return student[counted.bool()], teacher[counted.bool()]
 
 
 def predicted(
     student: Tensor, teacher: Tensor, counted: Tensor | None
 ) -> tuple[Float[Tensor, "count classes"], Float[Tensor, "count classes"]]:
-    """The same of logits, of which there must be two or more a place.
-
-    Raises:
-        CourseError: as `both_at`; or there is one class, whose probability is 1 whatever it scores.
-    """
+    """Select logits as `select_positions` does; there must be at least two classes."""
     if student.shape[-1] < 2:
         raise CourseError(
             f"The logits have shape {tuple(student.shape)}: one class, whose probability is 1.",
-            f"A number is no class. {NO_CLASS}",
+            f"This is a regression. {NO_CLASS}",
         )
-    return both_at(student, teacher, counted, "logits")
+    return select_positions(student, teacher, counted, "logits")
 
 
 def check_pair(student: Model, teacher: Model) -> None:
-    """See that both are models of the course, and that the teacher has weights of its own.
-
-    Raises:
-        CourseError: one is no such model, or the two share a parameter.
-    """
+    """Check that both are models of the course, without shared parameters."""
     for role, model in (("student", student), ("teacher", teacher)):
         if not isinstance(model, Model):
             raise CourseError(
                 f"The {role} is no model of the course, but of the class {type(model).__name__}.",
-                "Give one of the course; one of the transformers library comes in by "
-                "from_transformers of our class of the same name.",
+                "Give a model of the course; convert one of the transformers library with "
+                "from_transformers first.",
             )
     own = {id(parameter) for parameter in student.parameters()}
     shared = [name for name, parameter in teacher.named_parameters() if id(parameter) in own]
     if shared:
         raise CourseError(
             f"Student and teacher share {len(shared)} parameters; one of them is {shared[0]}.",
-            "The teacher would change while it teaches. Give the student weights of its own, as "
-            "copy.deepcopy(teacher), DistilBert.from_teacher and …on_top_of do.",
+            "Give the student its own weights, as copy.deepcopy(teacher), DistilBert.from_teacher "
+            "and …on_top_of do.",
         )
 
 
 class FrozenTeacher:
-    """A model that is asked, and learns nothing.
+    """A teacher in evaluation mode, without gradients.
 
-    It is no `torch.nn.Module`, on purpose. A module trains, hands to the optimizer and saves what
-    modules it holds; of a `FrozenTeacher` it knows nothing.
-
-    Args:
-        model: the teacher. From now on it is in evaluation mode whenever it is asked.
+    It is deliberately not a `torch.nn.Module`, so that a module that holds it does not train,
+    optimize or save it.
     """
 
     def __init__(self, model: Model) -> None:
         self.model = model.eval()
 
     @contextmanager
-    def asked(self, device: torch.device) -> Iterator[Model]:
-        """The teacher in evaluation mode on a device; what it computes keeps no gradients."""
+    def on(self, device: torch.device) -> Iterator[Model]:
+        """Yield the teacher in evaluation mode on a device, without gradients."""
         with torch.no_grad():
             yield self.model.to(device).eval()
 
 
-def read(
+def run(
     model: Model,
     input_ids: Tensor,
     attention_mask: Tensor | None = None,
     token_type_ids: Tensor | None = None,
     **options: Tensor | None,
 ) -> ModelOutput:
-    """What a model of BERT's family makes of a batch, with its hidden states.
+    """Apply a model to a batch, and return its output with hidden states.
 
-    A model that tells no segments apart, such as DistilBERT, RoBERTa or GPT, is not given any.
+    Segments are dropped for models without them, such as DistilBERT, RoBERTa or GPT.
 
     Args:
-        options: what besides it is called with (labels); None is left out.
-
-    Raises:
-        CourseError: an input does not fit; there are labels, and no head that takes them.
+        options: further arguments (labels); None is left out.
     """
     segments = token_type_ids if getattr(model.config, "type_vocab_size", 0) > 1 else None
-    given = {"attention_mask": attention_mask, "token_type_ids": segments, **options}
-    given = {name: value for name, value in given.items() if value is not None}
-    if "labels" in given and "labels" not in signature(model.forward).parameters:
-        raise CourseError(f"{type(model).__name__} takes no labels.", HEAD)
-    result: ModelOutput = model(input_ids, output_hidden_states=True, **given)
+    named = {"attention_mask": attention_mask, "token_type_ids": segments, **options}
+    named = {name: value for name, value in named.items() if value is not None}
+    result: ModelOutput = model(input_ids, output_hidden_states=True, **named)
     return result
 
 
-def logits_of(
+def class_logits(
     result: ModelOutput, model: Model, labels: Tensor | None = None
-) -> Float[Tensor, "*places classes"]:
-    """A result's logits, which must be scores of classes, one of which is right.
+) -> Float[Tensor, "*positions classes"]:
+    """Return an output's logits, which must be of exclusive classes.
 
     Args:
-        labels: what the model was given, where it was given any: those of sequences may say what
-            the logits are.
-
-    Raises:
-        CourseError: it has none, or has them by other names; or they are other scores.
+        labels: the model's labels, if any, from which a sequence's kind of problem may be inferred.
     """
-    name = type(model).__name__
-    if "logits" not in result:
-        raise CourseError(
-            f"{name} gives {', '.join(result.keys())}, and no logits to learn from.", HEAD
-        )
-    if not result.softmax:
-        raise CourseError(f"The logits of {name} score no classes along their last axis.", HEAD)
     if isinstance(model, BertForSequenceClassification):
-        problem = problem_of(model.config, labels)
+        problem = problem_type_of(model.config, labels)
         if problem != "single_label_classification":
             raise CourseError(
-                f"The problem of {name} is {problem!r}, and not which one class is right.",
-                f"Only of such classes' scores a softmax makes probabilities. {NO_CLASS}",
+                f"The problem of {type(model).__name__} is {problem!r}, without exclusive classes.",
+                f"Distillation needs the softmax over exclusive classes. {NO_CLASS}",
             )
     logits: Tensor = result["logits"]
     return logits
 
 
 def _checked(temperature: float) -> float:
-    return positive_number(temperature, "temperature", "distillation")
+    if not temperature > 0:
+        raise CourseError(f"The temperature is {temperature}.", "Give a number above 0.")
+    return temperature

@@ -1,15 +1,14 @@
-"""ELECTRA: a BERT that tells which tokens were replaced (Clark et al. 2020; chapter 14).
+"""ELECTRA: a BERT that detects replaced tokens (Clark et al. 2020; chapter 14).
 
-Masked words teach at one place in seven. ELECTRA is given a text in which a small masked language
-model, the generator, has filled in the gaps, and says of every token whether it is the one that
-stood there. With D(x, t) for the probability that token t was replaced (the paper's D is that it
-was not; code, the library's and the authors', counts as here):
+Masked language modeling has a loss at one position in seven. ELECTRA's generator, a small masked
+language model, fills in the masked tokens, and the discriminator predicts for every token whether
+it was replaced. With D(x, t) the probability that token t was replaced (1 − D in the paper, but D
+in the authors' and the library's code):
 
     L_Disc = -mean over all t of  log D(x, t) if x_t was replaced, else log(1 - D(x, t))
 
 The network is BERT's without a pooler; its embeddings may be narrower than its hidden states, as
-in `lmcourse.models.factorized_embeddings`. How both models are trained together is in
-`lmcourse.models.electra_pair`.
+in `lmcourse.models.factorized_embeddings`. `lmcourse.models.electra_pair` trains both models.
 """
 
 from dataclasses import dataclass
@@ -19,7 +18,6 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 from torch.nn import functional
 
-from lmcourse.errors import CourseError
 from lmcourse.models import inputs
 from lmcourse.models.activations import activation_of
 from lmcourse.models.bert import Bert, BertConfig, BertHead, BertInputs, C, with_pooler
@@ -32,7 +30,7 @@ from lmcourse.models.bert_tasks import (
 )
 from lmcourse.models.embeddings import Embeddings
 from lmcourse.models.factorized_embeddings import FactorizedEmbeddings
-from lmcourse.models.initialization import draw_weights
+from lmcourse.models.initialization import init_weights
 from lmcourse.models.inputs import IGNORED
 from lmcourse.models.outputs import Layers, ModelOutput
 from lmcourse.models.two_layer_head import TwoLayerHead
@@ -40,13 +38,12 @@ from lmcourse.models.two_layer_head import TwoLayerHead
 
 @dataclass(frozen=True)
 class ElectraConfig(BertConfig):
-    """BERT's settings and ELECTRA's own; those of ELECTRA small.
+    """Settings of an ELECTRA; the defaults are ELECTRA small.
 
     Attributes:
-        add_pooling_layer: there is no pooler.
-        embedding_size: width of a token's embedding; there is a projection if it is not
-            ``hidden_size``.
-        summary_last_dropout: dropout below the score of a choice.
+        add_pooling_layer: False, as there is no pooler.
+        embedding_size: width of a token's embedding, projected if it is not ``hidden_size``.
+        summary_last_dropout: dropout of the head for choices.
     """
 
     hidden_size: int = 256
@@ -55,15 +52,6 @@ class ElectraConfig(BertConfig):
     add_pooling_layer: bool = False
     embedding_size: int = 128
     summary_last_dropout: float = 0.1
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        inputs.check_settings(self, ("embedding_size",), ("summary_last_dropout",))
-        if self.add_pooling_layer:
-            raise CourseError(
-                f"add_pooling_layer is True in this {type(self).__name__}.",
-                "An ELECTRA has no pooler; one with a pooler is a BERT.",
-            )
 
     @classmethod
     def small(cls: type[C], **changes: Any) -> C:
@@ -82,20 +70,20 @@ class ElectraConfig(BertConfig):
 
 
 class Electra(Bert):
-    """A `Bert` without pooler, and perhaps with narrow embeddings."""
+    """A `Bert` without a pooler, optionally with narrow embeddings."""
 
     Config = ElectraConfig
 
     @staticmethod
     def make_embeddings(config: BertConfig) -> Embeddings:
-        """Below the encoder: BERT's embeddings where they have its width."""
+        """Build BERT's embeddings, with a projection if they are narrower than the states."""
         if config.embedding_size == config.hidden_size:
             return Bert.make_embeddings(config)
         return FactorizedEmbeddings(**config.embeddings, hidden_size=config.hidden_size)
 
 
 class ElectraForMaskedLM(BertForMaskedLM):
-    """The generator; its head's activation is GELU, whatever the layers' is."""
+    """The generator, with a head whose activation is always GELU."""
 
     Config = ElectraConfig
     Base = Electra
@@ -104,7 +92,7 @@ class ElectraForMaskedLM(BertForMaskedLM):
 
 @dataclass(frozen=True, eq=False)
 class ElectraForPreTrainingOutput(ModelOutput):
-    """What the discriminator returns: a token was replaced with the probability σ(logit)."""
+    """The discriminator's output; σ(logit) is the probability that a token was replaced."""
 
     softmax: ClassVar[bool] = False
 
@@ -115,21 +103,21 @@ class ElectraForPreTrainingOutput(ModelOutput):
 
 
 class DiscriminatorHead(nn.Module):
-    """One score for each token."""
+    """One logit for each token."""
 
     def __init__(self, config: ElectraConfig) -> None:
         super().__init__()
         self.dense = nn.Linear(config.hidden_size, config.hidden_size)
         self.activation = activation_of(config.hidden_act)
         self.score = nn.Linear(config.hidden_size, 1)
-        draw_weights(self, config.initializer_range, truncated=True)
+        init_weights(self, config.initializer_range, truncated=True)
 
     def forward(self, hidden: Float[Tensor, "batch time width"]) -> Float[Tensor, "batch time"]:
         return self.score(self.activation(self.dense(hidden))).squeeze(-1)
 
 
 class ElectraForPreTraining(BertHead):
-    """The discriminator: it finds the tokens that were replaced."""
+    """The discriminator, which detects replaced tokens."""
 
     Config = ElectraConfig
     Base = Electra
@@ -145,26 +133,23 @@ class ElectraForPreTraining(BertHead):
         input_ids: Int[Tensor, "batch time"] | None = None,
         *,
         labels: Int[Tensor, "batch time"] | None = None,
-        **given: Unpack[BertInputs],
+        **model_inputs: Unpack[BertInputs],
     ) -> ElectraForPreTrainingOutput:
-        """Score all tokens.
+        """Predict for each token whether it was replaced.
 
         Args:
-            labels: 1 where the token was replaced, 0 where it is the original one, ``IGNORED``
-                where nothing is to be learned. Padding counts for nothing, whatever its label.
-            given: the rest of what `Bert.forward` takes.
-
-        Raises:
-            CourseError: an input or the labels do not fit.
+            labels: 1 for a replaced token, 0 for an original one, or ``IGNORED``. Padding is always
+                ignored.
+            model_inputs: further arguments of `Bert.forward`.
         """
-        states = self.bert(input_ids, **given)
+        states = self.bert(input_ids, **model_inputs)
         logits = self.discriminator_predictions(states.last_hidden_state)
         loss = None
         if labels is not None:
             inputs.check_like(labels, logits, "labels")
-            remedy = "1 says that a token was replaced, 0 that it was not"
+            remedy = "1 is for a replaced token, 0 for an original one"
             inputs.check_range(labels, 2, "labels", IGNORED, remedy)
-            real = inputs.real_places(given.get("attention_mask"), states.last_hidden_state)
+            real = inputs.padding_mask(model_inputs.get("attention_mask"), states.last_hidden_state)
             loss = replaced_loss(logits, labels, real)
         return ElectraForPreTrainingOutput(loss, logits, states.hidden_states, states.attentions)
 
@@ -174,7 +159,7 @@ def replaced_loss(
     labels: Int[Tensor, "batch time"],
     real: Bool[Tensor, "batch time"] | None,
 ) -> Float[Tensor, ""]:
-    """Mean binary cross-entropy over the real places that have a label; 0 if there is none."""
+    """Mean binary cross-entropy over the labelled tokens; 0 if there are none."""
     chosen = labels != IGNORED if real is None else real & (labels != IGNORED)
     total = functional.binary_cross_entropy_with_logits(
         logits[chosen], labels[chosen].to(logits.dtype), reduction="sum"
@@ -183,16 +168,16 @@ def replaced_loss(
 
 
 class ElectraClassificationHead(TwoLayerHead):
-    """Dropout, a layer with GELU, dropout again, and a score for each class."""
+    """Dropout, a layer with GELU, dropout, and a linear layer."""
 
     activation = "gelu"
 
-    def forward(self, x: Float[Tensor, "*places width"]) -> Float[Tensor, "*places classes"]:
+    def forward(self, x: Float[Tensor, "*positions width"]) -> Float[Tensor, "*positions classes"]:
         return super().forward(self.dropout(x))
 
 
 class ElectraChoiceHead(TwoLayerHead):
-    """A layer with GELU, a dropout that has a probability of its own, and a score."""
+    """A layer with GELU, dropout with its own probability, and a linear layer."""
 
     activation = "gelu"
 
@@ -202,7 +187,7 @@ class ElectraChoiceHead(TwoLayerHead):
 
 
 class ElectraForSequenceClassification(BertForSequenceClassification):
-    """A class, or a number, of a sentence or a pair, from the state of [CLS]."""
+    """ELECTRA that classifies sentences or pairs by the state of [CLS]."""
 
     Config = ElectraConfig
     Base = Electra
@@ -211,21 +196,21 @@ class ElectraForSequenceClassification(BertForSequenceClassification):
 
 
 class ElectraForQuestionAnswering(BertForQuestionAnswering):
-    """Where in a text the answer to a question starts and ends."""
+    """ELECTRA that finds the answer to a question in a text."""
 
     Config = ElectraConfig
     Base = Electra
 
 
 class ElectraForTokenClassification(BertForTokenClassification):
-    """A class of each token."""
+    """ELECTRA that classifies tokens."""
 
     Config = ElectraConfig
     Base = Electra
 
 
 class ElectraForMultipleChoice(BertForMultipleChoice):
-    """Which of some endings goes with a beginning, from the state of [CLS]."""
+    """ELECTRA that chooses among endings by the state of [CLS]."""
 
     Config = ElectraConfig
     Base = Electra

@@ -1,22 +1,20 @@
-"""How ELECTRA is trained: two models together, one of which is thrown away (chapter 14).
+"""ELECTRA's pre-training: a generator and a discriminator, trained together (chapter 14).
 
-Clark et al. (2020, section 2). Of a text x, the places m are masked. A small masked language
-model, the generator, fills them in; the discriminator says which tokens are not the text's own:
+Clark et al. (2020, section 2). The positions m of a text x are masked. A small masked language
+model, the generator, fills them in; the discriminator detects the replaced tokens:
 
-    x_masked   = x with [MASK] at the places m
+    x_masked   = x with [MASK] at the positions m
     x̂_t        ~ softmax(generator(x_masked)_t)      for t in m
-    x_corrupt  = x with x̂_t at the places m
-    replaced_t = x_corrupt_t ≠ x_t                   a token that was guessed right is no fake
+    x_corrupt  = x with x̂_t at the positions m
+    replaced_t = x_corrupt_t ≠ x_t                   a correct guess is not replaced
     loss       = L_MLM(x_masked, x) + λ L_Disc(x_corrupt, replaced)          λ = 50
 
-Both losses are means over their places, as in the published code, for which λ was chosen.
+Both losses are means over their positions, as in the published code, for which λ was chosen.
 
-It looks like a GAN and is none. A token is drawn, and through a draw goes no gradient: so the
-generator is not taught to deceive, but by likelihood (L_MLM) alone.
+It is not a GAN: sampling has no gradient, so the generator is trained by likelihood (L_MLM) alone.
 
-The two share their embeddings (section 3.2), all of them as in the published code: words, places,
-segments and their LayerNorm. What is behind, the generator has in small. After the training it is
-discarded.
+Both models share all embeddings (section 3.2): tokens, positions, segments and their LayerNorm. The
+generator's encoder is smaller. After training the generator is discarded.
 """
 
 import copy
@@ -28,42 +26,33 @@ from jaxtyping import Float, Int
 from torch import Tensor
 
 from lmcourse.errors import CourseError
-from lmcourse.models import inputs
 from lmcourse.models.bert import BertInputs
 from lmcourse.models.checkpoint import Model
 from lmcourse.models.electra import ElectraConfig, ElectraForMaskedLM, ElectraForPreTraining
 from lmcourse.models.inputs import IGNORED
-from lmcourse.models.outputs import Layers, ModelOutput
-from lmcourse.models.sampling import sample
+from lmcourse.models.outputs import Layers, ModelOutput, Terms
+from lmcourse.models.sampling import inverse_transform
 
 SHARED = ("word", "position", "segment", "norm")
-"""Parts of the embeddings that both models have. Dropout is no weight, and each has its own."""
+"""The shared parts of the embeddings."""
 
 
 @dataclass(frozen=True)
 class ElectraPairConfig:
-    """The settings of both models; those of ELECTRA small.
+    """Settings of both models; the defaults are ELECTRA small.
 
     Attributes:
-        discriminator: its settings. The generator's are the same but for its size.
-        generator_size: how many of the discriminator's heads the generator has, rounded to a whole
-            number. They are as wide as there; width and feed-forward networks shrink with their
-            number. Where less than one is left, there is one, as narrow as that.
-        discriminator_weight: λ, what the discriminator's loss is multiplied by. With 0, the
-            generator alone learns, as BERT does, and the step costs the same.
+        discriminator: its settings; the generator's differ only in size.
+        generator_size: the generator's share of the discriminator's heads, rounded. Heads have the
+            same width; the hidden and feed-forward widths scale with their number. If less than
+            one head is left, one narrower head is used.
+        discriminator_weight: λ, the weight of the discriminator's loss; with 0, only the generator
+            learns.
     """
 
     discriminator: ElectraConfig = field(default_factory=ElectraConfig)
     generator_size: float = 1 / 4
     discriminator_weight: float = 50.0
-
-    def __post_init__(self) -> None:
-        inputs.check_settings(self, (), (), ("generator_size",))
-        name = "discriminator_weight"
-        weight = inputs.not_negative(self.discriminator_weight, name, type(self).__name__)
-        object.__setattr__(self, name, weight)
-        if isinstance(self.discriminator, ElectraConfig):  # `Model` refuses what is none
-            _ = self.generator  # which looks at the sizes
 
     @property
     def generator(self) -> ElectraConfig:
@@ -73,13 +62,6 @@ class ElectraPairConfig:
         left = whole.num_attention_heads * self.generator_size
         width = round(left) * head if left >= 1 else round(left * head)
         between = round(whole.intermediate_size * width / whole.hidden_size)
-        if width < 1 or between < 1:
-            raise CourseError(
-                f"generator_size is {self.generator_size!r} in this {type(self).__name__}: of a "
-                f"width of {whole.hidden_size} and {whole.intermediate_size} between, {width} and "
-                f"{between} are left.",
-                "Give a larger one: 1/4 or 1/3 in the paper, and 1 for a generator as large.",
-            )
         return replace(
             whole,
             hidden_size=width,
@@ -91,10 +73,10 @@ class ElectraPairConfig:
     def small(
         cls, *, generator_size: float = 1 / 4, discriminator_weight: float = 50.0, **changes: Any
     ) -> "ElectraPairConfig":
-        """The paper's ELECTRA small: a generator of a quarter of the size (table 6).
+        """ELECTRA small, with a generator of a quarter of the size (table 6).
 
         Args:
-            changes: what is to differ in both models, as ``vocab_size``.
+            changes: settings of both models, such as ``vocab_size``.
         """
         discriminator = ElectraConfig.small(**changes)
         return cls(discriminator, generator_size, discriminator_weight)
@@ -103,7 +85,7 @@ class ElectraPairConfig:
     def base(
         cls, *, generator_size: float = 1 / 3, discriminator_weight: float = 50.0, **changes: Any
     ) -> "ElectraPairConfig":
-        """ELECTRA base: a generator of a third of the size; arguments as `small` has."""
+        """ELECTRA base, with a generator of a third of the size; arguments as for `small`."""
         discriminator = ElectraConfig.base(**changes)
         return cls(discriminator, generator_size, discriminator_weight)
 
@@ -111,19 +93,19 @@ class ElectraPairConfig:
     def large(
         cls, *, generator_size: float = 1 / 4, discriminator_weight: float = 50.0, **changes: Any
     ) -> "ElectraPairConfig":
-        """ELECTRA large: a generator of a quarter of the size; arguments as `small` has."""
+        """ELECTRA large, with a generator of a quarter of the size; arguments as for `small`."""
         discriminator = ElectraConfig.large(**changes)
         return cls(discriminator, generator_size, discriminator_weight)
 
 
 @dataclass(frozen=True, eq=False)
 class ElectraPairOutput(ModelOutput):
-    """What both models did in one step.
+    """Output of one training step.
 
     Attributes:
-        loss: the generator's, and λ times the discriminator's.
-        corrupted_ids: what the discriminator read.
-        replaced: 1 where that is not the text's own token, else 0.
+        loss: the generator's loss plus λ times the discriminator's, the ``terms``.
+        corrupted_ids: the discriminator's input.
+        replaced: 1 where a token was replaced, else 0.
     """
 
     loss: Float[Tensor, ""]
@@ -137,15 +119,14 @@ class ElectraPairOutput(ModelOutput):
     generator_attentions: Layers | None = None
     discriminator_hidden_states: Layers | None = None
     discriminator_attentions: Layers | None = None
+    terms: Terms | None = None
 
 
 class ElectraPair(Model):
-    """A generator and a discriminator, whose embeddings are one.
+    """A generator and a discriminator with shared embeddings.
 
-    Each is a whole model, and can be saved, converted and built upon. What they share are modules
-    that stand in both: each tensor is counted, trained and saved once, as the discriminator's.
-    Whoever freezes one model's parameters so freezes the shared ones for both; mode and dropout
-    are each model's own.
+    Each is a complete model that can be saved and converted. The shared modules are counted,
+    trained and saved once, as the discriminator's; freezing them in one model freezes them in both.
     """
 
     Config = ElectraPairConfig
@@ -156,36 +137,32 @@ class ElectraPair(Model):
         self.discriminator = ElectraForPreTraining(config.discriminator)
         self.generator = ElectraForMaskedLM(config.generator)
         share_embeddings(self.generator, self.discriminator)
-        self.register_state_dict_post_hook(leave_out_second_names)
-        self.register_load_state_dict_post_hook(expect_no_second_names)
+        self.register_state_dict_post_hook(drop_shared_names)
+        self.register_load_state_dict_post_hook(expect_shared_names_missing)
 
     def forward(
         self,
         input_ids: Int[Tensor, "batch time"],
         labels: Int[Tensor, "batch time"],
         *,
-        torch_generator: torch.Generator | None = None,
-        **given: Unpack[BertInputs],
+        draws: Float[Tensor, "batch time"] | None = None,
+        **model_inputs: Unpack[BertInputs],
     ) -> ElectraPairOutput:
-        """One step of both models. In evaluation mode too, tokens are drawn.
+        """Compute one training step of both models; tokens are sampled in evaluation mode, too.
 
         Args:
-            input_ids: the text, masked.
-            labels: the text's own token at each place that is to be filled in, ``IGNORED`` at the
-                others.
-            torch_generator: where the draws' chance comes from; None: PyTorch's own.
-            given: the rest of what `Bert.forward` takes, for both; but no ``inputs_embeds``.
-
-        Raises:
-            CourseError: an input or the labels do not fit, or the generator's scores are no
-                numbers.
+            input_ids: the masked text.
+            labels: the masked tokens, ``IGNORED`` at the other positions.
+            draws: a random number in [0, 1) for each position, which determines the token sampled
+                there; None: drawn from PyTorch's default generator.
+            model_inputs: further arguments of `Bert.forward`, except ``inputs_embeds``.
         """
-        check_given(labels, given)
-        guess = self.generator(input_ids, labels=labels, **given)
-        corrupted, replaced = self.corrupt(input_ids, labels, guess.logits, torch_generator)
-        judged = self.discriminator(corrupted, labels=replaced, **given)
+        guess = self.generator(input_ids, labels=labels, **model_inputs)
+        corrupted, replaced = self.corrupt(input_ids, labels, guess.logits, draws)
+        judged = self.discriminator(corrupted, labels=replaced, **model_inputs)
+        terms = (guess.loss, self.config.discriminator_weight * judged.loss)
         return ElectraPairOutput(
-            guess.loss + self.config.discriminator_weight * judged.loss,
+            terms[0] + terms[1],
             guess.loss,
             judged.loss,
             guess.logits,
@@ -196,6 +173,7 @@ class ElectraPair(Model):
             guess.attentions,
             judged.hidden_states,
             judged.attentions,
+            terms,
         )
 
     @staticmethod
@@ -204,48 +182,46 @@ class ElectraPair(Model):
         input_ids: Int[Tensor, "batch time"],
         labels: Int[Tensor, "batch time"],
         logits: Float[Tensor, "batch time vocab"],
-        torch_generator: torch.Generator | None = None,
+        draws: Float[Tensor, "batch time"] | None = None,
     ) -> tuple[Int[Tensor, "batch time"], Int[Tensor, "batch time"]]:
-        """The text with a token drawn for each gap, and 1 where that is not the text's own.
+        """Sample a token for each masked position; return the text, and 1 for replaced tokens.
 
         Args:
-            input_ids, labels, torch_generator: as `forward` has them.
+            input_ids, labels, draws: as in `forward`.
             logits: the generator's.
-
-        Raises:
-            CourseError: there are gaps where it scores no token with a number.
         """
-        gaps = labels != IGNORED
-        original = torch.where(gaps, labels, input_ids)
+        masked = labels != IGNORED
+        original = torch.where(masked, labels, input_ids)
         corrupted = original.clone()
-        scores = logits[gaps]
+        scores = logits[masked]
         if not bool(scores.amax(-1).isfinite().all()):
             raise CourseError(
-                "The generator's scores of a gap hold NaN or an infinity: nothing can be drawn.",
-                "Look at generator_loss in the steps before. A lower learning rate, its warm-up or "
-                "clipped gradients (and in float16 a scaled loss) keep it finite.",
+                "The generator's logits of a masked token hold NaN or infinity.",
+                "Check generator_loss in the previous steps. A lower learning rate, warm-up, "
+                "gradient clipping or, in float16, loss scaling may keep it finite.",
             )
-        drawn = sample(scores, generator=torch_generator)
-        corrupted[gaps] = drawn.squeeze(-1).to(corrupted.dtype)
+        if draws is None:
+            draws = torch.rand(labels.shape, device=labels.device)
+        corrupted[masked] = inverse_transform(scores, draws[masked]).to(corrupted.dtype)
         return corrupted, (corrupted != original).long()
 
     def without_generator(self) -> ElectraForPreTraining:
-        """A copy of the discriminator: what is kept, and tuned for a task by ``on_top_of``."""
+        """Return a copy of the discriminator, to be fine-tuned with ``on_top_of``."""
         return copy.deepcopy(self.discriminator)
 
     def apart(self) -> tuple[ElectraForMaskedLM, ElectraForPreTraining]:
-        """Copies of both, which share nothing any more."""
+        """Return copies of both that share no modules."""
         return copy.deepcopy(self.generator), self.without_generator()
 
 
 def share_embeddings(generator: ElectraForMaskedLM, discriminator: ElectraForPreTraining) -> None:
-    """Put the discriminator's embeddings in the place of the generator's, up to the projection."""
+    """Replace the generator's embeddings, except the projection, by the discriminator's."""
     for part in SHARED:
         setattr(generator.bert.embeddings, part, getattr(discriminator.bert.embeddings, part))
 
 
-def second_names(pair: ElectraPair) -> tuple[str, ...]:
-    """What the names begin with that the generator has for the discriminator's tensors."""
+def shared_names(pair: ElectraPair) -> tuple[str, ...]:
+    """Return the prefixes of the generator's names for shared tensors."""
     own, lent = pair.generator.bert.embeddings, pair.discriminator.bert.embeddings
     return tuple(
         f"generator.bert.embeddings.{name}."
@@ -254,36 +230,17 @@ def second_names(pair: ElectraPair) -> tuple[str, ...]:
     )
 
 
-def leave_out_second_names(
+def drop_shared_names(
     pair: ElectraPair, state: dict[str, Any], prefix: str, metadata: dict[str, Any]
 ) -> None:
-    """What ``state_dict`` ends with: each tensor is kept under one name."""
-    second = tuple(prefix + name for name in second_names(pair))
+    """Drop the generator's names of shared tensors, as a hook of ``state_dict``."""
+    second = tuple(prefix + name for name in shared_names(pair))
     for name in [name for name in state if name.startswith(second)]:
         del state[name]
 
 
-def expect_no_second_names(pair: ElectraPair, problems: Any) -> None:
-    """What ``load_state_dict`` ends with: what came under one name is not missing."""
-    second = second_names(pair)
+def expect_shared_names_missing(pair: ElectraPair, problems: Any) -> None:
+    """Do not report these names as missing, as a hook of ``load_state_dict``."""
+    second = shared_names(pair)
     missing = problems.missing_keys
     missing[:] = [name for name in missing if not any(one in name for one in second)]
-
-
-def check_given(labels: Any, given: BertInputs) -> None:
-    """See that there is a masked text, and what stood in its gaps.
-
-    Raises:
-        CourseError: one of them is not there.
-    """
-    if labels is None:
-        raise CourseError(
-            "labels is None, and the two models learn from nothing else.",
-            f"Give the text's own token at each masked place and {IGNORED} at the others. For what "
-            "one of them makes of a text, call it alone: pair.generator, pair.discriminator.",
-        )
-    if given.get("inputs_embeds") is not None:
-        raise CourseError(
-            "A pair was given inputs_embeds.",
-            "Give input_ids: what the discriminator reads is made of tokens that are drawn.",
-        )

@@ -1,22 +1,21 @@
-"""ELMo: a word's vector depends on its sentence (chapter 07).
+"""ELMo: word vectors that depend on the sentence (chapter 07).
 
 Peters et al. (2018, "Deep contextualized word representations"). A bidirectional language model is
-trained to predict each token from what stands before it, and from what stands behind it:
+trained to predict each token from its left and from its right context:
 
     Σ_k log p(t_k | t_1 … t_{k-1}; Θ_x, →Θ, Θ_s) + log p(t_k | t_{k+1} … t_N; Θ_x, ←Θ, Θ_s)
 
-Both directions share the tokens' layer Θ_x and the softmax Θ_s, and nothing else (section 3.1).
-Then all layers are the word's representation (section 3.2), 2L + 1 vectors:
+Both directions share only the token layer Θ_x and the softmax Θ_s (section 3.1). All layers
+together represent a word (section 3.2), as 2L + 1 vectors:
 
     h_{k,0} = [x_k; x_k]        h_{k,j} = [→h_{k,j}; ←h_{k,j}]
 
-The two directions stand side by side (;), they are not added; and the token's own vector x_k is
-there twice, so that all layers are equally wide and `lmcourse.models.scalar_mix` can mix them.
+The two directions are concatenated, and the token vector x_k is repeated, so that all layers have
+the same width and `lmcourse.models.scalar_mix` can mix them.
 
-At place k the forward states predict token k + 1, the backward states token k − 1. A sentence whose
-every word is to be predicted by both begins with a mark of its beginning and ends with one of its
-end (``<S>`` and ``</S>``). The forward direction never predicts the first mark, nor the backward
-direction the last.
+At position k the forward states predict token k + 1, the backward states token k − 1. A sentence
+starts with ``<S>`` and ends with ``</S>``, so that both directions predict every word. The forward
+direction never predicts ``<S>``, the backward direction never ``</S>``.
 """
 
 from dataclasses import dataclass, field
@@ -29,10 +28,10 @@ from torch import Tensor, nn
 from lmcourse.models.bilm import BiLM, BiLMConfig
 from lmcourse.models.char_cnn import CharacterCNN, CharacterCNNConfig
 from lmcourse.models.checkpoint import Model
-from lmcourse.models.inputs import IGNORED, check_ids, check_like, check_settings
+from lmcourse.models.inputs import IGNORED, check_ids, check_like
 from lmcourse.models.losses import label_loss
 from lmcourse.models.outputs import EncoderOutput, Layers, ModelOutput
-from lmcourse.models.recurrence import lengths_of
+from lmcourse.models.recurrence import lengths_from_mask
 
 
 @dataclass(frozen=True)
@@ -40,18 +39,15 @@ class ElmoConfig:
     """The sizes.
 
     Attributes:
-        vocab_size: how many words the softmax knows; 793,471 as published.
-        characters: the character network below; None: each word has an embedding of its own, which
-            is cheap, and knows no other words.
+        vocab_size: number of words of the softmax; 793,471 as published.
+        characters: the character network; None: word embeddings, which are cheap but cover only the
+            vocabulary.
         bilm: both directions.
     """
 
     vocab_size: int = 793_471
     characters: CharacterCNNConfig | None = field(default_factory=CharacterCNNConfig)
     bilm: BiLMConfig = field(default_factory=BiLMConfig)
-
-    def __post_init__(self) -> None:
-        check_settings(self, ("vocab_size",))
 
     @classmethod
     def original(cls) -> "ElmoConfig":
@@ -77,7 +73,7 @@ class ElmoConfig:
 
 
 class ElmoModel(Model):
-    """Tokens' vectors and both directions: what is taken over into other tasks."""
+    """Token vectors and both directions, the part that other tasks reuse."""
 
     Config: ClassVar[type] = ElmoConfig
     config: ElmoConfig
@@ -99,24 +95,21 @@ class ElmoModel(Model):
         *,
         output_hidden_states: bool = False,
     ) -> EncoderOutput:
-        """The representations of each token.
+        """Compute the representations of each token.
 
         Args:
-            input_ids: the words' characters (see `character_ids`); the words themselves if the
-                model has embeddings for them.
-            attention_mask: 1 where there is a token, 0 where there is padding, on the right.
-            output_hidden_states: whether all L + 1 layers are returned, from the tokens' own.
+            input_ids: the words' characters (see `character_ids`), or word ids if the model has
+                word embeddings.
+            attention_mask: 1 for a token and 0 for padding on the right.
+            output_hidden_states: return all L + 1 layers, starting with the token layer.
 
         Returns:
-            Layers of twice the projection's width, zero where there is padding.
-
-        Raises:
-            CourseError: an input does not fit.
+            Layers of twice the projection's width, zero at padding.
         """
         if self.config.characters is None:
             check_ids(input_ids, self.config.vocab_size)
         x = self.tokens(input_ids)
-        lengths = lengths_of(attention_mask, _one_a_word(input_ids))
+        lengths = lengths_from_mask(attention_mask, _word_ids(input_ids))
         if attention_mask is not None:
             x = x.masked_fill((attention_mask == 0).unsqueeze(-1), 0.0)
         forward, backward = self.bilm(x, lengths)
@@ -127,13 +120,13 @@ class ElmoModel(Model):
 
 @dataclass(frozen=True)
 class ElmoPreTrainingOutput(ModelOutput):
-    """What one call returns.
+    """Output of pre-training.
 
     Attributes:
         loss: nats, the mean over the predictions of both directions.
-        forward_logits: scores of the token behind each place.
-        backward_logits: scores of the token before each place.
-        last_hidden_state, hidden_states: as of `ElmoModel`.
+        forward_logits: of the next token at each position.
+        backward_logits: of the previous token at each position.
+        last_hidden_state, hidden_states: as in `ElmoModel`.
     """
 
     loss: Float[Tensor, ""] | None
@@ -146,8 +139,7 @@ class ElmoPreTrainingOutput(ModelOutput):
 class ElmoForPreTraining(Model):
     """`ElmoModel` and the softmax that both directions share.
 
-    The published model was trained with a sampled softmax, for its vocabulary of 793,471 words;
-    this one has all words in it.
+    The published model was trained with a sampled softmax; this one uses the full vocabulary.
     """
 
     Config: ClassVar[type] = ElmoConfig
@@ -171,19 +163,16 @@ class ElmoForPreTraining(Model):
 
         Args:
             input_ids, attention_mask, output_hidden_states: as in `ElmoModel.forward`.
-            labels: the words of the same sequence, not shifted, as the softmax numbers them. A word
-                with ``IGNORED``, and padding, is predicted by no direction.
-
-        Raises:
-            CourseError: an input does not fit.
+            labels: the word ids of the same sequence, not shifted; words with ``IGNORED`` and
+                padding are not predicted.
         """
         result = self.elmo(input_ids, attention_mask, output_hidden_states=output_hidden_states)
         states = self.dropout(result.last_hidden_state)
-        logits = self.softmax(torch.cat(states.chunk(2, dim=-1)))  # one direction, then the other
+        logits = self.softmax(torch.cat(states.chunk(2, dim=-1)))  # [2 · batch, time, vocab]
         forward, backward = logits.chunk(2)
         loss = None
         if labels is not None:
-            check_like(labels, _one_a_word(input_ids), "labels")
+            check_like(labels, _word_ids(input_ids), "labels")
             check_ids(labels, self.config.vocab_size, name="labels", allowed=IGNORED)
             loss = label_loss(logits, torch.cat(neighbors(labels, attention_mask)))
         return ElmoPreTrainingOutput(
@@ -195,22 +184,21 @@ def neighbors(
     labels: Int[Tensor, "batch time"],
     attention_mask: Bool[Tensor, "batch time"] | Int[Tensor, "batch time"] | None = None,
 ) -> tuple[Int[Tensor, "batch time"], Int[Tensor, "batch time"]]:
-    """What each place is to predict: the word behind it, and the word before it.
+    """Return the labels of both directions: the next and the previous word of each position.
 
-    ``IGNORED`` where there is none: forward at the last word and backward at the first. Padding
-    neither predicts nor is predicted.
+    They are ``IGNORED`` where there is none, and at padding.
     """
     if attention_mask is not None:
         labels = labels.masked_fill(attention_mask == 0, IGNORED)
     nothing = torch.full_like(labels[:, :1], IGNORED)
-    behind = torch.cat([labels[:, 1:], nothing], dim=1)
-    before = torch.cat([nothing, labels[:, :-1]], dim=1)
-    if attention_mask is not None:  # the first place of the padding has a word before it
-        before = before.masked_fill(attention_mask == 0, IGNORED)
-    return behind, before
+    following = torch.cat([labels[:, 1:], nothing], dim=1)
+    previous = torch.cat([nothing, labels[:, :-1]], dim=1)
+    if attention_mask is not None:  # the first padding position follows a word
+        previous = previous.masked_fill(attention_mask == 0, IGNORED)
+    return following, previous
 
 
-def _one_a_word(
+def _word_ids(
     input_ids: Int[Tensor, "batch time"] | Int[Tensor, "batch time character"],
 ) -> Int[Tensor, "batch time"]:
     """One number for each word: its id, or its first character."""

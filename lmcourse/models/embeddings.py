@@ -1,13 +1,12 @@
-"""What goes into the first layer: a token, its place and its segment, as vectors (chapter 10).
+"""Embeddings of tokens, positions and segments (chapter 10).
 
-Attention sees a set: nothing in it says what stands where. So a place gets a vector of its own,
-which is learned and added (Devlin et al. 2019, figure 2; Radford et al. 2018, section 3.1):
+Attention is independent of order, so a learned vector is added for each position (Devlin et al.
+2019, figure 2; Radford et al. 2018, section 3.1):
 
     x_t = Dropout(LayerNorm(word[token_t] + position[t] + segment[segment_t]))      BERT
     x_t = Dropout(word[token_t] + position[t])                                      GPT
 """
 
-import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
@@ -16,19 +15,16 @@ from lmcourse.models import inputs
 
 
 class Embeddings(nn.Module):
-    """The sum of a token's, a place's and a segment's embedding.
+    """The sum of the token, position and segment embeddings.
 
     Args:
-        vocab_size: how many tokens there are.
-        width: of an embedding.
-        positions: how many places there are embeddings for.
-        segments: how many segments; 0: segments are not told apart.
-        pad_token_id: the token whose embedding does not learn from being read; None: all do.
-        layer_norm_eps: what the LayerNorm adds to the variance; None: there is no LayerNorm.
-        dropout: the probability that a number of the sum is dropped.
-
-    Raises:
-        CourseError: one of these makes no sense.
+        vocab_size: number of tokens.
+        width: width of an embedding.
+        positions: number of positions.
+        segments: number of segments; 0: no segment embeddings.
+        pad_token_id: the padding token, whose embedding gets no gradient as an input.
+        layer_norm_eps: ε of the LayerNorm; None: no LayerNorm.
+        dropout: dropout of the sum.
     """
 
     def __init__(
@@ -43,18 +39,6 @@ class Embeddings(nn.Module):
         dropout: float = 0.0,
     ) -> None:
         super().__init__()
-        owner = type(self).__name__
-        for name, size in (("vocab_size", vocab_size), ("width", width), ("positions", positions)):
-            inputs.whole_number(size, name, owner)
-        inputs.whole_number(segments, "segments", owner, least=0)
-        inputs.probability(dropout, "dropout", owner)
-        if layer_norm_eps is not None:
-            inputs.positive_number(layer_norm_eps, "layer_norm_eps", owner)
-        if pad_token_id is not None and pad_token_id not in range(vocab_size):
-            raise CourseError(
-                f"pad_token_id is {pad_token_id!r} in this {owner}.",
-                f"Give an id of the vocabulary, 0 to {vocab_size - 1}, or None.",
-            )
         self.word = nn.Embedding(vocab_size, width, padding_idx=pad_token_id)
         self.position = nn.Embedding(positions, width)
         self.segment = nn.Embedding(segments, width) if segments else None
@@ -62,8 +46,8 @@ class Embeddings(nn.Module):
         self.dropout = nn.Dropout(dropout)
 
     @property
-    def longest(self) -> int:
-        """The longest sequence that there are positions for."""
+    def max_length(self) -> int:
+        """The maximal length of a sequence."""
         return self.position.num_embeddings
 
     def forward(
@@ -77,73 +61,54 @@ class Embeddings(nn.Module):
 
         Args:
             input_ids: the tokens.
-            token_type_ids: each token's segment; 0 for all if they are not given.
-            position_ids: each token's place; one after the other if they are not given. Several
-                tokens may share one, so there may be more of them than places.
-            inputs_embeds: vectors in place of the tokens' embeddings, where something was done to
-                them before.
-
-        Raises:
-            CourseError: a shape does not fit, or a number is out of range.
+            token_type_ids: each token's segment; 0 by default.
+            position_ids: each token's position; 0, 1, … by default. Tokens may share a position.
+            inputs_embeds: vectors to use instead of the token embeddings.
         """
-        x = self._words(input_ids, inputs_embeds, self.longest if position_ids is None else None)
-        like = x[..., 0]
+        max_length = self.max_length if position_ids is None else None
+        x = self._words(input_ids, inputs_embeds, max_length)  # [batch, time, width]
+        like = x[..., 0]  # [batch, time]
         if self.segment is not None or token_type_ids is not None:
             x = x + self._segments(token_type_ids, like)
-        x = x + self._places(position_ids, like)
+        x = x + self._position_embeddings(position_ids, like)
         return self.dropout(x if self.norm is None else self.norm(x))
 
     def _words(
-        self, input_ids: Tensor | None, inputs_embeds: Tensor | None, places: int | None
+        self, input_ids: Tensor | None, inputs_embeds: Tensor | None, max_length: int | None
     ) -> Tensor:
-        """The tokens' vectors, of sequences no longer than ``places``, if that is a number."""
+        """The token embeddings, or ``inputs_embeds``, of at most ``max_length`` positions."""
         if (input_ids is None) == (inputs_embeds is None):
             raise CourseError(
-                "A model takes either input_ids or inputs_embeds, and was given "
+                "A model takes either input_ids or inputs_embeds, but got "
                 f"{'neither' if input_ids is None else 'both'}.",
-                "Give input_ids, (batch, time), unless you have the embedded tokens already.",
+                "Give input_ids, (batch, time), unless you have the embedded tokens.",
             )
         if input_ids is not None:
-            inputs.check_ids(input_ids, self.word.num_embeddings, places)
+            inputs.check_ids(input_ids, self.word.num_embeddings, max_length)
             return self.word(input_ids)
         assert inputs_embeds is not None
-        width = self.word.embedding_dim
-        shape = tuple(inputs_embeds.shape)
-        fits = len(shape) == 3 and shape[2] == width and bool(shape[0] and shape[1])
-        if not fits or (places is not None and shape[1] > places):
-            most = "" if places is None else f", time at most {places}"
-            raise CourseError(
-                f"inputs_embeds has shape {shape}.",
-                f"This model takes (batch, time, {width}){most}.",
-            )
-        own, given = self.word.weight.dtype, inputs_embeds.dtype
-        if not given.is_floating_point or torch.promote_types(own, given) != own:
-            raise CourseError(
-                f"inputs_embeds has the type {given}, and this model computes in {own}.",
-                f"Give inputs_embeds.to({own}), or convert the model.",
-            )
         return inputs_embeds
 
     def _segments(self, token_type_ids: Tensor | None, like: Tensor) -> Tensor:
         if self.segment is None:
             raise CourseError(
-                "This model was given token_type_ids, and tells no segments apart.",
+                "This model has no segments, but got token_type_ids.",
                 "Leave them out.",
             )
         if token_type_ids is None:
             return self.segment.weight[0]
         inputs.check_like(token_type_ids, like, "token_type_ids")
-        remedy = "count segments from 0; type_vocab_size in the configuration says how many"
+        remedy = "count segments from 0 to below type_vocab_size"
         count = self.segment.num_embeddings
         inputs.check_range(token_type_ids, count, "token_type_ids", remedy=remedy)
         return self.segment(token_type_ids)
 
-    def _places(self, position_ids: Tensor | None, like: Tensor) -> Tensor:
+    def _position_embeddings(self, position_ids: Tensor | None, like: Tensor) -> Tensor:
         if position_ids is None:
-            # A slice is no look-up: its gradient is a sum over the batch, with no scattering.
+            # A slice is faster than a look-up: its gradient is a sum over the batch.
             return self.position.weight[: like.shape[1]]
         inputs.check_like(position_ids, like, "position_ids")
-        remedy = "max_position_embeddings in the configuration says how many places have a vector"
+        remedy = "count positions from 0 to below max_position_embeddings"
         count = self.position.num_embeddings
         inputs.check_range(position_ids, count, "position_ids", remedy=remedy)
         return self.position(position_ids)

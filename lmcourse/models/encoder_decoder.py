@@ -1,9 +1,8 @@
-"""The whole Transformer: an encoder reads, a decoder writes and looks back at it (chapter 09).
+"""The whole Transformer, an encoder and a decoder (chapter 09).
 
-Vaswani et al. (2017), with their choices: one table of embeddings for source, target and softmax,
-multiplied by √width where it embeds (section 3.4); sinusoidal positions (3.5); dropout on the sums
-of both (5.4); label smoothing (5.4), where a share ε of each target's probability goes evenly to
-the whole vocabulary:
+After Vaswani et al. (2017): one embedding matrix for source, target and softmax, multiplied by
+√width as an input (section 3.4); sinusoidal positions (3.5); dropout on the sum of both (5.4); and
+label smoothing (5.4), which spreads a share ε of each target's probability over the vocabulary:
 
     loss = −(1 − ε) log p(target) − ε/V Σ_v log p(v)
 """
@@ -17,25 +16,25 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from lmcourse.models.checkpoint import Model
-from lmcourse.models.inputs import check_ids, check_settings, visible
+from lmcourse.models.inputs import check_ids, visible
 from lmcourse.models.losses import label_loss
 from lmcourse.models.outputs import EncoderOutput, Seq2SeqOutput
-from lmcourse.models.source_and_target import check_encoded, check_source, what_is_read
+from lmcourse.models.source_and_target import check_source, decoder_inputs
 from lmcourse.models.transformer import Decoder, Encoder, LayerConfig
 
 
 @dataclass(frozen=True)
 class TransformerConfig:
-    """The sizes of a `Transformer`.
+    """Settings of a `Transformer`.
 
     Attributes:
-        vocab_size: tokens of source and target together.
+        vocab_size: number of tokens of source and target together.
         layer: the sizes of each layer.
-        num_hidden_layers: how many in the encoder, and how many in the decoder.
-        max_position_embeddings: the longest sequence that is taken, though sinusoids have no end.
+        num_hidden_layers: number of layers in the encoder and in the decoder.
+        max_position_embeddings: maximal length of a sequence.
         label_smoothing: ε.
-        decoder_start_token_id: what the decoder reads first.
-        pad_token_id: what it reads where a label is ignored.
+        decoder_start_token_id: the decoder's first input.
+        pad_token_id: replaces ignored labels in the decoder's input.
     """
 
     vocab_size: int = 37_000
@@ -45,11 +44,6 @@ class TransformerConfig:
     label_smoothing: float = 0.1
     decoder_start_token_id: int = 1
     pad_token_id: int = 0
-
-    def __post_init__(self) -> None:
-        sizes = ("vocab_size", "num_hidden_layers", "max_position_embeddings")
-        ids = ("decoder_start_token_id", "pad_token_id")
-        check_settings(self, sizes, ("label_smoothing",), ids=ids)
 
     @classmethod
     def base(cls) -> "TransformerConfig":
@@ -69,7 +63,7 @@ class TransformerConfig:
 
 
 class Transformer(Model):
-    """Source in, target out: p(y_t | y_1 … y_{t-1}, x) for every t at once."""
+    """p(y_t | y_1 … y_{t-1}, x) for every position t of the target at once."""
 
     Config = TransformerConfig
     config: TransformerConfig
@@ -97,45 +91,40 @@ class Transformer(Model):
         output_attentions: bool = False,
         output_hidden_states: bool = False,
     ) -> Seq2SeqOutput:
-        """Read the source, and predict each token of the target from those before it.
+        """Predict each token of the target from the source and the previous tokens.
 
         Args:
-            input_ids: the source; not needed beside ``encoder_outputs``.
-            attention_mask: 1 where the source has a token, 0 where it is padded,
-                (batch, source); needed beside ``encoder_outputs``, too.
-            decoder_input_ids: what the decoder reads; if it is not given, the labels one place to
-                the right, behind the start token.
-            decoder_attention_mask: the same for what the decoder reads. As padding stands behind
-                the text, and no place looks ahead, it is seldom needed.
+            input_ids: the source; optional with ``encoder_outputs``.
+            attention_mask: 1 for a source token and 0 for padding, (batch, source); also needed
+                with ``encoder_outputs``.
+            decoder_input_ids: the decoder's input; by default the labels, shifted right after the
+                start token.
+            decoder_attention_mask: the mask of the decoder's input, seldom needed, since the causal
+                mask hides padding on the right.
             labels: the target; ``IGNORED`` where there is none.
-            encoder_outputs: what an earlier call of `encode` gave, so that decoding token by token
-                reads the source once.
-            output_attentions, output_hidden_states: whether these are returned.
-
-        Raises:
-            CourseError: an input does not fit.
+            encoder_outputs: an output of `encode` to reuse.
+            output_attentions, output_hidden_states: as in `Encoder.forward`.
         """
-        wanted = {
+        options = {
             "output_attentions": output_attentions,
             "output_hidden_states": output_hidden_states,
         }
         encoded = encoder_outputs
         if encoded is None:
-            encoded = self.encode(input_ids, attention_mask, **wanted)
-        else:
-            width = self.config.layer.hidden_size
-            check_encoded(encoded, EncoderOutput, width, input_ids, attention_mask)
+            encoded = self.encode(input_ids, attention_mask, **options)
         states, positions = encoded.last_hidden_state, self.config.max_position_embeddings
-        read = what_is_read(self.config, states, decoder_input_ids, labels, positions)
-        (batch, target), source = read.shape, states.shape[1]
+        ids = decoder_inputs(self.config, states, decoder_input_ids, labels, positions)
+        (batch, target), source = ids.shape, states.shape[1]
         decoded = self.decoder(
-            self.embed(read),
-            states,
+            self.embed(ids),  # [batch, target, width]
+            states,  # [batch, source, width]
             visible(decoder_attention_mask, batch, target, target, "decoder_attention_mask"),
             visible(attention_mask, batch, target, source),
-            **wanted,
+            **options,
         )
-        logits = functional.linear(decoded.last_hidden_state, self.embedding.weight)
+        logits = functional.linear(
+            decoded.last_hidden_state, self.embedding.weight
+        )  # [batch, target, vocab]
         loss = None
         if labels is not None:
             loss = label_loss(logits, labels, self.config.label_smoothing)
@@ -157,7 +146,7 @@ class Transformer(Model):
         output_attentions: bool = False,
         output_hidden_states: bool = False,
     ) -> EncoderOutput:
-        """The source's states, which the decoder looks at; arguments as in `forward`."""
+        """Return the source's states for the decoder; arguments as in `forward`."""
         vocab, positions = self.config.vocab_size, self.config.max_position_embeddings
         ids = check_source(input_ids, attention_mask, vocab, positions)
         batch, source = ids.shape
@@ -169,7 +158,7 @@ class Transformer(Model):
         )
 
     def embed(self, ids: Int[Tensor, "batch time"]) -> Float[Tensor, "batch time width"]:
-        """Tokens and their positions, as numbers (sections 3.4 and 3.5)."""
+        """Embed tokens and positions (sections 3.4 and 3.5)."""
         width = self.config.layer.hidden_size
         check_ids(ids, self.config.vocab_size, self.config.max_position_embeddings, "ids")
         scaled = self.embedding(ids) * math.sqrt(width)
@@ -177,14 +166,14 @@ class Transformer(Model):
 
 
 def sinusoids(positions: int, width: int) -> Float[Tensor, "positions width"]:
-    """The positions' encodings of section 3.5: sines and cosines of falling frequency.
+    """Return the position encodings of section 3.5: sines and cosines of falling frequency.
 
     PE(pos, 2i) = sin(pos / 10000^(2i/width))      PE(pos, 2i+1) = cos(the same)
 
-    In double precision: a model rounds them to its own.
+    They are in float64; models convert them to their own type.
     """
-    places = torch.arange(positions, dtype=torch.float64).unsqueeze(1)
+    position = torch.arange(positions, dtype=torch.float64).unsqueeze(1)
     even = torch.arange(0, width, 2, dtype=torch.float64)
-    angles = places * torch.exp(-math.log(10_000.0) * even / width)
+    angles = position * torch.exp(-math.log(10_000.0) * even / width)
     table = torch.stack([angles.sin(), angles.cos()], dim=-1).flatten(1)
     return table[:, :width]

@@ -1,21 +1,20 @@
-"""The enhanced mask decoder: absolute places, right before the softmax (chapter 16).
+"""The enhanced mask decoder: absolute positions before the softmax (chapter 16).
 
-After He et al. (2021, section 3.2 and appendix A.8). "A new [store] opened beside the new [mall]":
-both words stand beside a "new", and the distances do not say which is the subject. So to predict a
-masked token, DeBERTa needs to know where it stands; all layers before did without.
+After He et al. (2021, section 3.2 and appendix A.8). In "A new [store] opened beside the new
+[mall]" both masked words follow "new", and relative positions do not show which is the subject.
+So DeBERTa uses absolute positions to predict masked tokens.
 
-The decoder is the last layer of the encoder, with the same weights, applied twice to the states
-H of the layer before. The place goes into the *query* and not into keys and values:
+The decoder applies the encoder's last layer twice, to the states H of the layer before it. The
+position is added to the *query*, not to keys and values:
 
-    I_0 = H + position            where am I, and what have I read?
+    I_0 = H + position            absolute position and context
     I_n = Layer(query: I_n−1, keys and values: H)          n = 1, 2
     p(token | text) = softmax(E LayerNorm(GELU(W I_2 + b)) + c)        as in BERT
 
-Where the place comes in is told in three ways. Section 3.2 has it "right after all the Transformer
-layers", appendix A.8 has its vector alone for the first step's I, and the published code adds it to
-H, as here.
+The sources differ: section 3.2 adds the position "right after all the Transformer layers", appendix
+A.8 uses it alone as the first I, and the published code adds it to H, as here.
 
-It is trained before, and left away in tuning: what stands on a `Deberta` uses all its layers once.
+The decoder is used in pre-training only; other heads on a `Deberta` apply all layers once.
 """
 
 from typing import ClassVar
@@ -23,86 +22,72 @@ from typing import ClassVar
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
-from lmcourse.errors import CourseError
 from lmcourse.models import inputs
 from lmcourse.models.bert import BertConfig
 from lmcourse.models.deberta import DebertaConfig, DebertaEncoder, DebertaForMaskedLM
-from lmcourse.models.initialization import draw_weights
+from lmcourse.models.initialization import init_weights
 from lmcourse.models.outputs import LanguageModelOutput, Layers
 
 STEPS = 2
-"""How often the layer is applied, in the paper's experiments (appendix A.8)."""
+"""The number of times that the layer is applied (appendix A.8)."""
 
 
 class EnhancedMaskDecoder(nn.Module):
-    """The absolute places, and the steps in which the encoder's last layer reads them."""
+    """Absolute position embeddings, and repeated application of the encoder's last layer."""
 
     def __init__(self, config: BertConfig) -> None:
         super().__init__()
         self.position = nn.Embedding(config.max_position_embeddings, config.hidden_size)
-        draw_weights(self, config.initializer_range, truncated=True)
+        init_weights(self, config.initializer_range, truncated=True)
 
     def forward(
         self,
         hidden: Float[Tensor, "batch time width"],
         encoder: DebertaEncoder,
-        seen: Bool[Tensor, "..."] | None = None,
+        visible: Bool[Tensor, "..."] | None = None,
         position_ids: Int[Tensor, "batch time"] | None = None,
         *,
         need_weights: bool = False,
     ) -> tuple[Layers, tuple[Tensor | None, ...]]:
-        """What each step gives, and each one's attention weights, if they are needed.
+        """Return the output of each step, and its attention weights if needed.
 
         Args:
-            hidden: H, what went into the encoder's last layer.
-            encoder: whose last layer it is; handed in, as its weights are kept there.
-            seen: True where a place may look.
-            position_ids: each token's place; one after the other if they are not given.
-
-        Raises:
-            CourseError: the places do not fit, or are out of range.
+            hidden: H, the input of the encoder's last layer.
+            encoder: the encoder, an argument so that its weights are stored only once.
+            visible: True where a position may attend to another.
+            position_ids: each token's position; 0, 1, … by default.
         """
-        x = hidden + self.places(hidden, position_ids)
+        x = hidden + self.position_embeddings(hidden, position_ids)
         steps, attentions = [], []
         for _ in range(STEPS):
             x, weights = encoder.layers[-1](
-                hidden, encoder.positions, seen, query=x, need_weights=need_weights
+                hidden, encoder.positions, visible, query=x, need_weights=need_weights
             )
             steps.append(x)
             attentions.append(weights)
         return tuple(steps), tuple(attentions)
 
-    def places(
+    def position_embeddings(
         self, hidden: Float[Tensor, "batch time width"], position_ids: Tensor | None
     ) -> Float[Tensor, "batch_or_one time width"]:
-        """The places' vectors."""
+        """Return the embeddings of the positions."""
         if position_ids is None:
             return self.position.weight[None, : hidden.shape[1]]
         inputs.check_like(position_ids, hidden[..., 0], "position_ids")
-        remedy = "count places from 0; max_position_embeddings says how many have a vector"
+        remedy = "count positions from 0 to below max_position_embeddings"
         count = self.position.num_embeddings
         inputs.check_range(position_ids, count, "position_ids", remedy=remedy)
         return self.position(position_ids)
 
 
 class DebertaForPreTraining(DebertaForMaskedLM):
-    """DeBERTa as it is pre-trained: masked tokens, read through the enhanced mask decoder.
-
-    The `transformers` library has no decoder: this model has no counterpart there. Another head
-    takes over what it learned by ``on_top_of``.
-    """
+    """DeBERTa with the enhanced mask decoder, which the `transformers` library lacks."""
 
     pretrained_heads: ClassVar[tuple[str, ...]] = ("predictions", "decoder")
 
     def __init__(self, config: BertConfig) -> None:
         super().__init__(config)
         assert isinstance(config, DebertaConfig)
-        if config.position_biased_input:
-            raise CourseError(
-                "An enhanced mask decoder adds the places at the end, and position_biased_input "
-                "is True.",
-                "Set it to False, or take DebertaForMaskedLM.",
-            )
         self.decoder = EnhancedMaskDecoder(config)
 
     def forward(
@@ -119,23 +104,22 @@ class DebertaForPreTraining(DebertaForMaskedLM):
     ) -> LanguageModelOutput:
         """Predict the masked tokens.
 
-        The decoder's two steps stand in the place of the encoder's last layer, also among the
-        hidden states and the attention weights: there is one of each more.
+        The decoder's two steps replace the encoder's last layer, also in the hidden states and the
+        attention weights.
 
         Args:
             input_ids, attention_mask, token_type_ids, inputs_embeds, output_attentions,
                 output_hidden_states: as in `Bert.forward`.
-            position_ids: the places that the decoder adds. If they are not given, padding on the
-                left counts as places: give them where texts are padded there.
-            labels: as `PredictionHead.forward` has them.
+            position_ids: the decoder's positions, needed for padding on the left.
+            labels: as in `PredictionHead.forward`.
         """
         body = self.bert
         x = body.embeddings(input_ids, token_type_ids, None, inputs_embeds)
         batch, time, _ = x.shape
-        seen = inputs.visible(attention_mask, batch, time, time)
+        visible = inputs.visible(attention_mask, batch, time, time)
         states = body.encoder(
             x,
-            seen,
+            visible,
             output_attentions=output_attentions,
             output_hidden_states=output_hidden_states,
             depth=self.config.num_hidden_layers - 1,
@@ -143,7 +127,7 @@ class DebertaForPreTraining(DebertaForMaskedLM):
         steps, attentions = self.decoder(
             states.last_hidden_state,
             body.encoder,
-            seen,
+            visible,
             position_ids,
             need_weights=output_attentions,
         )

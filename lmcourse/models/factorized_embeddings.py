@@ -1,7 +1,7 @@
 """Embeddings that are narrower than the hidden states (Lan et al. 2020, section 3.1; chapter 13).
 
-What a token means by itself needs fewer numbers than what it means in its context. So the V
-tokens' embeddings have a width E of their own, and one matrix brings them to the encoder's H:
+A token's embedding, independent of context, needs fewer numbers than a hidden state. So the V
+embeddings have a width E, and a matrix projects them to the encoder's width H:
 
     x_t = W Dropout(LayerNorm(word[token_t] + position[t] + segment[segment_t])) + b     W: H × E
 
@@ -14,28 +14,23 @@ from jaxtyping import Float, Int
 from torch import Tensor, nn
 
 from lmcourse.models.embeddings import Embeddings
-from lmcourse.models.inputs import whole_number
 
 
 class FactorizedEmbeddings(Embeddings):
-    """`Embeddings` of the width E, then a matrix to the width of the hidden states.
+    """`Embeddings` of width E, projected to the width of the hidden states.
 
-    With ``inputs_embeds``, the vectors that are given in place of the tokens' have the width E.
+    ``inputs_embeds`` have the width E.
 
     Args:
-        vocab_size, width, positions: as `Embeddings` has them; the width is E.
+        vocab_size, width, positions: as in `Embeddings`; the width is E.
         hidden_size: the width of the hidden states, H.
-        options: what else `Embeddings` takes, by name.
-
-    Raises:
-        CourseError: one of these makes no sense.
+        options: further arguments of `Embeddings`.
     """
 
     def __init__(
         self, vocab_size: int, width: int, positions: int, *, hidden_size: int, **options: Any
     ) -> None:
         super().__init__(vocab_size, width, positions, **options)
-        whole_number(hidden_size, "hidden_size", type(self).__name__)
         self.projection = nn.Linear(width, hidden_size)
 
     def forward(
@@ -45,6 +40,6 @@ class FactorizedEmbeddings(Embeddings):
         position_ids: Int[Tensor, "batch time"] | None = None,
         inputs_embeds: Float[Tensor, "batch time embedding_width"] | None = None,
     ) -> Float[Tensor, "batch time width"]:
-        """Embed a batch, and bring it to the width of the hidden states."""
+        """Embed a batch, and project it to the width of the hidden states."""
         x = super().forward(input_ids, token_type_ids, position_ids, inputs_embeds)
         return self.projection(x)

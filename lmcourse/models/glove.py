@@ -1,18 +1,17 @@
-"""GloVe: vectors whose products are the logarithms of co-occurrence counts (chapter 05).
+"""GloVe: vectors whose products fit the logarithms of co-occurrence counts (chapter 05).
 
-X_ij says how often word j stands in the context of word i. Pennington et al. (2014, "GloVe: global
-vectors for word representation") fit log X_ij by least squares, weighted by f (eq. 8 and 9):
+X_ij counts how often word j occurs in the context of word i. Pennington et al. (2014, "GloVe:
+global vectors for word representation") fit log X_ij by weighted least squares (eq. 8 and 9):
 
     J = Σ_{i,j} f(X_ij) (w_i · w̃_j + b_i + b̃_j − log X_ij)²
 
     f(x) = (x / x_max)^α if x < x_max, else 1        x_max = 100, α = 3/4
 
-Rare pairs are noise and weigh little; pairs that never occur weigh nothing, so that log 0 is never
+Rare pairs are noisy and get a small weight; pairs that never occur get none, so log 0 is never
 needed. Each word has two vectors, w as a word and w̃ as a context; the result is w + w̃ (section
 4.2).
 """
 
-import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
@@ -21,14 +20,13 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
-from lmcourse.errors import CourseError
 from lmcourse.models.checkpoint import Model
 from lmcourse.models.context_windows import windows_in_blocks
-from lmcourse.models.inputs import check_range, check_settings
+from lmcourse.models.inputs import check_range
 from lmcourse.models.outputs import ModelOutput
 
 BLOCK = 2**17
-"""How many words' windows are counted at a time: the windows of a long text fill the memory."""
+"""Number of words whose windows are counted at a time, to limit memory."""
 
 
 @dataclass(frozen=True)
@@ -36,20 +34,16 @@ class GloVeConfig:
     """The sizes.
 
     Attributes:
-        vocab_size: how many words.
+        vocab_size: number of words.
         hidden_size: width of a vector.
-        x_max: from this count on a pair has its full weight.
-        alpha: how the weight grows below it.
+        x_max: the count from which the weight is 1.
+        alpha: the power of the weight below it.
     """
 
     vocab_size: int
     hidden_size: int = 100
     x_max: float = 100.0
     alpha: float = 0.75
-
-    def __post_init__(self) -> None:
-        check_settings(self, ("vocab_size", "hidden_size"), positive=("x_max",))
-        _check_weight(self.x_max, self.alpha)
 
     @classmethod
     def wikipedia_gigaword(cls, hidden_size: int = 300) -> "GloVeConfig":
@@ -59,7 +53,7 @@ class GloVeConfig:
 
 @dataclass(frozen=True)
 class GloVeOutput(ModelOutput):
-    """What one call returns: the mean loss, and for each pair what was fitted to log X."""
+    """The mean loss, and the prediction of log X for each pair."""
 
     loss: Float[Tensor, ""]
     predictions: Float[Tensor, " pair"]
@@ -73,7 +67,7 @@ class GloVe(Model):
 
     def __init__(self, config: GloVeConfig) -> None:
         super().__init__(config)
-        bound = 0.5 / (config.hidden_size + 1)  # as the published program starts
+        bound = 0.5 / (config.hidden_size + 1)  # as in the published program
         self.words, self.contexts = (
             nn.Embedding(config.vocab_size, config.hidden_size) for _ in range(2)
         )
@@ -89,19 +83,14 @@ class GloVe(Model):
         contexts: Int[Tensor, " pair"],
         counts: Float[Tensor, " pair"],
     ) -> GloVeOutput:
-        """How well the vectors fit the counts of some pairs.
+        """Return the mean loss over the pairs.
 
         Args:
             words, contexts: i and j of each pair.
-            counts: X_ij. A pair with 0 counts nothing.
-
-        Returns:
-            The mean over the pairs: J over their number, if these are all pairs.
-
-        Raises:
-            CourseError: a shape, an id or a count does not fit.
+            counts: X_ij; pairs with 0 are ignored.
         """
-        self._check(words, contexts, counts)
+        check_range(words, self.config.vocab_size, "words")
+        check_range(contexts, self.config.vocab_size, "contexts")
         fitted = (self.words(words) * self.contexts(contexts)).sum(-1)
         fitted = fitted + (self.word_biases(words) + self.context_biases(contexts)).squeeze(-1)
         weights = weight(counts, self.config.x_max, self.config.alpha)
@@ -110,39 +99,16 @@ class GloVe(Model):
 
     @property
     def vectors(self) -> Float[Tensor, "vocab width"]:
-        """The words' vectors w + w̃, without a gradient."""
+        """The word vectors w + w̃, detached."""
         return (self.words.weight + self.contexts.weight).detach()
-
-    def _check(self, words: Tensor, contexts: Tensor, counts: Tensor) -> None:
-        for name, tensor in (("words", words), ("contexts", contexts), ("counts", counts)):
-            if tensor.ndim != 1 or not len(tensor) or len(tensor) != len(words):
-                raise CourseError(
-                    f"{name} has shape {tuple(tensor.shape)}, words {tuple(words.shape)}.",
-                    "Give words, contexts and counts with one number for each pair, (pair,).",
-                )
-        check_range(words, self.config.vocab_size, "words")
-        check_range(contexts, self.config.vocab_size, "contexts")
-        if counts.is_meta:
-            return
-        wrong = ~((counts >= 0) & counts.isfinite())
-        if bool(wrong.any()):
-            raise CourseError(
-                f"A pair has the count {float(counts[wrong][0]):g}.",
-                "Counts are 0 or more, and finite: give X_ij itself, not its logarithm.",
-            )
 
 
 def weight(
     counts: Float[Tensor, "*axes"], x_max: float = 100.0, alpha: float = 0.75
 ) -> Float[Tensor, "*axes"]:
-    """f of eq. 9: how much a pair with each count weighs; one that never occurs, nothing.
-
-    Raises:
-        CourseError: x_max is not above zero, or alpha below zero.
-    """
-    _check_weight(x_max, alpha)
+    """Return f of eq. 9, the weight of each count; 0 for a count of 0."""
     weights = (counts / x_max).clamp(max=1.0) ** alpha
-    return weights.masked_fill(counts == 0, 0.0)  # 0⁰ = 1 would fit a pair that never occurs
+    return weights.masked_fill(counts == 0, 0.0)  # 0⁰ = 1 would fit pairs that do not occur
 
 
 def count_cooccurrences(
@@ -153,31 +119,28 @@ def count_cooccurrences(
     symmetric: bool = True,
     by_distance: bool = True,
 ) -> Float[Tensor, "vocab vocab"]:
-    """X as a sparse tensor: how often word j stands around word i.
+    """Return X as a sparse tensor, the counts of word j around word i.
 
-    `X.indices()` gives the i and j of the pairs that occur and `X.values()` their counts, as
-    `GloVe` takes them; `X.to_dense()` the whole matrix.
+    `X.indices()` are the i and j of the pairs that occur and `X.values()` their counts, as `GloVe`
+    expects them.
 
     Args:
-        sentences: ids; no window reaches from one into another.
-        vocab_size: how many words there are.
-        window: how many places on either side.
-        symmetric: whether the context is both sides, or only what stands before the word.
-        by_distance: whether a pair d places apart counts 1/d (section 4.2), or 1.
-
-    Raises:
-        CourseError: an id is beyond the vocabulary, the window is empty, or there is no word.
+        sentences: lists of ids; windows do not cross sentences.
+        vocab_size: number of words.
+        window: number of positions on each side.
+        symmetric: use both sides, or only the left context.
+        by_distance: count a pair at distance d as 1/d (section 4.2) instead of 1.
     """
     sums: list[tuple[Tensor, Tensor]] = []
     for centers, contexts, mask, distances in windows_in_blocks(sentences, window, BLOCK):
         check_range(centers, vocab_size, "sentences")
         if not symmetric:
-            mask[:, window:] = False  # the places after the word
-        row, place = mask.nonzero(as_tuple=True)
-        counts = 1 / distances[place] if by_distance else torch.ones(len(row))
-        pairs = centers[row] * vocab_size + contexts[row, place]
+            mask[:, window:] = False  # the right context
+        row, column = mask.nonzero(as_tuple=True)
+        counts = 1 / distances[column] if by_distance else torch.ones(len(row))
+        pairs = centers[row] * vocab_size + contexts[row, column]
         sums.append(_summed([(pairs, counts)]))
-        if sum(len(block) for block, _ in sums[1:]) > len(sums[0][0]):  # rarely: it costs all
+        if sum(len(block) for block, _ in sums[1:]) > len(sums[0][0]):  # rarely: it sorts all
             sums = [_summed(sums)]
     pairs, counts = _summed(sums)
     indices = torch.stack([pairs // vocab_size, pairs % vocab_size])
@@ -188,14 +151,7 @@ def count_cooccurrences(
 def _summed(
     blocks: list[tuple[Tensor, Tensor]],
 ) -> tuple[Int[Tensor, " pair"], Float[Tensor, " pair"]]:
-    """Every pair once, i · vocab_size + j in ascending order, and the sum of its counts."""
+    """Return each pair once, i · vocab_size + j in ascending order, with its total count."""
     pairs, counts = (torch.cat(parts) for parts in zip(*blocks, strict=True))
-    found, which = pairs.unique(return_inverse=True)
-    return found, counts.new_zeros(len(found)).index_add_(0, which, counts)
-
-
-def _check_weight(x_max: float, alpha: float) -> None:
-    if not 0 < x_max < math.inf:
-        raise CourseError(f"x_max is {x_max}.", "Give a count above zero; the paper has 100.")
-    if not 0 <= alpha < math.inf:
-        raise CourseError(f"alpha is {alpha}.", "Give a power of 0 or more; the paper has 0.75.")
+    unique, inverse = pairs.unique(return_inverse=True)
+    return unique, counts.new_zeros(len(unique)).index_add_(0, inverse, counts)

@@ -1,16 +1,16 @@
-"""GPT: BERT's block, with a mask that hides what comes (chapter 10).
+"""GPT: the Transformer's encoder with a causal mask (chapter 10).
 
-The same encoder (`lmcourse.models.transformer`) over words and places, but causal: a place sees
-itself and what stands before it, and so may be asked for the token that follows:
+The encoder (`lmcourse.models.transformer`) is causal: each position attends to itself and to
+earlier positions, so it can predict the next token:
 
     x_t = Dropout(word[token_t] + position[t])
     h_1 … h_T = Encoder(x_1 … x_T, causal)
-    p(token_{t+1} | token_1 … token_t) = softmax(E h_t)        E: the words' embeddings
+    p(token_{t+1} | token_1 … token_t) = softmax(E h_t)        E: the token embeddings
 
 GPT (Radford et al. 2018, "Improving language understanding by generative pre-training", section
 3.1) is post-norm, as BERT is. GPT-2 (Radford et al. 2019, "Language models are unsupervised
-multitask learners", section 2.3) is pre-norm, with a LayerNorm behind the last layer, and starts
-the weights of what is added to the residual stream smaller by √(number of additions).
+multitask learners", section 2.3) is pre-norm, with a LayerNorm after the last layer, and divides
+the initial weights of each sublayer's output by √(number of sublayers).
 """
 
 from dataclasses import dataclass
@@ -22,14 +22,14 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from lmcourse.models import inputs
-from lmcourse.models.attention import heads_of_64
+from lmcourse.models.attention import num_heads_for
 from lmcourse.models.checkpoint import Model
 from lmcourse.models.embeddings import Embeddings
-from lmcourse.models.initialization import draw_weights
+from lmcourse.models.initialization import init_weights
 from lmcourse.models.losses import label_loss
 from lmcourse.models.outputs import EncoderOutput, LanguageModelOutput
 from lmcourse.models.reuse import on_top_of
-from lmcourse.models.sampling import check_sampling, evaluating, sample
+from lmcourse.models.sampling import evaluating, sample
 from lmcourse.models.transformer import Encoder, EncoderLayer, LayerConfig
 
 M = TypeVar("M", bound="GPTForCausalLM")
@@ -37,22 +37,22 @@ M = TypeVar("M", bound="GPTForCausalLM")
 
 @dataclass(frozen=True)
 class GPTConfig:
-    """The settings of a GPT; those of the smallest GPT-2.
+    """Settings of a GPT; the defaults are the smallest GPT-2.
 
     Attributes:
-        vocab_size: how many tokens there are.
+        vocab_size: number of tokens.
         hidden_size: width of a hidden state.
-        num_hidden_layers: how many layers.
-        num_attention_heads: how many heads in each; they divide the width.
-        intermediate_size: width of the feed-forward network's hidden layer; None: 4 · the width.
+        num_hidden_layers: number of layers.
+        num_attention_heads: number of heads in each layer, which divides the width.
+        intermediate_size: width of the feed-forward network's hidden layer; None: 4 · width.
         hidden_act: its activation.
         embd_pdrop: dropout of the embeddings.
-        hidden_dropout_prob: dropout of what each sublayer adds.
-        attention_probs_dropout_prob: dropout of the attention's weights.
-        max_position_embeddings: the longest sequence.
-        initializer_range: standard deviation of the weights at the start.
-        layer_norm_eps: what each LayerNorm adds to the variance.
-        norm_first: pre-norm (GPT-2), or post-norm (the first GPT).
+        hidden_dropout_prob: dropout of each sublayer's output.
+        attention_probs_dropout_prob: dropout of the attention weights.
+        max_position_embeddings: maximal length of a sequence.
+        initializer_range: standard deviation of the initial weights.
+        layer_norm_eps: ε of each LayerNorm.
+        norm_first: pre-norm (GPT-2) or post-norm (the first GPT).
     """
 
     vocab_size: int = 50257
@@ -68,18 +68,6 @@ class GPTConfig:
     initializer_range: float = 0.02
     layer_norm_eps: float = 1e-5
     norm_first: bool = True
-
-    def __post_init__(self) -> None:
-        inputs.check_settings(
-            self,
-            (
-                *("vocab_size", "hidden_size", "num_hidden_layers", "intermediate_size"),
-                "max_position_embeddings",
-            ),
-            ("embd_pdrop", "hidden_dropout_prob", "attention_probs_dropout_prob"),
-            ("initializer_range", "layer_norm_eps"),
-        )
-        _ = self.layer  # which looks at the rest
 
     @property
     def layer(self) -> LayerConfig:
@@ -97,33 +85,30 @@ class GPTConfig:
 
     @classmethod
     def sized(cls, layers: int, width: int, **changes: Any) -> "GPTConfig":
-        """The published sizes' rule: heads of 64 numbers.
+        """Return settings with one head for every 64 numbers of width, as published.
 
-        ``changes`` come after the rule, and it does not follow them: ``gpt2(hidden_size=384)``
-        keeps its 12 heads; ``sized(12, 384)`` has 6.
-
-        Raises:
-            CourseError: the width is no multiple of 64.
+        The number of heads does not follow ``changes``: ``gpt2(hidden_size=384)`` keeps 12 heads;
+        ``sized(12, 384)`` has 6.
         """
         sizes = {
             "hidden_size": width,
             "num_hidden_layers": layers,
-            "num_attention_heads": heads_of_64(width),
+            "num_attention_heads": num_heads_for(width),
         }
         return cls(**(sizes | changes))
 
     @classmethod
     def gpt(cls, **changes: Any) -> "GPTConfig":
-        """The first GPT: 116,534,784 parameters, the 117 M that its size is known by."""
+        """The first GPT: 116,534,784 parameters, known as 117 M."""
         first = {"vocab_size": 40478, "max_position_embeddings": 512, "norm_first": False}
         return cls.sized(12, 768, **(first | changes))
 
     @classmethod
     def gpt2(cls, **changes: Any) -> "GPTConfig":
-        """GPT-2's smallest: 124,439,808 parameters.
+        """The smallest GPT-2: 124,439,808 parameters.
 
-        The paper says 117 M (table 2), which is the first GPT's size; its authors corrected it to
-        124 M with the published weights. Vocabulary and positions grew between the two.
+        The paper's 117 M (table 2) is the size of the first GPT, corrected to 124 M with the
+        published weights.
         """
         return cls.sized(12, 768, **changes)
 
@@ -139,12 +124,12 @@ class GPTConfig:
 
     @classmethod
     def gpt2_xl(cls, **changes: Any) -> "GPTConfig":
-        """1,557,611,200 parameters (1,542 M in the paper), in heads of 64 numbers too: 25."""
+        """1,557,611,200 parameters (1,542 M in the paper)."""
         return cls.sized(48, 1600, **changes)
 
 
 class GPT(Model):
-    """Hidden states of a sequence, each of which has seen what stands before it."""
+    """Hidden states of a sequence, each computed from its own and earlier positions."""
 
     Config = GPTConfig
     config: GPTConfig
@@ -160,9 +145,9 @@ class GPT(Model):
         self.encoder = Encoder(
             config.layer, config.num_hidden_layers, causal=True, final_norm=config.norm_first
         )
-        draw_weights(self, config.initializer_range)
+        init_weights(self, config.initializer_range)
         if config.norm_first:
-            # Each layer adds two terms to the residual stream: together they start as large as one.
+            # Each layer adds two terms to the residual stream; all together start as large as one.
             std = config.initializer_range / (2 * config.num_hidden_layers) ** 0.5
             for layer in self.encoder.layers:
                 assert isinstance(layer, EncoderLayer)
@@ -179,24 +164,20 @@ class GPT(Model):
         output_attentions: bool = False,
         output_hidden_states: bool = False,
     ) -> EncoderOutput:
-        """Read a batch.
+        """Compute the hidden states of a batch.
 
         Args:
-            input_ids, position_ids, inputs_embeds: as `Embeddings.forward` has them. Places are
-                counted from the first column, padding or not: where a batch is padded on the left,
-                give ``position_ids`` that count the tokens.
-            attention_mask: 1 for a token and 0 for padding, (batch, time); or which places each
-                one sees, (batch, query, key), of those up to itself. None: there is no padding.
+            input_ids, position_ids, inputs_embeds: as in `Embeddings.forward`. Padding counts as
+                positions, so give ``position_ids`` for a batch that is padded on the left.
+            attention_mask: 1 for a token and 0 for padding, (batch, time), or one row for each
+                query, (batch, query, key), in addition to the causal mask. None: no padding.
             output_attentions, output_hidden_states: as in `lmcourse.models.bert.Bert.forward`.
-
-        Raises:
-            CourseError: a shape does not fit, or a number is out of range.
         """
         x = self.embeddings(input_ids, position_ids=position_ids, inputs_embeds=inputs_embeds)
-        batch, time, _ = x.shape
+        batch, time, _ = x.shape  # [batch, time, width]
         result: EncoderOutput = self.encoder(
             x,
-            inputs.visible(attention_mask, batch, time, time),
+            inputs.visible(attention_mask, batch, time, time),  # [batch, 1, 1 or query, key]
             output_attentions=output_attentions,
             output_hidden_states=output_hidden_states,
         )
@@ -204,7 +185,7 @@ class GPT(Model):
 
 
 class GPTForCausalLM(Model):
-    """The distribution of the next token, at each place."""
+    """Predict the next token at each position."""
 
     Config = GPTConfig
     config: GPTConfig
@@ -215,16 +196,11 @@ class GPTForCausalLM(Model):
 
     @classmethod
     def on_top_of(cls: type[M], pretrained: Model, **changes: Any) -> M:
-        """The next token's scores on a copy of a pretrained `GPT`.
-
-        (The way back needs nothing: ``model.gpt`` is a model of its own.)
+        """Build the language model on a copy of a pretrained `GPT`.
 
         Args:
-            pretrained: the base model, or one with a head on it.
-            changes: settings that are to differ from the pretrained model's.
-
-        Raises:
-            CourseError: it is no such model; a setting is unknown; a tensor does not fit.
+            pretrained: the base model, or one with a head.
+            changes: settings that differ from the pretrained model's.
         """
         return on_top_of(cls, pretrained, GPT, "gpt", changes)
 
@@ -239,14 +215,14 @@ class GPTForCausalLM(Model):
         output_attentions: bool = False,
         output_hidden_states: bool = False,
     ) -> LanguageModelOutput:
-        """Predict the token after each place.
+        """Predict the token after each position.
 
         Args:
-            labels: the tokens themselves, ``input_ids`` with ``IGNORED`` where a token is not to
-                be predicted (padding). They are shifted in here: the logits of place t are held
-                against label t + 1. Without any label the loss is 0.
+            labels: ``input_ids``, with ``IGNORED`` for tokens that are not predicted (padding).
+                They are shifted here: the logits at position t predict label t + 1. If all are
+                ``IGNORED``, the loss is 0.
 
-        The rest is as in `GPT.forward`.
+        The other arguments are as in `GPT.forward`.
         """
         states = self.gpt(
             input_ids,
@@ -256,14 +232,14 @@ class GPTForCausalLM(Model):
             output_attentions=output_attentions,
             output_hidden_states=output_hidden_states,
         )
-        logits = functional.linear(states.last_hidden_state, self.gpt.embeddings.word.weight)
+        words = self.gpt.embeddings.word.weight  # [vocab, width]
+        logits = functional.linear(states.last_hidden_state, words)  # [batch, time, vocab]
         loss = None
         if labels is not None:
             inputs.check_like(labels, logits[..., 0], "labels")
             inputs.check_ids(labels, self.config.vocab_size, name="labels", allowed=inputs.IGNORED)
-            # Nothing follows the last place. To label it so moves a few numbers; to cut it off
-            # would copy all the logits.
-            following = functional.pad(labels[:, 1:], (0, 1), value=inputs.IGNORED)
+            # Nothing follows the last position. Dropping its logits would copy all the others.
+            following = functional.pad(labels[:, 1:], (0, 1), value=inputs.IGNORED)  # [batch, time]
             loss = label_loss(logits, following)
         return LanguageModelOutput(loss, logits, states.hidden_states, states.attentions)
 
@@ -277,24 +253,22 @@ class GPTForCausalLM(Model):
         top_k: int | None = None,
         generator: torch.Generator | None = None,
     ) -> Int[Tensor, "batch longer"]:
-        """Go on with a text, one token drawn after the other, and without dropout.
+        """Continue each prefix by sampling one token after another, without dropout.
 
         Args:
-            input_ids: the beginnings, all of the same length.
-            max_new_tokens: how many follow.
+            input_ids: the prefixes, all of the same length.
+            max_new_tokens: number of new tokens.
             temperature, top_k, generator: as in `lmcourse.models.sampling.sample`.
 
         Returns:
-            The beginnings with what follows them, read from a later place on if they grow too long.
-
-        Raises:
-            CourseError: the ids are not the model's, or no token can be drawn so.
+            The prefixes with their continuations. The model reads at most its last
+            ``max_position_embeddings`` tokens.
         """
         inputs.check_ids(input_ids, self.config.vocab_size)
-        check_sampling(max_new_tokens, temperature, top_k)
         with evaluating(self):
             for _ in range(max_new_tokens):
-                seen = input_ids[:, -self.config.max_position_embeddings :]
-                token = sample(self(seen).logits[:, -1], temperature, top_k, generator)
+                context = input_ids[:, -self.config.max_position_embeddings :]  # [batch, time]
+                logits = self(context).logits[:, -1]  # [batch, vocab]
+                token = sample(logits, temperature, top_k, generator)  # [batch, 1]
                 input_ids = torch.cat([input_ids, token.to(input_ids.dtype)], 1)
         return input_ids

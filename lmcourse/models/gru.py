@@ -1,19 +1,19 @@
 """The GRU: gates without a second state (chapter 03).
 
-Cho et al. (2014, "Learning phrase representations using RNN encoder–decoder for statistical machine
-translation", section 2.3) let one gate choose between the old state and a new one, and another
-choose how much of the old one the new one is made of. With σ the logistic function and ⊙ the
-product entry by entry, and as PyTorch computes it:
+In Cho et al. (2014, "Learning phrase representations using RNN encoder–decoder for statistical
+machine translation", section 2.3), the update gate interpolates between the old state and a
+candidate, and the reset gate scales the old state's part in the candidate. With σ the logistic
+function and ⊙ the elementwise product, and as PyTorch computes it:
 
     r_t = σ(U_r x_t + W_r h_{t-1} + b_r)                        reset gate
     z_t = σ(U_z x_t + W_z h_{t-1} + b_z)                        update gate
     n_t = tanh(U_n x_t + b_n' + r_t ⊙ (W_n h_{t-1} + b_n))      candidate
     h_t = (1 − z_t) ⊙ n_t + z_t ⊙ h_{t-1}
 
-In the paper the reset gate stands before the product (equation 8): W_n (r_t ⊙ h_{t-1}). PyTorch
-and cuDNN put it behind, so that one product serves all three rows; the two are different functions,
-and weights of one are wrong in the other. Behind the product the gate scales a bias, too: so the
-candidate has two biases that are not just added, b_n' outside and b_n inside.
+The paper applies the reset gate before the product (equation 8), W_n (r_t ⊙ h_{t-1}); PyTorch and
+cuDNN after it, so that one product serves all three rows. These are different functions, with
+different weights. Applied after the product, the gate also scales a bias, so the candidate has two
+biases, b_n' outside and b_n inside.
 """
 
 import math
@@ -22,31 +22,38 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from lmcourse.models.checkpoint import TorchCounterpart
-from lmcourse.models.inputs import whole_number
-from lmcourse.models.recurrence import Boundary, Lengths, check_inputs, run_kernel, unroll
+from lmcourse.models.conversion.recurrent import GRU_LAYER
+from lmcourse.models.conversion.torch_layers import TorchCounterpart
+from lmcourse.models.recurrence import (
+    Boundary,
+    Lengths,
+    check_inputs,
+    run_kernel,
+    unroll,
+    zero_padding,
+)
 
 
 class GRU(TorchCounterpart):
     """One layer, in one direction.
 
     Matrices and biases are stacked in PyTorch's order r, z, n; ``b`` is (b_r, b_z, b_n'), and
-    ``b_n`` stands alone.
+    ``b_n`` is separate.
 
     Args:
         input_size: width of x_t.
         hidden_size: width of h_t.
     """
 
+    torch_layer = GRU_LAYER
+
     def __init__(self, input_size: int, hidden_size: int) -> None:
         super().__init__()
-        input_size = whole_number(input_size, "input_size", "GRU")
-        hidden_size = whole_number(hidden_size, "hidden_size", "GRU")
         self.U = nn.Parameter(torch.empty(3 * hidden_size, input_size))
         self.W = nn.Parameter(torch.empty(3 * hidden_size, hidden_size))
         self.b = nn.Parameter(torch.zeros(3 * hidden_size))
         self.b_n = nn.Parameter(torch.zeros(hidden_size))
-        bound = 1 / math.sqrt(hidden_size)  # as torch.nn.GRU's start; biases start at zero
+        bound = 1 / math.sqrt(hidden_size)  # as in torch.nn.GRU; biases start at zero
         nn.init.uniform_(self.U, -bound, bound)
         nn.init.uniform_(self.W, -bound, bound)
 
@@ -59,20 +66,20 @@ class GRU(TorchCounterpart):
         return self.W.shape[1]
 
     def step(
-        self, driven_t: Float[Tensor, "batch gates"], state: tuple[Float[Tensor, "batch hidden"]]
+        self, projected_t: Float[Tensor, "batch gates"], state: tuple[Float[Tensor, "batch hidden"]]
     ) -> tuple[Float[Tensor, "batch hidden"]]:
-        """h_t from U x_t + b and h_{t-1}."""
+        """Return h_t from U x_t + b and h_{t-1}."""
         (h,) = state
-        _, z, n = self.gates(driven_t, h)
+        _, z, n = self.gates(projected_t, h)
         return ((1 - z) * n + z * h,)
 
     def gates(
-        self, driven_t: Float[Tensor, "batch gates"], h: Float[Tensor, "batch hidden"]
+        self, projected_t: Float[Tensor, "batch gates"], h: Float[Tensor, "batch hidden"]
     ) -> tuple[
         Float[Tensor, "batch hidden"], Float[Tensor, "batch hidden"], Float[Tensor, "batch hidden"]
     ]:
-        """(r_t, z_t, n_t), how far each gate is open and the candidate, from the same."""
-        r_x, z_x, n_x = driven_t.chunk(3, dim=-1)
+        """Return the gates and the candidate, (r_t, z_t, n_t)."""
+        r_x, z_x, n_x = projected_t.chunk(3, dim=-1)
         r_h, z_h, n_h = (h @ self.W.T).chunk(3, dim=-1)
         r = (r_x + r_h).sigmoid()
         z = (z_x + z_h).sigmoid()
@@ -88,9 +95,7 @@ class GRU(TorchCounterpart):
         *,
         fused: bool = True,
     ) -> tuple[Float[Tensor, "batch time hidden"], Float[Tensor, "batch hidden"]]:
-        """Run over a batch of sequences.
-
-        Args and errors are those of `lmcourse.models.rnn.RNN.forward`.
+        """Apply the layer to a batch of sequences; arguments as for `RNN.forward`.
 
         Returns:
             h_1 … h_T, and the last state of each sequence.
@@ -102,6 +107,8 @@ class GRU(TorchCounterpart):
             weights = [self.U, self.W, self.b, inside]
             hidden, (h,) = run_kernel(torch.gru, inputs, first, weights, lengths)
         else:
-            driven = inputs @ self.U.T + self.b  # needs no recurrence: all steps at once
-            hidden, (h,) = unroll(self.step, driven, first, lengths, boundary)
+            projected = (
+                zero_padding(inputs, lengths) @ self.U.T + self.b
+            )  # [batch, time, 3 · hidden]
+            hidden, (h,) = unroll(self.step, projected, first, lengths, boundary)
         return hidden, h

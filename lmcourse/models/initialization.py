@@ -1,17 +1,17 @@
-"""How weights start: small random numbers, biases at zero, every LayerNorm the identity."""
+"""Initial weights: small random numbers, biases of zero, every LayerNorm the identity."""
 
 import torch
 from torch import nn
 
 
 @torch.no_grad()
-def draw_weights(module: nn.Module, std: float, *, truncated: bool = False) -> None:
-    """Draw all linear layers' and embeddings' weights anew, from N(0, std²).
+def init_weights(module: nn.Module, std: float, *, truncated: bool = False) -> None:
+    """Initialize the weights of all linear layers and embeddings from N(0, std²).
 
     Args:
         std: the standard deviation.
-        truncated: whether what falls beyond two standard deviations is drawn again, as BERT's
-            published code does (``truncated_normal_initializer`` in ``modeling.py``).
+        truncated: truncate at two standard deviations, as BERT's published code does
+            (``truncated_normal_initializer`` in ``modeling.py``).
     """
     for part in module.modules():
         if isinstance(part, nn.Linear | nn.Embedding):

@@ -1,9 +1,9 @@
-"""What a model's call returns, named and read as what the `transformers` library returns.
+"""Outputs of models, with the names and access of the `transformers` library.
 
     result.logits    result["logits"]    result[0]    loss, logits = result
 
-By number and when it is unpacked, what was not asked for is left out, so that `result[0]` is the
-loss where labels were given. (Unpacked, the library's result gives its names, ours what they name.)
+Indexing and unpacking skip fields that are None, so `result[0]` is the loss if labels were given.
+Unpacking yields values; the library's outputs yield names.
 """
 
 from collections.abc import Iterator
@@ -16,29 +16,29 @@ from torch import Tensor
 
 @dataclass(frozen=True, eq=False)
 class ModelOutput:
-    """The reading of every output, by attribute, name or number; fields are what a model adds.
+    """Access to an output by attribute, name or index; subclasses add the fields.
 
     Attributes:
-        softmax: whether ``logits``, if there are any, score classes along their last axis.
+        softmax: ``logits`` score classes along their last axis.
     """
 
     softmax: ClassVar[bool] = True
 
     def keys(self) -> list[str]:
-        """The names of what there is."""
+        """Return the names of the fields that are not None."""
         names = [field.name for field in fields(self)]
         return [name for name in names if getattr(self, name) is not None]
 
     def items(self) -> list[tuple[str, Any]]:
-        """What there is, with its names."""
+        """Return names and values."""
         return list(zip(self.keys(), self.to_tuple(), strict=True))
 
     def get(self, key: str, default: Any = None) -> Any:
-        """One result, or something else where it is not there."""
+        """Return a field, or the default if it is None."""
         return dict(self.items()).get(key, default)
 
     def to_tuple(self) -> tuple[Any, ...]:
-        """What there is, in order."""
+        """Return the values that are not None."""
         return tuple(getattr(self, name) for name in self.keys())
 
     @overload
@@ -63,20 +63,21 @@ class ModelOutput:
 
 
 Layers = tuple[Tensor, ...]
-"""One tensor a layer."""
+"""One tensor for each layer."""
+Terms = tuple[Tensor, ...]
+"""The parts of a loss, which is their sum: each is a mean over predictions of one kind."""
 
 
 @dataclass(frozen=True, eq=False)
 class EncoderOutput(ModelOutput):
-    """What a stack of layers returns.
+    """Output of a stack of layers.
 
     Attributes:
-        last_hidden_state: of the last layer.
-        pooler_output: one vector a sequence, where the model has a pooler.
-        hidden_states: what went into the first layer, then what each layer gave:
-            (batch, time, width) each.
-        attentions: each layer's weights, (batch, head, query, key) each.
-        cross_attentions: a decoder's weights over the encoder's states, in the same form.
+        last_hidden_state: the last layer's output.
+        pooler_output: one vector for each sequence, if the model has a pooler.
+        hidden_states: the first layer's input and each layer's output, (batch, time, width) each.
+        attentions: each layer's attention weights, (batch, head, query, key) each.
+        cross_attentions: a decoder's weights over the encoder's states, of the same shape.
     """
 
     last_hidden_state: Float[Tensor, "batch time width"]
@@ -88,7 +89,7 @@ class EncoderOutput(ModelOutput):
 
 @dataclass(frozen=True, eq=False)
 class LanguageModelOutput(ModelOutput):
-    """What a model returns that predicts a token at each place."""
+    """Output of a model that predicts a token at each position."""
 
     loss: Float[Tensor, ""] | None
     logits: Float[Tensor, "batch time vocab"]
@@ -99,12 +100,10 @@ class LanguageModelOutput(ModelOutput):
 
 @dataclass(frozen=True, eq=False)
 class Seq2SeqOutput(ModelOutput):
-    """What a model returns that reads one sequence and writes another.
+    """Output of an encoder–decoder.
 
     Attributes:
-        logits: for each place of the target.
-        cross_attentions: where the decoder looked in the source, a tensor a layer,
-            (batch, head, target, source).
+        cross_attentions: each layer's weights over the source, (batch, head, target, source).
     """
 
     loss: Float[Tensor, ""] | None

@@ -1,13 +1,13 @@
-"""Recurrent layers on top of each other, and in both directions (chapter 03).
+"""Stacked and bidirectional recurrent layers (chapter 03).
 
 A second layer reads the states of the first one as its inputs (Graves et al. 2013, "Speech
 recognition with deep recurrent neural networks", section 2). A second direction reads the sequence
-from its end, so that each place knows what comes after it, too (Schuster and Paliwal 1997,
-"Bidirectional recurrent neural networks"):
+from its end, so that each state depends on both sides (Schuster and Paliwal 1997, "Bidirectional
+recurrent neural networks"):
 
     →h_t = step(x_t, →h_{t-1})        ←h_t = step(x_t, ←h_{t+1})        h_t = [→h_t ; ←h_t]
 
-The end is each sequence's own last real step, never the padding behind it.
+The end is each sequence's own last step, without padding.
 """
 
 from typing import Any, Literal
@@ -17,9 +17,9 @@ from jaxtyping import Float, Int
 from torch import Tensor, nn
 
 from lmcourse.errors import CourseError
-from lmcourse.models.checkpoint import TorchCounterpart
+from lmcourse.models.conversion.recurrent import STACK
+from lmcourse.models.conversion.torch_layers import TorchCounterpart
 from lmcourse.models.gru import GRU
-from lmcourse.models.inputs import probability, whole_number
 from lmcourse.models.lstm import LSTM
 from lmcourse.models.recurrence import Boundary, Lengths, check_inputs, check_lengths, check_state
 from lmcourse.models.rnn import RNN, Nonlinearity
@@ -33,7 +33,7 @@ States = Tensor | tuple[Tensor, Tensor]
 def reverse(
     x: Float[Tensor, "batch time width"], lengths: Int[Tensor, " batch"] | None = None
 ) -> Float[Tensor, "batch time width"]:
-    """Each sequence from its last real step to its first; what stands behind stays there."""
+    """Reverse each sequence; its padding stays in place."""
     if lengths is None:
         return x.flip(1)
     time = torch.arange(x.shape[1], device=x.device)
@@ -43,7 +43,7 @@ def reverse(
 
 
 class Bidirectional(nn.Module):
-    """Two layers side by side, the second of which reads from the end.
+    """Two layers; the second reads from the end.
 
     Args:
         forward_layer, backward_layer: two of `RNN`, `LSTM` or `GRU`.
@@ -63,16 +63,15 @@ class Bidirectional(nn.Module):
         *,
         fused: bool = True,
     ) -> tuple[Float[Tensor, "batch time output"], tuple[States, States]]:
-        """Run over a batch of sequences, as `RNN.forward` does.
+        """Apply both layers to a batch of sequences, as `RNN.forward` does.
 
         Args:
-            state: where each direction starts.
+            state: the first state of each direction.
 
         Returns:
-            The outputs of both directions at each step, side by side, and the state in which each
-            ends: forth behind the last real step, back at the first.
+            The concatenated outputs of both directions, and the last state of each.
         """
-        lengths = check_lengths(lengths, len(inputs), inputs.shape[1], inputs.is_meta)
+        lengths = check_lengths(lengths, len(inputs), inputs.shape[1])
         forth, state_forth = self.forward_layer(inputs, state[0], lengths, boundary, fused=fused)
         back, state_back = self.backward_layer(
             reverse(inputs, lengths), state[1], lengths, boundary, fused=fused
@@ -87,12 +86,14 @@ class Recurrent(TorchCounterpart):
         cell: ``"rnn"``, ``"lstm"`` or ``"gru"``.
         input_size: width of x_t.
         hidden_size: width of each direction's state, in each layer.
-        num_layers: how many.
+        num_layers: number of layers.
         bidirectional: whether each layer reads in both directions.
-        dropout: the probability that a number is dropped on its way from a layer to the next.
+        dropout: dropout between layers.
         projection_size: width of an LSTM's h; 0: no projection.
         nonlinearity: of an `RNN`.
     """
+
+    torch_layer = STACK
 
     def __init__(
         self,
@@ -106,9 +107,7 @@ class Recurrent(TorchCounterpart):
         nonlinearity: Nonlinearity = "tanh",
     ) -> None:
         super().__init__()
-        num_layers = whole_number(num_layers, "num_layers", "Recurrent")
-        dropout = probability(dropout, "dropout", "Recurrent")
-        if cell not in (*CELLS,) or (projection_size and cell != "lstm"):
+        if cell not in CELLS or (projection_size and cell != "lstm"):
             raise CourseError(
                 f"Layers of {cell!r} with a projection to {projection_size} do not exist.",
                 f"Choose one of {', '.join(CELLS)}; only lstm has a projection.",
@@ -126,10 +125,10 @@ class Recurrent(TorchCounterpart):
         self.layers = nn.ModuleList()
         for number in range(num_layers):
             width = self.output_size if number else input_size
-            made = [
+            cells = [
                 CELLS[cell](width, hidden_size, *options[cell]) for _ in range(1 + bidirectional)
             ]
-            self.layers.append(Bidirectional(*made) if bidirectional else made[0])
+            self.layers.append(Bidirectional(*cells) if bidirectional else cells[0])
 
     def forward(
         self,
@@ -140,20 +139,17 @@ class Recurrent(TorchCounterpart):
         *,
         fused: bool = True,
     ) -> tuple[Float[Tensor, "batch time output"], States]:
-        """Run over a batch of sequences.
+        """Apply the layers to a batch of sequences.
 
         Args:
             inputs: x_1 … x_T of each sequence.
-            state: where each layer and direction starts, as PyTorch stacks them: h, or (h, c) of
-                LSTMs, (layers · directions, batch, width) each; zeros if it is not given.
-            lengths, boundary, fused: as in `lmcourse.models.rnn.RNN.forward`. Each layer and
-                direction calls the boundary for itself.
+            state: the first states as PyTorch stacks them: h, or an LSTM's (h, c), each
+                (layers · directions, batch, width); zeros by default.
+            lengths, boundary, fused: as in `lmcourse.models.rnn.RNN.forward`, for each layer and
+                direction.
 
         Returns:
-            The last layer's output at each step, and the states in which all layers end.
-
-        Raises:
-            CourseError: a shape or a type does not fit.
+            The last layer's outputs, and the last states of all layers.
         """
         layers, last = self.read(inputs, state, lengths, boundary, fused=fused)
         return layers[-1], last
@@ -167,7 +163,7 @@ class Recurrent(TorchCounterpart):
         *,
         fused: bool = True,
     ) -> tuple[list[Float[Tensor, "batch time output"]], States]:
-        """What `forward` does, with each layer's output in place of the last one's."""
+        """Apply the layers as `forward` does; return the outputs of all layers."""
         one: Any = self.layers[0].forward_layer if self.bidirectional else self.layers[0]
         _, lengths = check_inputs(type(one).__name__, inputs, one.U, None, self.widths, lengths)
         states = self._split(inputs, state)
@@ -185,13 +181,13 @@ class Recurrent(TorchCounterpart):
         return outputs, torch.stack(ends)
 
     def _split(self, inputs: Tensor, state: States | None) -> list[Any]:
-        """Each layer's part of the state."""
+        """Return each layer's part of the state."""
         directions = 1 + self.bidirectional
         if state is None:
             return [(None, None) if self.bidirectional else None] * len(self.layers)
         count = len(self.layers) * directions
         wanted = [(count, inputs.shape[0], width) for width in self.widths]
-        parts = check_state(state, wanted, next(self.parameters()).dtype)
+        parts = check_state(state, wanted)
         rows: list[Any] = list(zip(*parts, strict=True)) if self.cell == "lstm" else [*parts[0]]
         if not self.bidirectional:
             return rows
@@ -199,7 +195,7 @@ class Recurrent(TorchCounterpart):
 
 
 def detached(state: States) -> States:
-    """The state without its history: the gradient stops here."""
+    """Return the state detached from the graph."""
     if isinstance(state, Tensor):
         return state.detach()
     h, c = state

@@ -1,7 +1,7 @@
-"""A pretrained model under another head: what both have is copied, the rest starts anew.
+"""A new head on a pretrained model: shared tensors are copied, the rest is initialized.
 
-Pre-training is done once; each task then gets a small layer of its own on the same weights (Devlin
-et al. 2019, figure 1; chapter 11):
+Each task gets its own small layer on the same pretrained weights (Devlin et al. 2019, figure 1;
+chapter 11):
 
     BertForTokenClassification.on_top_of(pretrained, num_labels=9)
 """
@@ -10,11 +10,11 @@ from collections.abc import Mapping
 from dataclasses import fields
 from typing import Any, TypeVar, cast
 
-import torch
 from torch import Tensor, nn
 
 from lmcourse.errors import CourseError
-from lmcourse.models.checkpoint import Model, check_as_configured, load_strictly
+from lmcourse.models.checkpoint import Model, check_as_configured
+from lmcourse.models.weights import load_strictly
 
 M = TypeVar("M", bound=Model)
 C = TypeVar("C")
@@ -28,23 +28,19 @@ def on_top_of(
     changes: dict[str, Any],
     heads: tuple[str, ...] = (),
 ) -> M:
-    """A model over a copy of the pretrained one's weights, in its mode, type and place.
+    """Build a model on a copy of pretrained weights, in their mode, type and device.
 
     Args:
-        kind: what is built.
-        pretrained: a base model, or one with another head on it.
+        kind: the class to build.
+        pretrained: a base model, or one with a head.
         base: the base model's class.
-        part: what the base model is called below a head.
-        changes: settings that are to differ from the pretrained model's.
-        heads: those that are copied too where both models have one by that name.
+        part: the base model's attribute name in a model with a head.
+        changes: settings that differ from the pretrained model's.
+        heads: heads to copy if both models have them.
 
-    A pooler that only the pretrained model has is dropped; one that only ours has is drawn anew.
-
-    Raises:
-        CourseError: it has no such base model; a setting is unknown; a tensor does not fit.
+    A pooler is dropped or initialized if only one of the models has it.
     """
     body = body_of(kind, pretrained, (base,), part)
-    _check_apart(body)
     model = kind(settings_for(kind.Config, pretrained.config, changes))
     like = next(body.parameters())
     model.to(like.device, like.dtype)
@@ -53,91 +49,56 @@ def on_top_of(
         if hasattr(model, head) and hasattr(pretrained, head):
             copied |= _under(head, getattr(pretrained, head))
     own, pooler = model.state_dict(), f"{part}.pooler."
-    drawn = {
+    initialized = {
         name: tensor
         for name, tensor in own.items()
         if name.startswith(pooler) or not name.startswith(f"{part}.")
     }
     copied = {name: t for name, t in copied.items() if name in own or not name.startswith(pooler)}
-    load_strictly(model, drawn | copied, f"this {type(pretrained).__name__}")
+    load_strictly(model, initialized | copied, f"this {type(pretrained).__name__}")
     return model.train(pretrained.training)
 
 
 def body_of(kind: type[Model], pretrained: Model, bases: tuple[type[M], ...], part: str) -> M:
-    """The base model in a pretrained one, which may be one itself.
+    """Return the base model of a pretrained model, or the model itself.
 
     Args:
-        kind: what is to be built on it.
-        bases: the classes that it may be of, or of their `family`; the first is named if it is
-            of none.
-        part: what it is called below a head.
-
-    Raises:
-        CourseError: there is none, or it is no longer what its configuration makes.
+        kind: the class to be built.
+        bases: the possible classes, or members of their `family`; the error names the first.
+        part: its attribute name in a model with a head.
     """
     known = set[type]().union(*map(family, bases))
     body = pretrained if known & family(type(pretrained)) else getattr(pretrained, part, None)
     if not isinstance(body, Model) or not known & family(type(body)):
-        base, given = bases[0].__name__, type(pretrained).__name__
+        base, found = bases[0].__name__, type(pretrained).__name__
         parts = [
             name
             for name, child in pretrained.named_children()
             if known & family(type(getattr(child, part, None)))
         ]
-        such = f", such as this {given}'s {' or '.join(parts)}" if parts else ""
+        such = f", such as this {found}'s {' or '.join(parts)}" if parts else ""
         raise CourseError(
-            f"{kind.__name__} stands on {base}, and was given {given}.",
-            f"Give {base}, or a model with one in it{such}; one of the transformers library comes "
-            "in by from_transformers of our class of the same name.",
+            f"{kind.__name__} needs {base}, but got {found}.",
+            f"Give {base}, or a model that contains one{such}; convert a model of the transformers "
+            "library with from_transformers first.",
         )
-    check_as_configured(body, "Build on the model as it was, then compress what was built.")
+    check_as_configured(body, "Build on the original model, then compress the result.")
     return cast(M, body)
 
 
 def family(kind: type) -> set[type]:
-    """A base model's class, and those that it names as computing the same with its weights.
+    """Return a base model's class and its ``same_weights``.
 
-    It does not inherit them: a base model's subclass has the same names of tensors, and computes
-    something else with them unless it says that it does not.
+    They are not inherited: a subclass may compute something else with the same tensors.
     """
     return {kind, *vars(kind).get("same_weights", ())}
 
 
 def settings_for(config: type[C], known: Any, changes: Mapping[str, Any]) -> C:
-    """A configuration with those of a pretrained model's settings that it has, and changes.
-
-    Raises:
-        CourseError: what is to be changed is no setting.
-    """
-    check_changes(config, changes)
+    """Return a configuration with a pretrained model's settings, and changes."""
     own = {field.name for field in fields(cast(Any, config))}
     kept = {f.name: getattr(known, f.name) for f in fields(known) if f.name in own}
     return config(**(kept | dict(changes)))
-
-
-def _check_apart(body: Model) -> None:
-    """See that no layers are one that the configuration, and so a new model, has apart."""
-    with torch.device("meta"):
-        wanted = type(body)(body.config)
-    if len(list(body.parameters())) < len(list(wanted.parameters())):
-        raise CourseError(
-            f"Layers of this {type(body).__name__} are one, and would be apart under another head.",
-            "Build on the model as it was, then share layers of what was built.",
-        )
-
-
-def check_changes(config: type, changes: Mapping[str, Any]) -> None:
-    """See that what is to differ from a pretrained model's settings are settings.
-
-    Raises:
-        CourseError: one is not.
-    """
-    unknown = changes.keys() - {field.name for field in fields(config)}
-    if unknown:
-        raise CourseError(
-            f"{config.__name__} has no setting {', '.join(sorted(unknown))}.",
-            "Give settings that are to differ from the pretrained model's, by name.",
-        )
 
 
 def _under(part: str, module: nn.Module) -> dict[str, Tensor]:

@@ -1,10 +1,10 @@
-"""The Elman network: a state that each new input changes (chapter 02).
+"""The Elman network: a state updated by each input (chapter 02).
 
 The recurrence is Elman's (1990, "Finding structure in time"), as `torch.nn.RNN` computes it:
 
     h_t = φ(U x_t + W h_{t-1} + b)        φ = tanh or ReLU
 
-with one bias where PyTorch keeps two that are only ever added.
+with one bias where PyTorch has two that are always added.
 """
 
 import math
@@ -16,9 +16,16 @@ from jaxtyping import Float
 from torch import Tensor, nn
 
 from lmcourse.errors import CourseError
-from lmcourse.models.checkpoint import TorchCounterpart
-from lmcourse.models.inputs import whole_number
-from lmcourse.models.recurrence import Boundary, Lengths, check_inputs, run_kernel, unroll
+from lmcourse.models.conversion.recurrent import RNN_LAYER
+from lmcourse.models.conversion.torch_layers import TorchCounterpart
+from lmcourse.models.recurrence import (
+    Boundary,
+    Lengths,
+    check_inputs,
+    run_kernel,
+    unroll,
+    zero_padding,
+)
 
 Nonlinearity = Literal["tanh", "relu"]
 NONLINEARITIES: dict[str, Callable[[Tensor], Tensor]] = {"tanh": torch.tanh, "relu": torch.relu}
@@ -33,13 +40,13 @@ class RNN(TorchCounterpart):
         nonlinearity: φ, ``"tanh"`` or ``"relu"``.
     """
 
+    torch_layer = RNN_LAYER
+
     def __init__(
         self, input_size: int, hidden_size: int, nonlinearity: Nonlinearity = "tanh"
     ) -> None:
         super().__init__()
-        input_size = whole_number(input_size, "input_size", "RNN")
-        hidden_size = whole_number(hidden_size, "hidden_size", "RNN")
-        if nonlinearity not in (*NONLINEARITIES,):  # no lookup: a list is wrong, not unhashable
+        if nonlinearity not in NONLINEARITIES:
             raise CourseError(
                 f"The nonlinearity {nonlinearity!r} is not known.",
                 f"Choose one of {', '.join(NONLINEARITIES)}.",
@@ -48,7 +55,7 @@ class RNN(TorchCounterpart):
         self.U = nn.Parameter(torch.empty(hidden_size, input_size))
         self.W = nn.Parameter(torch.empty(hidden_size, hidden_size))
         self.b = nn.Parameter(torch.zeros(hidden_size))
-        bound = 1 / math.sqrt(hidden_size)  # as torch.nn.RNN's start; b starts at zero
+        bound = 1 / math.sqrt(hidden_size)  # as in torch.nn.RNN; b starts at zero
         nn.init.uniform_(self.U, -bound, bound)
         nn.init.uniform_(self.W, -bound, bound)
 
@@ -61,11 +68,13 @@ class RNN(TorchCounterpart):
         return self.W.shape[0]
 
     def step(
-        self, driven_t: Float[Tensor, "batch hidden"], state: tuple[Float[Tensor, "batch hidden"]]
+        self,
+        projected_t: Float[Tensor, "batch hidden"],
+        state: tuple[Float[Tensor, "batch hidden"]],
     ) -> tuple[Float[Tensor, "batch hidden"]]:
-        """h_t from U x_t + b and h_{t-1}."""
+        """Return h_t from U x_t + b and h_{t-1}."""
         (h,) = state
-        return (NONLINEARITIES[self.nonlinearity](driven_t + h @ self.W.T),)
+        return (NONLINEARITIES[self.nonlinearity](projected_t + h @ self.W.T),)
 
     def forward(
         self,
@@ -76,23 +85,20 @@ class RNN(TorchCounterpart):
         *,
         fused: bool = True,
     ) -> tuple[Float[Tensor, "batch time hidden"], Float[Tensor, "batch hidden"]]:
-        """Run over a batch of sequences.
+        """Apply the layer to a batch of sequences.
 
         Args:
             inputs: x_1 … x_T of each sequence.
-            state: h_0; zeros if it is not given.
-            lengths: how many steps of each sequence are real. Beyond them the state stands still
-                and the output is zero.
-            boundary: called with (t, h_t) before x_{t+1} is read, t = 0 … T-1 steps being done;
-                the step uses what it returns. Truncation is one such function.
-            fused: whether PyTorch's kernel may take the steps. It knows no boundary, and on some
-                devices it can be differentiated only once.
+            state: h_0; zeros by default.
+            lengths: the number of steps of each sequence. After them the state is constant and the
+                output zero.
+            boundary: called with (t, h_t) before x_{t+1}, for t = 0 … T-1; its result replaces the
+                state, as in truncation.
+            fused: use PyTorch's kernel if there is no boundary. On some devices it can be
+                differentiated only once.
 
         Returns:
             h_1 … h_T, and the last state of each sequence.
-
-        Raises:
-            CourseError: a shape or a type does not fit.
         """
         widths = (self.hidden_size,)
         first, lengths = check_inputs("RNN", inputs, self.U, state, widths, lengths)
@@ -101,6 +107,6 @@ class RNN(TorchCounterpart):
             weights = [self.U, self.W, self.b, torch.zeros_like(self.b)]
             hidden, (h,) = run_kernel(kernel, inputs, first, weights, lengths)
         else:
-            driven = inputs @ self.U.T + self.b  # needs no recurrence: all steps at once
-            hidden, (h,) = unroll(self.step, driven, first, lengths, boundary)
+            projected = zero_padding(inputs, lengths) @ self.U.T + self.b  # [batch, time, hidden]
+            hidden, (h,) = unroll(self.step, projected, first, lengths, boundary)
         return hidden, h

@@ -1,13 +1,13 @@
 """A language model with a recurrent state (chapters 02 and 03).
 
-Mikolov et al.'s (2010, "Recurrent neural network based language model"): embed a token, take one
-step, and read the distribution of the next token off the hidden state.
+After Mikolov et al. (2010, "Recurrent neural network based language model"): embed a token, apply
+one step, and predict the next token from the hidden state.
 
     h_t = step(embedding(w_t), h_{t-1})        p(w_{t+1} | w_1 … w_t) = softmax(V h_t + c)
 
-The step is that of an Elman network, an LSTM or a GRU, in one or several layers. Dropout stands
-where Zaremba et al. (2014, "Recurrent neural network regularization") put it: on every connection
-but the recurrent ones, so that what is remembered is not dropped again at each step.
+The step is that of an Elman network, an LSTM or a GRU, in one or several layers. As in Zaremba et
+al. (2014, "Recurrent neural network regularization"), dropout applies to every connection but the
+recurrent ones, so that memory is not dropped again at each step.
 """
 
 from dataclasses import dataclass
@@ -16,10 +16,10 @@ from jaxtyping import Float, Int
 from torch import Tensor, nn
 
 from lmcourse.models.checkpoint import Model
-from lmcourse.models.inputs import IGNORED, check_ids, check_like, check_settings
+from lmcourse.models.inputs import IGNORED, check_ids, check_like
 from lmcourse.models.losses import label_loss
 from lmcourse.models.outputs import Layers, ModelOutput
-from lmcourse.models.recurrence import Boundary, lengths_of
+from lmcourse.models.recurrence import Boundary, lengths_from_mask
 from lmcourse.models.recurrent import Cell, Recurrent, States
 from lmcourse.models.rnn import Nonlinearity
 
@@ -29,12 +29,12 @@ class RNNConfig:
     """The sizes of an `RNNLanguageModel`.
 
     Attributes:
-        vocab_size: how many tokens there are.
+        vocab_size: number of tokens.
         embedding_size: width of a token's embedding.
         hidden_size: width of the state of each layer.
         cell: ``"rnn"``, ``"lstm"`` or ``"gru"``.
-        num_layers: how many layers.
-        dropout: the probability that a number is dropped on its way into or out of a layer.
+        num_layers: number of layers.
+        dropout: dropout of each layer's input and of the last output.
         nonlinearity: ``"tanh"`` or ``"relu"``, of the cell ``"rnn"``.
     """
 
@@ -46,20 +46,16 @@ class RNNConfig:
     dropout: float = 0.0
     nonlinearity: Nonlinearity = "tanh"
 
-    def __post_init__(self) -> None:
-        sizes = ("vocab_size", "embedding_size", "hidden_size", "num_layers")
-        check_settings(self, sizes, ("dropout",))
-
 
 @dataclass(frozen=True)
 class RNNLanguageModelOutput(ModelOutput):
-    """What one call returns.
+    """Output of the language model.
 
     Attributes:
-        loss: None where no labels were given.
-        last_hidden_state: what the logits are read off; zero at padded places.
-        state: where the next window goes on: h, or an LSTM's (h, c), (layers, batch, hidden) each.
-        hidden_states: the embedded tokens, then what each layer gave.
+        loss: None without labels.
+        last_hidden_state: the last layer's output; zero at padding.
+        state: the last state, h or an LSTM's (h, c), (layers, batch, hidden) each.
+        hidden_states: the embedded tokens and each layer's output.
     """
 
     loss: Float[Tensor, ""] | None
@@ -70,7 +66,7 @@ class RNNLanguageModelOutput(ModelOutput):
 
 
 class RNNLanguageModel(Model):
-    """p(w_{t+1} | w_1 … w_t) from a recurrent state: embedding, recurrence, linear read-out."""
+    """p(w_{t+1} | w_1 … w_t) from a recurrent state: embedding, recurrence, linear output."""
 
     Config = RNNConfig
     config: RNNConfig
@@ -104,20 +100,16 @@ class RNNLanguageModel(Model):
 
         Args:
             input_ids: tokens w_1 … w_T.
-            attention_mask: 1 where there is a token, 0 where there is padding, (batch, time). The
-                padding stands behind: what comes first would change every later state.
-            labels: the tokens that follow, w_2 … w_{T+1}: already shifted, so that a text can be
-                read window after window without losing a target. The loss is their mean negative
-                log-likelihood in nats; a place with the label −100 does not count.
-            state: as the window before left it; zeros if it is not given.
+            attention_mask: 1 for a token and 0 for padding on the right, (batch, time).
+            labels: the next tokens w_2 … w_{T+1}, already shifted, so that consecutive windows lose
+                no target; ``IGNORED`` where there is none. The loss is their mean negative
+                log-likelihood in nats.
+            state: the last state of the previous window; zeros by default.
             boundary, fused: as in `lmcourse.models.rnn.RNN.forward`.
-            output_hidden_states: whether the embedded tokens and each layer's outputs are returned.
-
-        Raises:
-            CourseError: a shape or a number does not fit.
+            output_hidden_states: return the embedded tokens and each layer's output.
         """
         check_ids(input_ids, self.config.vocab_size)
-        lengths = lengths_of(attention_mask, input_ids)
+        lengths = lengths_from_mask(attention_mask, input_ids)
         embedded = self.dropout(self.embedding(input_ids))
         layers, state = self.rnn.read(embedded, state, lengths, boundary, fused=fused)
         logits = self.output(self.dropout(layers[-1]))

@@ -1,14 +1,12 @@
-"""Drawing the next token: from all that a model says, or from the likeliest alone (chapter 10).
+"""Sampling the next token, from all tokens or from the most likely ones (chapter 10).
 
     p(token) = softmax(logits / τ)        τ, the temperature: 1 is the model's own distribution,
-                                          less is sharper, and 0 the likeliest token
+                                          less is sharper, and 0 takes the most likely token
 
-Of the k likeliest tokens only, as Fan et al. (2018, "Hierarchical neural story generation", section
-5) draw: the others' logits become −∞ before the softmax.
+Top-k sampling (Fan et al. 2018, "Hierarchical neural story generation", section 5) sets all but the
+k highest logits to −∞ before the softmax.
 """
 
-import math
-import operator
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -25,50 +23,53 @@ def sample(
     top_k: int | None = None,
     generator: torch.Generator | None = None,
 ) -> Int[Tensor, "batch 1"]:
-    """One token for each row.
+    """Sample one token for each row.
 
     Args:
-        temperature: what the logits are divided by; 0 takes the likeliest token.
-        top_k: how many of the likeliest tokens may be drawn; None: all. Of tokens that are as
-            likely as each other, some are left out if need be.
-        generator: where chance comes from.
+        temperature: the logits' divisor; 0 takes the most likely token.
+        top_k: the number of most likely tokens to sample from; None: all. Ties are broken
+            arbitrarily.
+        generator: the random number generator.
     """
+    if temperature < 0:
+        raise CourseError(
+            f"The temperature is {temperature}.",
+            "Give a number of at least 0: 1 is the model's distribution, 0 its most likely token.",
+        )
     if temperature == 0:
         return logits.argmax(-1, keepdim=True)
     if top_k is not None:
         kept, tokens = logits.topk(min(top_k, logits.shape[-1]))
         logits = torch.full_like(logits, -torch.inf).scatter(-1, tokens, kept)
-    # Counted from the likeliest down, a quotient may fall to −∞ but never rises to it; and a
-    # temperature that float32 knows only as 0 is as cold as the least that it knows.
+    # With the maximum subtracted, a quotient may underflow to −∞ but not overflow; a temperature
+    # that is 0 in float32 becomes the smallest positive number.
     logits = logits.float() - logits.float().amax(-1, keepdim=True)
     coldest = torch.finfo(torch.float32).tiny
     return (logits / max(temperature, coldest)).softmax(-1).multinomial(1, generator=generator)
 
 
-def check_sampling(max_new_tokens: int, temperature: float, top_k: int | None) -> None:
-    """See that tokens can be drawn so.
+def inverse_transform(
+    logits: Float[Tensor, "*positions vocab"], uniform: Float[Tensor, "*positions"]
+) -> Int[Tensor, "*positions"]:
+    """Return the token at which the distribution function exceeds a uniform random number.
 
-    Raises:
-        CourseError: a number is of the wrong kind, or out of range.
+    A token then depends on its own logits and number alone, not on the rest of the batch.
+
+    Args:
+        uniform: numbers in [0, 1), one for each row of logits.
     """
-    for name, value, least in (("max_new_tokens", max_new_tokens, 0), ("top_k", top_k, 1)):
-        if not _whole(value, least) and not (name == "top_k" and value is None):
-            raise CourseError(
-                f"{name} is {value!r}.",
-                f"Give a whole number of at least {least}"
-                + (", or None for all tokens." if name == "top_k" else "."),
-            )
-    number = isinstance(temperature, int | float) and not isinstance(temperature, bool)
-    if not number or not 0 <= temperature < math.inf:
-        raise CourseError(
-            f"temperature is {temperature!r}.",
-            "Give a number of at least 0: 1 draws as the model says, 0 takes the likeliest token.",
-        )
+    # In float32, rounding errors of a sum over a vocabulary exceed a rare token's probability;
+    # Apple's GPUs have no float64.
+    wide = torch.float64 if logits.device.type in ("cpu", "cuda") else torch.float32
+    cumulative = logits.to(wide).softmax(-1).cumsum(-1)
+    reached = uniform[..., None].to(wide) * cumulative[..., -1:]
+    found = torch.searchsorted(cumulative, reached, right=True).squeeze(-1)
+    return found.clamp(max=logits.shape[-1] - 1)
 
 
 @contextmanager
 def evaluating(model: nn.Module) -> Iterator[None]:
-    """Dropout is off within the block; behind it each part is in the mode that it was in."""
+    """Use evaluation mode within the block, then restore the mode of each part."""
     modes = {part: part.training for part in model.modules()}
     model.eval()
     try:
@@ -76,10 +77,3 @@ def evaluating(model: nn.Module) -> Iterator[None]:
     finally:
         for part, training in modes.items():
             part.training = training
-
-
-def _whole(value: object, least: int) -> bool:
-    try:
-        return not isinstance(value, bool) and operator.index(value) >= least  # type: ignore[arg-type]
-    except TypeError:
-        return False

@@ -1,13 +1,12 @@
-"""A task's own mixture of a network's layers (chapter 07).
+"""A learned, task-specific mixture of a network's layers (chapter 07).
 
-Peters et al. (2018, eq. 1): a task learns how much of each layer it takes, and a common scale,
+Peters et al. (2018, eq. 1): each task learns the weights of the layers and a common scale,
 
     ELMo_k = γ Σ_j s_j h_{k,j}        s = softmax(w)
 
-while the network itself stands still. Different layers know different things; so no one has to say
-beforehand which is best. Section 3.2 adds that it can help to apply layer normalization (Ba et al.
-2016) to each layer first. That is done here place by place, as it is defined; the published program
-took one mean and one variance over all places of a batch, so that sentences changed each other.
+while the network is frozen. Section 3.2 suggests layer normalization (Ba et al. 2016) of each layer
+first. It is applied at each position here; the published program took one mean and variance over
+all positions of a batch, so that sentences affected each other.
 """
 
 from collections.abc import Sequence
@@ -20,42 +19,32 @@ from lmcourse.errors import CourseError
 
 
 class ScalarMix(nn.Module):
-    """γ Σ s_j h_j; it starts as the plain mean.
+    """γ Σ s_j h_j, initialized as the mean.
 
     Args:
-        num_layers: how many layers are mixed: 2L + 1 vectors of ELMo are L + 1 layers here, each
-            of both directions.
-        layer_norm: whether each layer is normalized first, over the width of each place.
+        num_layers: number of layers; ELMo's 2L + 1 vectors are L + 1 layers of both directions.
+        layer_norm: normalize each layer first, at each position.
     """
 
     def __init__(self, num_layers: int, layer_norm: bool = False) -> None:
         super().__init__()
-        if num_layers < 1:
-            raise CourseError(f"There are {num_layers} layers to mix.", "Give at least one.")
         self.weights = nn.Parameter(torch.zeros(num_layers))
         self.gamma = nn.Parameter(torch.ones(()))
         self.layer_norm = layer_norm
 
     @property
     def shares(self) -> Float[Tensor, " layer"]:
-        """s_j: how much of each layer is taken; they sum to one."""
+        """s_j, the weight of each layer; they sum to one."""
         return self.weights.softmax(0)
 
     def forward(
         self, layers: Sequence[Float[Tensor, "*axes width"]]
     ) -> Float[Tensor, "*axes width"]:
-        """The mixture.
-
-        Args:
-            layers: a model's ``hidden_states``.
-
-        Raises:
-            CourseError: their number is another.
-        """
+        """Return the mixture of a model's ``hidden_states``."""
         if len(layers) != len(self.weights):
             raise CourseError(
-                f"{len(layers)} layers were given, and there are weights for {len(self.weights)}.",
-                "Give all of a model's hidden_states: the tokens' layer and what each layer gave.",
+                f"There are {len(layers)} layers, but weights for {len(self.weights)}.",
+                "Give all of a model's hidden_states: the token layer and each layer's output.",
             )
         if self.layer_norm:
             layers = [nn.functional.layer_norm(layer, layer.shape[-1:]) for layer in layers]

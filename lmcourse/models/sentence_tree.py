@@ -1,52 +1,47 @@
-"""A sentence with what is known about it: K-BERT's input (Liu et al. 2020; chapter 15).
+"""A sentence tree, a sentence with knowledge: K-BERT's input (Liu et al. 2020; chapter 15).
 
-A knowledge base holds triples: Tim Cook – CEO – Apple. Each one whose subject a sentence names is
-hung on the sentence as a branch, the relation and the object; the sentence is the trunk (figure 2):
+A knowledge base has triples: Tim Cook – CEO – Apple. If a sentence contains a triple's subject, its
+relation and object are added as a branch; the sentence is the trunk (figure 2):
 
     [CLS] Tim Cook ─ is visiting Beijing ─ now
                  └─ CEO Apple          ├─ capital China
                                        └─ is_a City
 
-A Transformer reads sequences, so the tree is flattened: a branch right behind its entity. That is
-the order of the *hard* positions. Read as a sentence, it is nonsense, "Tim Cook CEO Apple is
-visiting …", and two things undo this:
+A Transformer reads sequences, so the tree is flattened, with each branch right after its entity.
+This is the order of the *hard* positions. As a sentence it makes no sense, "Tim Cook CEO Apple is
+visiting …", which two structures correct:
 
-    soft position    steps from the root. The trunk counts on as if there were no branches, each
-                     branch from its entity's last token: "is" and "CEO" are both 3
-    visible matrix   a token sees those that are in one branch with it: the trunk's see the trunk,
-                     a branch's see each other and their entity, and their entity sees them
+    soft position    the depth in the tree. The trunk is numbered as if there were no branches, each
+                     branch from its entity's last token on: "is" and "CEO" both have 3
+    visible matrix   tokens attend within their branch: the trunk's to the trunk, a branch's to each
+                     other and their entity, and the entity to its branches
 
-Two branches do not see each other, and no token sees another entity's branch: what is known about
-Beijing changes what Beijing means, and not what Cook does.
+Branches are not visible to each other or to other tokens of the trunk: knowledge about Beijing
+changes the state of Beijing only.
 """
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import SupportsIndex
 
 import torch
 from jaxtyping import Bool
 from torch import Tensor
 
 from lmcourse.errors import CourseError
-from lmcourse.models.inputs import whole_number
 
 Token = int | str
 Tokens = tuple[Token, ...]
 TRUNK = -1
-"""The number of the branch that is none."""
+"""The branch number of the trunk."""
 
 
 @dataclass(frozen=True)
 class Branch:
-    """What is known of one entity.
+    """The branch of one entity.
 
     Attributes:
         start, end: the entity's tokens are the sentence's ``[start:end]``.
         tokens: the relation's and the object's.
-
-    Raises:
-        CourseError: the tokens are none.
     """
 
     start: int
@@ -54,19 +49,19 @@ class Branch:
     tokens: Tokens
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "tokens", tokens_of(self.tokens))  # a list of them will do
+        object.__setattr__(self, "tokens", as_tokens(self.tokens))
 
 
 @dataclass(frozen=True, eq=False)
 class FlatTree:
-    """A sentence tree as a sequence; a token's hard position is where it stands in it.
+    """A sentence tree as a sequence; a token's index is its hard position.
 
     Attributes:
-        tokens: the sentence's, and each branch's behind its entity.
-        soft_positions: of each token.
-        visible: True where token i sees token j.
-        branches: the number of each token's branch, ``TRUNK`` for the sentence's own.
-        anchors: where in the sentence each token stands; a branch's, where its entity ends.
+        tokens: the sentence's tokens, with each branch's after its entity.
+        soft_positions: the soft position of each token.
+        visible: True where token j is visible to token i.
+        branches: the number of each token's branch, ``TRUNK`` for the sentence's.
+        anchors: the index of each token in the sentence; for a branch, of its entity's last token.
     """
 
     tokens: Tokens
@@ -78,72 +73,54 @@ class FlatTree:
 
 @dataclass(frozen=True)
 class SentenceTree:
-    """A sentence, and what is known about its entities.
+    """A sentence and its branches.
 
     Attributes:
-        tokens: the sentence's, also [CLS] and [SEP]: text or ids.
-        branches: what is hung on it.
-
-    Raises:
-        CourseError: the tokens are none; a branch is empty, or its entity is no part of the
-            sentence.
+        tokens: the sentence's tokens, including [CLS] and [SEP], as text or ids.
+        branches: its branches.
     """
 
     tokens: Tokens
     branches: tuple[Branch, ...] = ()
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "tokens", tokens_of(self.tokens))
+        object.__setattr__(self, "tokens", as_tokens(self.tokens))
         object.__setattr__(self, "branches", tuple(self.branches))
-        if not self.tokens:
-            raise CourseError("This sentence has no tokens.", "Give it at least one.")
         for branch in self.branches:
-            if not self._holds(branch):
+            if not (branch.tokens and 0 <= branch.start < branch.end <= len(self.tokens)):
                 raise CourseError(
                     f"{branch} does not fit a sentence of {len(self.tokens)} tokens.",
-                    "A branch has tokens, and its entity is the sentence's [start:end], not empty.",
+                    "A branch needs tokens, and an entity [start:end] in the sentence.",
                 )
 
-    def _holds(self, branch: Branch) -> bool:
-        if not isinstance(branch, Branch) or not branch.tokens:
-            return False
-        whole = all(isinstance(place, SupportsIndex) for place in (branch.start, branch.end))
-        return whole and 0 <= branch.start < branch.end <= len(self.tokens)
-
     def flatten(self, max_length: int | None = None) -> FlatTree:
-        """The tree as a sequence.
+        """Return the tree as a sequence.
 
         Args:
-            max_length: how many tokens there may be. Branches are left out for it, the last first.
-                (The published code cuts off the sequence's end: the sentence's last words make way
-                for what is known about the first.)
-
-        Raises:
-            CourseError: the sentence alone is longer; ``max_length`` is no whole number above 0.
+            max_length: maximal number of tokens; the last branches are removed to fit. (The
+                published code truncates the sequence, and so the sentence.)
         """
         kept = self._within(max_length)
-        found: list[tuple[Token, int, int, int]] = []
-        for place, token in enumerate(self.tokens):
-            found.append((token, place, TRUNK, place))
+        rows: list[tuple[Token, int, int, int]] = []
+        for position, token in enumerate(self.tokens):
+            rows.append((token, position, TRUNK, position))
             for number, branch in enumerate(kept):
-                if branch.end == place + 1:
+                if branch.end == position + 1:
                     for soft, known in enumerate(branch.tokens, start=branch.end):
-                        found.append((known, soft, number, place))
-        tokens, soft_positions, branches, anchors = zip(*found, strict=True)
+                        rows.append((known, soft, number, position))
+        tokens, soft_positions, branches, anchors = zip(*rows, strict=True)
         visible = visible_matrix(kept, torch.tensor(branches), torch.tensor(anchors))
         return FlatTree(tokens, soft_positions, visible, branches, anchors)
 
     def _within(self, max_length: int | None) -> list[Branch]:
-        """The branches that there is room for."""
+        """Return the branches that fit."""
         kept, length = list(self.branches), len(self.tokens)
         if max_length is None:
             return kept
-        max_length = whole_number(max_length, "max_length", type(self).__name__)
         if length > max_length:
             raise CourseError(
-                f"This sentence has {length} tokens, without what is known about it; "
-                f"max_length is {max_length}.",
-                "Cut the sentence before its tree is made (a tokenizer's truncation does it).",
+                f"The sentence alone has {length} tokens; max_length is {max_length}.",
+                "Truncate the sentence before building its tree.",
             )
         while length + sum(len(branch.tokens) for branch in kept) > max_length:
             kept.pop()
@@ -151,11 +128,11 @@ class SentenceTree:
 
 
 def visible_matrix(kept: Sequence[Branch], branches: Tensor, anchors: Tensor) -> Tensor:
-    """Which token sees which, (time, time).
+    """Return the visible matrix, (time, time).
 
     Args:
         kept: the branches.
-        branches, anchors: of each token, as `FlatTree` has them.
+        branches, anchors: as in `FlatTree`.
     """
     visible = branches[:, None] == branches
     for number, branch in enumerate(kept):
@@ -166,18 +143,12 @@ def visible_matrix(kept: Sequence[Branch], branches: Tensor, anchors: Tensor) ->
 
 
 class KnowledgeBase:
-    """Triples, looked up by their subjects.
+    """Triples by subject.
 
     Args:
-        triples: subject, relation and object, each as tokens: of the same kind as the sentences'.
-            The relation may be empty. (The published code injects objects alone, unless its
-            constructor is told to take the relations too: `run_kbert_cls.py` tells it to,
-            `run_kbert_ner.py` does not.)
-        most: how many of an entity's triples are hung on it; the published code's number is 2.
-
-    Raises:
-        CourseError: a triple has not three parts; one is no sequence of tokens; a subject is
-            empty, or all that is known of it; ``most`` is no whole number above 0.
+        triples: subject, relation and object, each a sequence of tokens. The relation may be empty,
+            as in the published `run_kbert_ner.py`.
+        most: maximal number of branches for an entity; 2 in the published code.
     """
 
     def __init__(
@@ -185,30 +156,21 @@ class KnowledgeBase:
         triples: Iterable[tuple[Sequence[Token], Sequence[Token], Sequence[Token]]],
         most: int = 2,
     ) -> None:
-        self.most = whole_number(most, "most", type(self).__name__)
+        self.most = most
         self.known: dict[Tokens, list[Tokens]] = {}
         for triple in triples:
-            subject, relation, object_ = map(tokens_of, parts_of(triple))
-            if not subject or not (*relation, *object_):
-                raise CourseError(
-                    f"The triple {triple!r} says nothing, or of nobody.",
-                    "Give a subject, and a relation or an object.",
-                )
+            subject, relation, object_ = map(as_tokens, triple)
             facts = self.known.setdefault(subject, [])
             if (*relation, *object_) not in facts:
                 facts.append((*relation, *object_))
         self.longest = max(map(len, self.known), default=0)
 
     def tree(self, tokens: Sequence[Token]) -> SentenceTree:
-        """A sentence with what is known about it.
+        """Return the tree of a sentence.
 
-        From left to right, the longest subject that begins at a place is taken; the next begins
-        behind it.
-
-        Raises:
-            CourseError: there are no tokens, or something else than text and ids.
+        Entities are matched from left to right, the longest subject first, without overlap.
         """
-        tokens, branches, start = tokens_of(tokens), [], 0
+        tokens, branches, start = as_tokens(tokens), [], 0
         while start < len(tokens):
             end = self._end(tokens, start)
             facts = self.known.get(tokens[start:end], [])[: self.most]
@@ -217,43 +179,19 @@ class KnowledgeBase:
         return SentenceTree(tokens, tuple(branches))
 
     def _end(self, tokens: Tokens, start: int) -> int:
-        """Where the longest subject that begins here ends; one token on if there is none."""
+        """Return the end of the longest subject starting here, or the next token."""
         for end in range(min(start + self.longest, len(tokens)), start + 1, -1):
             if tokens[start:end] in self.known:
                 return end
         return start + 1
 
 
-def parts_of(triple: Sequence[Sequence[Token]]) -> tuple[Sequence[Token], ...]:
-    """Subject, relation and object.
-
-    Raises:
-        CourseError: these are not three.
-    """
-    parts = tuple(triple) if isinstance(triple, Iterable) and not isinstance(triple, str) else ()
-    if len(parts) != 3:
+def as_tokens(tokens: Sequence[Token]) -> Tokens:
+    """Return tokens as a tuple of text or ids; a string or tensors raise `CourseError`."""
+    sequence = tuple(tokens)
+    if isinstance(tokens, str) or not all(isinstance(token, int | str) for token in sequence):
         raise CourseError(
-            f"{triple!r:.80} stands for a triple.",
-            "Give a subject, a relation and an object; an empty relation is [].",
+            f"{tokens!r:.80} is not a sequence of tokens.",
+            "Give text or ids, such as ['Tim', 'Cook'], or array.tolist().",
         )
-    return parts
-
-
-def tokens_of(tokens: Sequence[Token]) -> Tokens:
-    """Tokens that can be compared with others.
-
-    Raises:
-        CourseError: they are one text, of which each letter would be a token, or no text or ids:
-            two tensors of one number are different keys.
-    """
-    try:
-        found = tuple(tokens)
-        known = all(isinstance(token, int | str) for token in found)
-    except TypeError:  # nothing to go through
-        known = False
-    if isinstance(tokens, str) or not known:
-        raise CourseError(
-            f"{tokens!r:.80} stands for a sequence of tokens.",
-            "Give text or whole numbers, such as ['Tim', 'Cook']; an array's are array.tolist().",
-        )
-    return found
+    return sequence

@@ -1,17 +1,17 @@
-"""From a sequence to a sequence with recurrent networks, with attention or without (chapter 08).
+"""Sequence to sequence with recurrent networks, with or without attention (chapter 08).
 
-Without attention all that the decoder knows of the source is the state in which the encoder ended,
-however long the source was (Sutskever et al. 2014, "Sequence to sequence learning with neural
-networks"). With attention it looks back at every state of the encoder, at every step (Luong et al.
-2015, "Effective approaches to attention-based neural machine translation", eq. 5 to 7):
+Without attention the decoder gets only the encoder's last state, however long the source is
+(Sutskever et al. 2014, "Sequence to sequence learning with neural networks"). With attention it
+attends to all of the encoder's states at every step (Luong et al. 2015, "Effective approaches to
+attention-based neural machine translation", eq. 5 to 7):
 
-    α_t = softmax_s φ(h_t, h̄_s)          where to look, from the decoder's state h_t
-    c_t = Σ_s α_ts h̄_s                   what is found there
+    α_t = softmax_s score(h_t, h̄_s)      the weights, from the decoder's state h_t
+    c_t = Σ_s α_ts h̄_s                   the attention output
     h̃_t = tanh(W_c [c_t ; h_t])
     p(y_t | y_1 … y_{t-1}, x) = softmax(W_s h̃_t)        (without attention h̃_t is h_t)
 
-φ is one of the scores of `lmcourse.models.attention`; Bahdanau et al. (2015) use the additive one,
-and the decoder's state before the step in place of the one behind it.
+The scores are those of `lmcourse.models.attention`; Bahdanau et al. (2015) use the additive one and
+the decoder's state before the step, not after it.
 """
 
 from dataclasses import dataclass
@@ -24,12 +24,12 @@ from torch import Tensor, nn
 from lmcourse.errors import CourseError
 from lmcourse.models.attention import AdditiveAttention, DotAttention
 from lmcourse.models.checkpoint import Model
-from lmcourse.models.inputs import check_settings, visible
+from lmcourse.models.inputs import visible
 from lmcourse.models.losses import label_loss
 from lmcourse.models.outputs import Layers, ModelOutput, Seq2SeqOutput
-from lmcourse.models.recurrence import lengths_of
+from lmcourse.models.recurrence import lengths_from_mask
 from lmcourse.models.recurrent import Recurrent
-from lmcourse.models.source_and_target import check_encoded, check_source, what_is_read
+from lmcourse.models.source_and_target import check_source, decoder_inputs
 
 Score = Literal["dot", "general", "additive", "none"]
 SCORES: tuple[Score, ...] = ("dot", "general", "additive", "none")
@@ -43,12 +43,12 @@ class Seq2SeqConfig:
         vocab_size: tokens of source and target together.
         embedding_size: width of a token's vector.
         hidden_size: width of the states of encoder and decoder.
-        num_layers: how many LSTMs stand on top of each other, in each.
-        bidirectional: whether the encoder reads in both directions, each in half the width.
-        attention: φ: ``"dot"``, ``"general"`` or ``"additive"``; ``"none"``: no attention.
-        dropout: of what goes into each layer, and of h̃_t.
-        decoder_start_token_id: what the decoder reads first.
-        pad_token_id: what it reads where a label is ignored.
+        num_layers: number of LSTM layers in each.
+        bidirectional: use a bidirectional encoder, each direction with half the width.
+        attention: the score: ``"dot"``, ``"general"`` or ``"additive"``; ``"none"``: no attention.
+        dropout: dropout of each layer's input and of h̃_t.
+        decoder_start_token_id: the decoder's first input.
+        pad_token_id: replaces ignored labels in the decoder's input.
     """
 
     vocab_size: int
@@ -62,29 +62,21 @@ class Seq2SeqConfig:
     pad_token_id: int = 0
 
     def __post_init__(self) -> None:
-        sizes = ("vocab_size", "embedding_size", "hidden_size", "num_layers")
-        ids = ("decoder_start_token_id", "pad_token_id")
-        check_settings(self, sizes, ("dropout",), ids=ids)
         if self.attention not in SCORES:
             raise CourseError(
                 f"The attention {self.attention!r} is not known.",
                 f"Choose one of {', '.join(SCORES)}.",
             )
-        if self.bidirectional and self.hidden_size % 2:
-            raise CourseError(
-                f"Two directions cannot share a width of {self.hidden_size} evenly.",
-                "Make hidden_size even, or set bidirectional=False.",
-            )
 
 
 @dataclass(frozen=True)
 class SourceOutput(ModelOutput):
-    """What `Seq2Seq.encode` returns.
+    """Output of `Seq2Seq.encode`.
 
     Attributes:
-        last_hidden_state: h̄_s for every place of the source; zero where it is padded.
-        state: (h, c), where the decoder starts: (layers, batch, width) each.
-        hidden_states: what went into the first layer, then what each layer gave.
+        last_hidden_state: h̄_s for every position of the source; zero at padding.
+        state: the decoder's first state (h, c), (layers, batch, width) each.
+        hidden_states: the first layer's input and each layer's output.
     """
 
     last_hidden_state: Float[Tensor, "batch source width"]
@@ -93,7 +85,7 @@ class SourceOutput(ModelOutput):
 
 
 class Seq2Seq(Model):
-    """An LSTM reads the source, another one writes the target."""
+    """An LSTM encodes the source, another LSTM decodes the target."""
 
     Config = Seq2SeqConfig
     config: Seq2SeqConfig
@@ -133,51 +125,43 @@ class Seq2Seq(Model):
         output_attentions: bool = False,
         output_hidden_states: bool = False,
     ) -> Seq2SeqOutput:
-        """Read the source, and predict each token of the target from those before it.
+        """Predict each token of the target from the source and the previous tokens.
 
         Args:
-            input_ids: the source; not needed beside ``encoder_outputs``.
-            attention_mask: 1 where the source has a token, 0 where it is padded, on the right,
-                (batch, source); needed beside ``encoder_outputs``, too.
-            decoder_input_ids: what the decoder reads; if it is not given, the labels one place to
-                the right, behind the start token.
-            decoder_attention_mask: the same for what the decoder reads, (batch, target).
+            input_ids: the source; optional with ``encoder_outputs``.
+            attention_mask: 1 for a source token and 0 for padding on the right, (batch, source);
+                also needed with ``encoder_outputs``.
+            decoder_input_ids: the decoder's input; by default the labels, shifted right after the
+                start token.
+            decoder_attention_mask: the mask of the decoder's input, (batch, target).
             labels: the target; ``IGNORED`` where there is none.
-            encoder_outputs: what an earlier call of `encode` gave, so that decoding token by token
-                reads the source once.
-            output_attentions: whether α is returned, as ``cross_attentions``: one tensor,
-                (batch, 1, target, source), since there is one layer of one head; None of a model
-                without attention.
-            output_hidden_states: whether what went into each first layer is returned, and what
-                each layer gave.
-
-        Raises:
-            CourseError: an input does not fit.
+            encoder_outputs: an output of `encode` to reuse.
+            output_attentions: return α as ``cross_attentions``: one tensor for the one layer with
+                one head, (batch, 1, target, source), or None without attention.
+            output_hidden_states: return the first layer's input and each layer's output, of encoder
+                and decoder.
         """
         encoded = encoder_outputs
         if encoded is None:
             encoded = self.encode(input_ids, attention_mask, output_hidden_states)
-        else:
-            width = self.config.hidden_size
-            check_encoded(encoded, SourceOutput, width, input_ids, attention_mask)
         states = encoded.last_hidden_state
-        read = what_is_read(self.config, states, decoder_input_ids, labels)
-        lengths = lengths_of(decoder_attention_mask, read, "decoder_attention_mask")
-        embedded = self._embed(read)
+        ids = decoder_inputs(self.config, states, decoder_input_ids, labels)
+        lengths = lengths_from_mask(decoder_attention_mask, ids, "decoder_attention_mask")
+        embedded = self._embed(ids)  # [batch, target, embedding]
         layers, _ = self.decoder.read(embedded, encoded.state, lengths)
         top, weights = layers[-1], None
         if self.attention is not None and self.combine is not None:
-            (batch, target), source = read.shape, states.shape[1]
-            seen = visible(attention_mask, batch, target, source)
-            found, weights = self.attention(top, states, None if seen is None else seen[:, 0])
-            top = torch.tanh(self.combine(torch.cat([found, top], -1)))
+            (batch, target), source = ids.shape, states.shape[1]
+            mask = visible(attention_mask, batch, target, source)
+            context, weights = self.attention(top, states, None if mask is None else mask[:, 0])
+            top = torch.tanh(self.combine(torch.cat([context, top], -1)))  # [batch, target, width]
         logits = self.output(self.dropout(top))
-        looked = (weights.unsqueeze(1),) if output_attentions and weights is not None else None
+        attentions = (weights.unsqueeze(1),) if output_attentions and weights is not None else None
         return Seq2SeqOutput(
             None if labels is None else label_loss(logits, labels),
             logits,
             decoder_hidden_states=(embedded, *layers) if output_hidden_states else None,
-            cross_attentions=looked,
+            cross_attentions=attentions,
             encoder_last_hidden_state=states,
             encoder_hidden_states=encoded.hidden_states,
         )
@@ -188,10 +172,10 @@ class Seq2Seq(Model):
         attention_mask: Tensor | None = None,
         output_hidden_states: bool = False,
     ) -> SourceOutput:
-        """The source's states, and where the decoder starts; arguments as in `forward`."""
+        """Return the source's states and the decoder's first state; arguments as in `forward`."""
         ids = check_source(input_ids, attention_mask, self.config.vocab_size)
         embedded = self._embed(ids)
-        layers, state = self.encoder.read(embedded, lengths=lengths_of(attention_mask, ids))
+        layers, state = self.encoder.read(embedded, lengths=lengths_from_mask(attention_mask, ids))
         assert isinstance(state, tuple)
         hidden_states = (embedded, *layers) if output_hidden_states else None
         return SourceOutput(layers[-1], self._first_state(state), hidden_states)
@@ -200,7 +184,7 @@ class Seq2Seq(Model):
         return self.dropout(self.embedding(ids))
 
     def _first_state(self, state: tuple[Tensor, Tensor]) -> tuple[Tensor, Tensor]:
-        """Where the decoder starts: each layer's last states, both directions side by side."""
+        """Return each layer's last state, with both directions concatenated."""
         if not self.config.bidirectional:
             return state
         h, c = (

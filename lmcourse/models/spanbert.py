@@ -1,20 +1,20 @@
-"""SpanBERT: whole spans are masked, and told from their boundaries (Joshi et al. 2020; chapter 14).
+"""SpanBERT: spans are masked and predicted from their boundaries (Joshi et al. 2020; chapter 14).
 
-The body is BERT's, over one sequence at a time: all of it is segment 0. What is new is a second
-task, the span-boundary objective (section 3.2). Each token of a masked span x_s … x_e is predicted
-from the states of the two places just outside it, and from how far it stands from the left one:
+The encoder is BERT's, over single sequences: all tokens are in segment 0. The second task is the
+span-boundary objective (section 3.2). Each token of a masked span x_s … x_e is predicted from the
+states of the two positions just outside it and from its position relative to the left one:
 
     h₀ = [x_{s−1}; x_{e+1}; p_{i−s+1}]
     h₁ = LayerNorm(GELU(W₁ h₀))
     y_i = LayerNorm(GELU(W₂ h₁))
-    p(token | y_i) = softmax(E y_i + c)        E: the tokens' embeddings, as in BERT's own head
+    p(token | y_i) = softmax(E y_i + c)        E: the token embeddings, as in BERT's head
 
     loss = mean of −log p(x_i | x_i's state) − log p(x_i | y_i) over the masked tokens
 
-So a boundary learns what lies behind it, as an answer is found by its start and its end.
+So boundary states represent the span inside, which helps to extract answers.
 
-A span is a run of labels: the published code makes one of two that touch or overlap, too
-(``merge_intervals`` in its ``masking.py``). So the labels say what the spans are.
+A span is a run of labels; adjacent or overlapping spans are merged, as in the published code
+(``merge_intervals`` in ``masking.py``).
 """
 
 from dataclasses import dataclass
@@ -34,37 +34,32 @@ from lmcourse.models.bert_tasks import (
     BertForSequenceClassification,
     BertForTokenClassification,
 )
-from lmcourse.models.initialization import draw_weights
-from lmcourse.models.inputs import IGNORED, check_settings, real_places
+from lmcourse.models.initialization import init_weights
+from lmcourse.models.inputs import IGNORED, padding_mask
 from lmcourse.models.losses import label_loss
-from lmcourse.models.outputs import Layers, ModelOutput
+from lmcourse.models.outputs import Layers, ModelOutput, Terms
 
 
 @dataclass(frozen=True)
 class SpanBertConfig(BertConfig):
-    """BERT's settings, and those of the second task, as the published code has them.
+    """Settings of a SpanBERT; those of the second task are the published code's.
 
     With the pooler, ``base()`` has 108,310,272 parameters and ``large()`` 333,579,264; the second
     task adds 1,960,676 and 3,389,668 to those of the masked tokens' task.
 
     Attributes:
         vocab_size: that of BERT's cased vocabulary.
-        max_span_length: how many places of a span are told apart. What stands beyond is left to
-            the masked tokens' task alone.
-        span_position_size: width of a place's embedding p.
+        max_span_length: number of embedded positions in a span; the second task ignores the rest.
+        span_position_size: width of a position embedding p.
     """
 
     vocab_size: int = 28996
     max_span_length: int = 20
     span_position_size: int = 200
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        check_settings(self, ("max_span_length", "span_position_size"))
-
 
 class SpanBert(Bert):
-    """BERT, as it is."""
+    """BERT, unchanged."""
 
     Config = SpanBertConfig
     same_weights: ClassVar[tuple[type[Bert], ...]] = (Bert,)
@@ -72,12 +67,12 @@ class SpanBert(Bert):
 
 @dataclass(frozen=True, eq=False)
 class SpanBertOutput(ModelOutput):
-    """What the two tasks of pre-training return; ``loss`` is the sum of both losses.
+    """Output of pre-training; ``loss`` is the sum of both losses, the ``terms``.
 
     Attributes:
-        logits: each place's scores from its own state.
-        boundary_logits: the scores of the masked places from their spans' boundaries, row by row.
-        masked_lm_loss, boundary_loss: the means of both tasks.
+        logits: each position's logits from its own state.
+        boundary_logits: the masked positions' logits from the boundaries, row by row.
+        masked_lm_loss, boundary_loss: the losses of both tasks.
     """
 
     loss: Float[Tensor, ""] | None
@@ -87,60 +82,62 @@ class SpanBertOutput(ModelOutput):
     boundary_loss: Float[Tensor, ""] | None = None
     hidden_states: Layers | None = None
     attentions: Layers | None = None
+    terms: Terms | None = None
 
 
 def boundaries(
     masked: Bool[Tensor, "batch time"],
 ) -> tuple[Int[Tensor, "batch time"], Int[Tensor, "batch time"]]:
-    """The nearest places to the left and to the right of each that are not masked.
+    """Return the nearest positions to the left and the right that are not masked.
 
-    Of a place in a masked span s … e, these are s − 1 and e + 1. Where there is none, they are −1
-    and ``time``.
+    For a position in a masked span s … e, these are s − 1 and e + 1; −1 and ``time`` if there is
+    none.
     """
     time = masked.shape[1]
-    place = torch.arange(time, device=masked.device).expand_as(masked)
-    left = place.masked_fill(masked, -1).cummax(1).values
-    right = place.masked_fill(masked, time).flip(1).cummin(1).values.flip(1)
+    position = torch.arange(time, device=masked.device).expand_as(masked)
+    left = position.masked_fill(masked, -1).cummax(1).values
+    right = position.masked_fill(masked, time).flip(1).cummin(1).values.flip(1)
     return left, right
 
 
-def between_tokens(
+def span_offsets(left: Int[Tensor, "batch time"]) -> Int[Tensor, "batch time"]:
+    """Return i − s at position i of a masked span that starts at s = ``left`` + 1."""
+    return torch.arange(left.shape[1], device=left.device) - left - 1
+
+
+def complete_spans(
     left: Int[Tensor, "batch time"],
     right: Int[Tensor, "batch time"],
     masked: Bool[Tensor, "batch time"],
     real: Bool[Tensor, "batch time"] | None,
 ) -> Bool[Tensor, "batch time"]:
-    """The masked places whose spans have a token on both sides: all of them, or it is an error.
+    """Return the masked positions whose spans have a token on both sides.
 
-    Compiled, where no number can be looked at, the others are left out.
-
-    Raises:
-        CourseError: a span touches the sequence's edge, or its padding.
+    Others raise `CourseError`, or are left out in compiled code, where values are unknown.
     """
-    there = torch.ones_like(masked) if real is None else real
-    # One more place at each end: there −1 and ``time`` are looked up.
-    there = functional.pad(there, (1, 1))
-    between = masked & there.gather(1, left + 1) & there.gather(1, right + 1)
+    tokens = torch.ones_like(masked) if real is None else real
+    tokens = functional.pad(tokens, (1, 1))  # one more position at each end, for −1 and ``time``
+    between = masked & tokens.gather(1, left + 1) & tokens.gather(1, right + 1)
     if masked.is_meta or torch.compiler.is_compiling():
         return between
     alone = masked & ~between
     if bool(alone.any()):
-        row, place = (int(number) for number in alone.nonzero()[0])
-        span = int(left[row, place]) + 1, int(right[row, place]) - 1
+        row, column = (int(number) for number in alone.nonzero()[0])
+        span = int(left[row, column]) + 1, int(right[row, column]) - 1
         raise CourseError(
-            f"The labels of sequence {row} have a span at places {span[0]} to {span[1]}, which "
+            f"The labels of sequence {row} have a span at positions {span[0]} to {span[1]}, which "
             "has no token on both sides.",
-            "A span is predicted from the tokens around it: leave the first and the last of a "
-            "sequence, [CLS] and [SEP], and all padding without a label.",
+            "A span is predicted from the tokens around it: do not label the first and the last "
+            "token, [CLS] and [SEP], or padding.",
         )
     return between
 
 
 class SpanBoundaryHead(nn.Module):
-    """The scores of masked tokens from the two states around their span (section 3.2).
+    """Predict masked tokens from the two states around their span (section 3.2).
 
-    (The published code differs from the paper in two small things: it divides the sum of the costs
-    by their number and one, and leaves out spans next to [CLS] and [SEP]. This is the paper's.)
+    This follows the paper; the published code divides the sum of the losses by their number plus
+    one, and skips spans next to [CLS] and [SEP].
     """
 
     def __init__(self, config: SpanBertConfig) -> None:
@@ -150,7 +147,7 @@ class SpanBoundaryHead(nn.Module):
         self.dense = nn.Linear(2 * width + size, width)
         self.activation = activation_of(config.hidden_act)
         self.norm = nn.LayerNorm(width, eps=config.layer_norm_eps)
-        draw_weights(self, config.initializer_range, truncated=True)
+        init_weights(self, config.initializer_range, truncated=True)
         self.predictions = prediction_head(config)  # the second layer, and the scores
 
     def forward(
@@ -160,27 +157,26 @@ class SpanBoundaryHead(nn.Module):
         labels: Int[Tensor, "batch time"],
         attention_mask: Tensor | None = None,
     ) -> tuple[Float[Tensor, "masked vocab"], Float[Tensor, ""]]:
-        """The scores of the masked tokens, and the loss.
+        """Return the logits of the masked tokens, and the loss.
 
         Args:
-            embeddings: of all tokens; see `PredictionHead.forward`.
-            labels: the token of each masked place, ``IGNORED`` at the others.
-            attention_mask: says what is padding, and so no boundary.
-
-        Raises:
-            CourseError: a span touches the sequence's edge, or its padding.
+            embeddings: the token embeddings; see `PredictionHead.forward`.
+            labels: the masked tokens, ``IGNORED`` at the other positions.
+            attention_mask: marks padding, which is no boundary.
         """
         masked = labels != IGNORED
         left, right = boundaries(masked)
-        between = between_tokens(left, right, masked, real_places(attention_mask, hidden))
-        step = torch.arange(labels.shape[1], device=labels.device) - left - 1  # i − s, from 0
-        row, place = (between & (step < self.position.num_embeddings)).nonzero(as_tuple=True)
-        x = self.around(hidden, row, left[row, place], right[row, place], step[row, place])
+        between = complete_spans(left, right, masked, padding_mask(attention_mask, hidden))
+        step = span_offsets(left)
+        row, column = (between & (step < self.position.num_embeddings)).nonzero(as_tuple=True)
+        x = self.boundary_states(
+            hidden, row, left[row, column], right[row, column], step[row, column]
+        )
         x = self.norm(self.activation(self.dense(x)))
         (logits,), _ = self.predictions(x[None], embeddings)  # as a batch of one
-        return logits, label_loss(logits, labels[row, place])
+        return logits, label_loss(logits, labels[row, column])
 
-    def around(
+    def boundary_states(
         self,
         hidden: Float[Tensor, "batch time width"],
         row: Int[Tensor, " masked"],
@@ -188,12 +184,12 @@ class SpanBoundaryHead(nn.Module):
         right: Int[Tensor, " masked"],
         step: Int[Tensor, " masked"],
     ) -> Float[Tensor, "masked read"]:
-        """h₀: the states of both boundaries, and the embedding of the step from the left one."""
+        """Return h₀: both boundary states and the embedding of the relative position."""
         return torch.cat([hidden[row, left], hidden[row, right], self.position(step)], -1)
 
 
 class SpanBertForPreTraining(BertHead):
-    """SpanBERT as it is pre-trained: masked tokens, from their places and from the boundaries."""
+    """SpanBERT with both pre-training tasks."""
 
     Config = SpanBertConfig
     Base = SpanBert
@@ -211,19 +207,16 @@ class SpanBertForPreTraining(BertHead):
         input_ids: Int[Tensor, "batch time"] | None = None,
         *,
         labels: Int[Tensor, "batch time"] | None = None,
-        **inputs: Unpack[BertInputs],
+        **model_inputs: Unpack[BertInputs],
     ) -> SpanBertOutput:
-        """Predict the masked tokens, in both ways.
+        """Predict the masked tokens from their own states and from the boundaries.
 
         Args:
-            labels: the token of each masked place, ``IGNORED`` at the others. Each run of labels
-                is a span, and has a token on both sides.
-            inputs: the rest of what `Bert.forward` takes.
-
-        Raises:
-            CourseError: an input does not fit, or a span touches an edge.
+            labels: the masked tokens, ``IGNORED`` at the other positions. Each run of labels is a
+                span, with a token on both sides.
+            model_inputs: further arguments of `Bert.forward`.
         """
-        states = self.bert(input_ids, **inputs)
+        states = self.bert(input_ids, **model_inputs)
         hidden, words = states.last_hidden_state, self.bert.embeddings.word.weight
         logits, loss = self.predictions(hidden, words, labels)
         if labels is None or loss is None:
@@ -231,7 +224,7 @@ class SpanBertForPreTraining(BertHead):
                 None, logits, hidden_states=states.hidden_states, attentions=states.attentions
             )
         boundary_logits, boundary_loss = self.span_boundary(
-            hidden, words, labels, inputs.get("attention_mask")
+            hidden, words, labels, model_inputs.get("attention_mask")
         )
         return SpanBertOutput(
             loss + boundary_loss,
@@ -241,25 +234,26 @@ class SpanBertForPreTraining(BertHead):
             boundary_loss,
             states.hidden_states,
             states.attentions,
+            (loss, boundary_loss),
         )
 
 
 class SpanBertForSequenceClassification(BertForSequenceClassification):
-    """Classes of sequences, as BERT's."""
+    """BERT's head for sequences on SpanBERT."""
 
     Config = SpanBertConfig
     Base = SpanBert
 
 
 class SpanBertForQuestionAnswering(BertForQuestionAnswering):
-    """Answers in a text, as BERT's."""
+    """BERT's head for questions on SpanBERT."""
 
     Config = SpanBertConfig
     Base = SpanBert
 
 
 class SpanBertForTokenClassification(BertForTokenClassification):
-    """Classes of tokens, as BERT's."""
+    """BERT's head for tokens on SpanBERT."""
 
     Config = SpanBertConfig
     Base = SpanBert

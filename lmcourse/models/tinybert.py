@@ -1,18 +1,18 @@
-"""TinyBERT: the student copies its teacher layer by layer (Jiao et al. 2020; chapter 18).
+"""TinyBERT: layer-by-layer distillation (Jiao et al. 2020; chapter 18).
 
-The student is a BERT of M layers; which of the teacher's N layers its layer m copies, the map g(m)
-of `lmcourse.models.layer_map` says. Layer 0 is what is embedded, layer M + 1 the prediction:
+The student is a BERT of M layers, whose layer m learns from the teacher's layer g(m) of N (see
+`lmcourse.models.layer_map`). Layer 0 are the embeddings, layer M + 1 the prediction:
 
     L = Σ_{m=0…M+1} λ_m L_layer(m, g(m))                                   eq. 6 and 11
-    L_layer(0)     = MSE(E_S W_e, E_T)                  what is embedded   eq. 9
+    L_layer(0)     = MSE(E_S W_e, E_T)                  embeddings         eq. 9
     L_layer(m)     = MSE(H_S W_h, H_T)                  hidden states      eq. 8
                    + 1/h Σ_i MSE(A_S,i, A_T,i)          h heads' scores    eq. 7
     L_layer(M + 1) = −softmax(z_T / t) · log_softmax(z_S / t)              eq. 10
 
-A holds the attention's scores *before* the softmax, which the paper found to be learned faster.
-W_e and W_h take the student's width to the teacher's. They are learned, and thrown away in the end;
-all layers share one W_h, which has no index in eq. 8. Means go over real places, for the scores
-over pairs of real places: padding changes nothing.
+A are the attention scores *before* the softmax, which the paper found to be learned faster. W_e and
+W_h project the student's width to the teacher's, and are discarded after training. All layers share
+W_h, which has no index in eq. 8. Means are over tokens, or pairs of tokens, without
+padding.
 
 The published code (`general_distill.py`, `task_distill.py`) differs in small things: one linear
 layer with a bias is both W_e and W_h; padding counts in the means, with a difference of 0 for the
@@ -35,9 +35,9 @@ from lmcourse.models.attention import MultiHeadAttention
 from lmcourse.models.bert import BertConfig
 from lmcourse.models.bert_tasks import BertForMultipleChoice
 from lmcourse.models.checkpoint import Model
-from lmcourse.models.initialization import draw_weights
+from lmcourse.models.initialization import init_weights
 from lmcourse.models.layer_map import checked_map, layer_map
-from lmcourse.models.outputs import Layers, ModelOutput
+from lmcourse.models.outputs import Layers, ModelOutput, Terms
 
 Stage = Literal["general", "intermediate", "prediction", "all"]
 STAGES: dict[str, tuple[bool, bool]] = {
@@ -48,8 +48,8 @@ STAGES: dict[str, tuple[bool, bool]] = {
 }
 """Whether a stage learns from the layers, and from the prediction (section 3.2).
 
-In general distillation the teacher is pretrained, and any text will do. For a task the teacher is
-one that was tuned for it; the student learns from its layers first, from its predictions after.
+In general distillation the teacher is pretrained, and any text can be used. For a task the teacher
+is fine-tuned; the student learns from its layers first, then from its predictions.
 """
 
 
@@ -69,10 +69,11 @@ def tinybert_6(**changes: Any) -> BertConfig:
 
 @dataclass(frozen=True, eq=False)
 class TinyBertOutput(ModelOutput):
-    """The loss, and each layer's before they are weighted; None where a stage has none.
+    """The loss, and each layer's unweighted loss; None if a stage does not use it.
 
     Attributes:
         loss: the weighted sum.
+        terms: its parts: the means over tokens, over pairs of tokens, and over predictions.
         embedding_loss: of layer 0.
         hidden_losses, attention_losses: of the layers 1 to M.
         prediction_loss: of layer M + 1.
@@ -85,26 +86,23 @@ class TinyBertOutput(ModelOutput):
     hidden_losses: Float[Tensor, " layer"] | None
     attention_losses: Float[Tensor, " layer"] | None
     prediction_loss: Float[Tensor, ""] | None
-    logits: Float[Tensor, "*places classes"] | None
+    logits: Float[Tensor, "*positions classes"] | None
     hidden_states: Layers
+    terms: Terms | None = None
 
 
 class TinyBertDistiller(nn.Module):
-    """A student, its teacher (see `FrozenTeacher`), and the two matrices between them.
+    """A student, its teacher (see `FrozenTeacher`), and the two projections between them.
 
-    ``distiller.parameters()`` are the student's and the matrices'; ``distiller.student.save(path)``
-    saves the student alone.
+    ``distiller.parameters()`` are the student's and the projections';
+    ``distiller.student.save(path)`` saves only the student.
 
     Args:
-        student: a `Bert`, with a head on it where the prediction is to be learned.
-        teacher: the same with as many heads of attention; it may have more layers and be wider.
+        student: a `Bert`, with a head if it learns from predictions.
+        teacher: a model with the same head and number of attention heads, perhaps deeper and wider.
         layers: the map g; None: the uniform one.
         weights: λ_0 to λ_{M+1}; None: 1 each, as in the paper.
-        temperature: t; the paper found 1 to serve best.
-
-    Raises:
-        CourseError: one is no such model, or they share weights; a layer has not as many heads as
-            the one that it copies; the map, the weights or the temperature do not fit.
+        temperature: t; the paper found 1 to work best.
     """
 
     def __init__(
@@ -117,18 +115,12 @@ class TinyBertDistiller(nn.Module):
     ) -> None:
         super().__init__()
         distillation.check_pair(student, teacher)
-        own, theirs, name = encoder_layers(student), encoder_layers(teacher), type(self).__name__
+        own, theirs = encoder_layers(student), encoder_layers(teacher)
         M, N = len(own), len(theirs)
         self.layers = layer_map(M, N) if layers is None else checked_map(layers, M, N)
         _check_heads(own, theirs, self.layers)
-        given = (1.0,) * (M + 2) if weights is None else weights
-        self.weights = inputs.numbers(given, "weights", name, inputs.not_negative)
-        if len(self.weights) != M + 2:
-            raise CourseError(
-                f"There are {len(self.weights)} weights for a student of {M} layers.",
-                f"Give {M + 2}: for what is embedded, for each layer, for the prediction.",
-            )
-        self.temperature = inputs.positive_number(temperature, "temperature", name)
+        self.weights = (1.0,) * (M + 2) if weights is None else tuple(weights)
+        self.temperature = temperature
         self.student = student
         self.teacher = distillation.FrozenTeacher(teacher)
         widths = student.config.hidden_size, teacher.config.hidden_size
@@ -136,7 +128,7 @@ class TinyBertDistiller(nn.Module):
         self.hidden_projection = nn.Linear(*widths, bias=False)  # W_h
         like = next(student.parameters())
         for projection in (self.embedding_projection, self.hidden_projection):
-            draw_weights(projection, student.config.initializer_range, truncated=True)
+            init_weights(projection, student.config.initializer_range, truncated=True)
             projection.to(like.device, like.dtype)
 
     def forward(
@@ -147,42 +139,37 @@ class TinyBertDistiller(nn.Module):
         *,
         stage: Stage = "all",
     ) -> TinyBertOutput:
-        """The losses of a batch. No labels are needed.
+        """Compute the losses of a batch; no labels are needed.
 
         Args:
-            input_ids, attention_mask, token_type_ids: as `Bert.forward` has them. Segments go to
-                the teacher alone where the student tells none apart.
-            stage: what is learned, see ``STAGES``.
-
-        Raises:
-            CourseError: an input does not fit; there is no such stage; the prediction is to be
-                learned, and a model has no head that predicts classes.
+            input_ids, attention_mask, token_type_ids: as in `Bert.forward`. A student without
+                segments ignores them.
+            stage: one of ``STAGES``.
         """
-        if stage not in STAGES:
-            raise CourseError(f"There is no stage {stage!r}.", f"Choose {', '.join(STAGES)}.")
         by_layers, by_prediction = STAGES[stage]
-        given = (input_ids, attention_mask, token_type_ids)
-        own = read(self.student, given, by_prediction)
-        z_S = distillation.logits_of(own, self.student) if by_prediction else None
-        with self.teacher.asked(own["hidden_states"][0].device) as teacher:
-            taught = read(teacher, given, by_prediction)
-            z_T = distillation.logits_of(taught, teacher) if by_prediction else None
+        model_inputs = (input_ids, attention_mask, token_type_ids)
+        own = run(self.student, model_inputs, by_prediction)
+        z_S = distillation.class_logits(own, self.student) if by_prediction else None
+        with self.teacher.on(own["hidden_states"][0].device) as teacher:
+            taught = run(teacher, model_inputs, by_prediction)
+            z_T = distillation.class_logits(taught, teacher) if by_prediction else None
             A_T = self._scores(teacher, taught, self.layers[1:-1]) if by_layers else []
         H_S, H_T = own["hidden_states"], taught["hidden_states"]
-        real = inputs.real_places(attention_mask, H_S[0])
-        parts, embedding, hidden, attention, prediction = [], None, None, None, None
+        real = inputs.padding_mask(attention_mask, H_S[0])
+        terms, embedding, hidden, attention, prediction = [], None, None, None, None
         if by_layers:
             A_S = self._scores(self.student, own, range(1, len(self.layers) - 1))
             embedding, hidden = self._hidden_losses(H_S, H_T, real)
-            attention = attention_losses(A_S, A_T, pairs_of(attention_mask, real))
-            losses = [embedding, *(hidden + attention)]
-            parts = [w * loss for w, loss in zip(self.weights, losses, strict=False)]
+            attention = attention_losses(A_S, A_T, position_pairs(attention_mask, real))
+            weights = hidden.new_tensor(self.weights[1:-1])
+            terms = [self.weights[0] * embedding + weights @ hidden, weights @ attention]
         if z_S is not None and z_T is not None:
             counted = real if z_T.ndim == 3 else None
             prediction = distillation.soft_cross_entropy(z_S, z_T, self.temperature, counted)
-            parts.append(self.weights[-1] * prediction)
-        total = torch.stack(parts).sum()
-        return TinyBertOutput(total, embedding, hidden, attention, prediction, z_S, H_S)
+            terms.append(self.weights[-1] * prediction)
+        total = torch.stack(terms).sum()
+        parts = embedding, hidden, attention, prediction
+        return TinyBertOutput(total, *parts, z_S, H_S, tuple(terms))
 
     def _scores(self, model: Model, result: ModelOutput, layers: Sequence[int]) -> list[Tensor]:
         return [attention_scores(model, result["hidden_states"], layer) for layer in layers]
@@ -190,7 +177,7 @@ class TinyBertDistiller(nn.Module):
     def _hidden_losses(
         self, own: Layers, taught: Layers, real: Tensor | None
     ) -> tuple[Float[Tensor, ""], Float[Tensor, " layer"]]:
-        """Of what is embedded, and of each layer's hidden states (eq. 9 and 8)."""
+        """Return the losses of the embeddings and of each layer's hidden states (eq. 9 and 8)."""
         embedded, *hidden = own
         target, *targets = [taught[layer] for layer in self.layers[:-1]]
         return (
@@ -204,24 +191,24 @@ class TinyBertDistiller(nn.Module):
         )
 
 
-def read(model: Model, given: tuple[Any, ...], predicting: bool) -> ModelOutput:
-    """What a model makes of a batch; what it predicts, only if that is to be learned.
+def run(model: Model, model_inputs: tuple[Any, ...], predicting: bool) -> ModelOutput:
+    """Apply a model to a batch, without its head if the predictions are not needed.
 
-    Scores of a whole vocabulary take longer than a small student's layers. A head of choices is
-    asked in any case: it makes sequences of them, and one score of each.
+    Logits over a vocabulary take longer than a small student's layers. A multiple choice model is
+    always applied as a whole, since it flattens the choices.
     """
     whole = predicting or isinstance(model, BertForMultipleChoice)
-    return distillation.read(model if whole else getattr(model, "bert", model), *given)
+    return distillation.run(model if whole else getattr(model, "bert", model), *model_inputs)
 
 
 def attention_losses(
     own: Sequence[Tensor], taught: Sequence[Tensor], pairs: Bool[Tensor, "batch query key"] | None
 ) -> Float[Tensor, " layer"]:
-    """Of each layer's scores: the mean squared error, and the mean of that over the heads (eq. 7).
+    """Return each layer's mean squared error of the scores, averaged over the heads (eq. 7).
 
     Args:
-        own, taught: a layer's scores each, (batch, head, query, key).
-        pairs: True where a query and the key it may look at are real; None: everywhere.
+        own, taught: the scores of each layer, (batch, head, query, key).
+        pairs: True where query and key are tokens and the key is visible; None: everywhere.
     """
     return torch.stack(
         [
@@ -234,17 +221,16 @@ def attention_losses(
 def attention_scores(
     model: Model, hidden_states: Layers, layer: int
 ) -> Float[Tensor, "batch head query key"]:
-    """A layer's scores before the softmax, A = Q Kᵀ / √d (eq. 1).
+    """Return a layer's scores before the softmax, A = Q Kᵀ / √d (eq. 1).
 
-    They are computed from what the layer read, once more: so no model has to hand them out, and
-    each may use the fused attention, which never holds them.
+    They are computed again from the layer's input, so models can use the fused attention.
 
     Args:
-        hidden_states: what the model returned; number m - 1 is what layer m read.
+        hidden_states: the model's; number m - 1 is the input of layer m.
         layer: m, counted from 1.
     """
     block = encoder_layers(model)[layer - 1]
-    x = block.attention_residual.before(hidden_states[layer - 1])
+    x = block.attention_residual.pre_norm(hidden_states[layer - 1])
     attention = block.attention
     query, key = attention.split(attention.query(x)), attention.split(attention.key(x))
     scores: Tensor = query @ key.mT / math.sqrt(query.shape[-1])
@@ -252,37 +238,33 @@ def attention_scores(
 
 
 def encoder_layers(model: Model) -> list[Any]:
-    """The layers of a `Bert`, or of the one that a head stands on.
-
-    Raises:
-        CourseError: there are none with BERT's attention, which looks both ways.
-    """
+    """Return the layers of a `Bert`, or of a model's base, which must have BERT's attention."""
     encoder = getattr(getattr(model, "bert", model), "encoder", None)
     layers = [] if getattr(encoder, "causal", False) else list(getattr(encoder, "layers", ()))
     if not layers or any(type(layer.attention) is not MultiHeadAttention for layer in layers):
         raise CourseError(
             f"{type(model).__name__} has no layers with BERT's attention.",
-            "These losses compare scores of the scaled dot product: give a Bert, or a variant with "
-            "the same layers.",
+            "These losses compare scaled dot products: give a Bert, or a variant with the same "
+            "layers.",
         )
     return layers
 
 
 def mean_squared_error(
-    student: Float[Tensor, "*places width"],
-    teacher: Float[Tensor, "*places width"],
+    student: Float[Tensor, "*positions width"],
+    teacher: Float[Tensor, "*positions width"],
     counted: Tensor | None,
     what: str,
 ) -> Float[Tensor, ""]:
-    """The mean over the places that count, and over the numbers of each."""
-    student, teacher = distillation.both_at(student, teacher, counted, what)
+    """Return the mean squared error over the positions that count."""
+    student, teacher = distillation.select_positions(student, teacher, counted, what)
     return (student - teacher).square().mean(-1).sum() / max(len(student), 1)
 
 
-def pairs_of(
+def position_pairs(
     attention_mask: Tensor | None, real: Bool[Tensor, "batch time"] | None
 ) -> Bool[Tensor, "batch query key"] | None:
-    """True where both places are real, and the query may look at the key; None: everywhere."""
+    """Return True where both positions are tokens and the key is visible; None: everywhere."""
     if attention_mask is None or real is None:
         return None
     pairs = real[:, :, None] & real[:, None, :]
@@ -292,14 +274,13 @@ def pairs_of(
 
 
 def _check_heads(student: Sequence[Any], teacher: Sequence[Any], g: Sequence[int]) -> None:
-    """See that each of the student's layers has as many heads as the one that it copies."""
+    """Check that each student layer has as many heads as its teacher layer."""
     for m, layer in enumerate(student, 1):
         own, theirs = layer.attention.heads, teacher[g[m] - 1].attention.heads
         if own != theirs:
             raise CourseError(
                 f"The student's layer {m} has {own} heads of attention, the teacher's layer "
-                f"{g[m]}, which it copies, {theirs}.",
-                f"Each head copies one of the teacher's: build the student with "
-                f"num_attention_heads={theirs}, and a hidden_size that they divide (TinyBERT-4 has "
-                "12 heads in a width of 312); prune heads when it has learned.",
+                f"{g[m]} has {theirs}.",
+                f"Build the student with num_attention_heads={theirs} and a hidden_size that this "
+                "divides (TinyBERT-4 has 12 heads and a width of 312); prune heads afterwards.",
             )

@@ -1,25 +1,28 @@
-"""The Transformer: attention and a small network at each place, stacked (chapter 09).
+"""The Transformer: attention and a feed-forward network at each position, stacked (chapter 09).
 
-After Vaswani et al. (2017, "Attention is all you need"); section numbers below are theirs. The
-parts are shared: BERT is this encoder, GPT the same one with a causal mask.
+After Vaswani et al. (2017, "Attention is all you need"), whose section numbers are cited below.
+BERT uses this encoder, GPT the same one with a causal mask.
 
-Each sublayer stands in a residual connection with a LayerNorm, which the paper puts behind
-(post-norm), as BERT and its family do; GPT-2 and most large models since have it in front
-(pre-norm; Xiong et al. 2020 say why):
+Each sublayer is inside a residual connection with a LayerNorm. The paper normalizes after the
+addition (post-norm), as BERT does; GPT-2 and most later models normalize the sublayer's input
+(pre-norm; Xiong et al. 2020 explain why):
 
     post-norm   x ← LayerNorm(x + Dropout(sublayer(x)))
     pre-norm    x ← x + Dropout(sublayer(LayerNorm(x)))
 """
 
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from functools import partial
+from typing import Any
 
 from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
 from lmcourse.models.activations import activation_of
-from lmcourse.models.attention import MultiHeadAttention, check_heads
-from lmcourse.models.checkpoint import TorchCounterpart
-from lmcourse.models.inputs import check_settings
+from lmcourse.models.attention import MultiHeadAttention
+from lmcourse.models.conversion import transformer as conversion
+from lmcourse.models.conversion.torch_layers import TorchCounterpart
 from lmcourse.models.outputs import EncoderOutput
 
 
@@ -28,15 +31,15 @@ class LayerConfig:
     """The sizes of one layer.
 
     Attributes:
-        hidden_size: width of what each place holds.
-        num_attention_heads: how many; they divide the width.
+        hidden_size: width of a hidden state.
+        num_attention_heads: number of heads, which divides the width.
         intermediate_size: width of the feed-forward network's hidden layer.
         hidden_act: its activation, one of `lmcourse.models.activations`.
-        hidden_dropout_prob: dropout of what each sublayer adds.
-        attention_probs_dropout_prob: dropout of the attention's weights.
-        activation_dropout_prob: dropout between the two steps of the feed-forward network.
-        layer_norm_eps: what LayerNorm adds to the variance.
-        norm_first: pre-norm in place of post-norm.
+        hidden_dropout_prob: dropout of each sublayer's output.
+        attention_probs_dropout_prob: dropout of the attention weights.
+        activation_dropout_prob: dropout inside the feed-forward network.
+        layer_norm_eps: ε of LayerNorm.
+        norm_first: pre-norm instead of post-norm.
     """
 
     hidden_size: int = 512
@@ -49,16 +52,9 @@ class LayerConfig:
     layer_norm_eps: float = 1e-5
     norm_first: bool = False
 
-    def __post_init__(self) -> None:
-        sizes = ("hidden_size", "num_attention_heads", "intermediate_size")
-        dropouts = ("hidden_dropout_prob", "attention_probs_dropout_prob")
-        check_settings(self, sizes, (*dropouts, "activation_dropout_prob"), ("layer_norm_eps",))
-        check_heads(self.hidden_size, self.num_attention_heads)
-        activation_of(self.hidden_act)
-
 
 class Residual(nn.Module):
-    """What stands around a sublayer: residual connection, dropout and LayerNorm."""
+    """The residual connection around a sublayer, with dropout and LayerNorm."""
 
     def __init__(self, config: LayerConfig) -> None:
         super().__init__()
@@ -66,20 +62,20 @@ class Residual(nn.Module):
         self.dropout = nn.Dropout(config.hidden_dropout_prob)
         self.norm_first = config.norm_first
 
-    def before(self, x: Float[Tensor, "batch time width"]) -> Float[Tensor, "batch time width"]:
-        """What the sublayer reads."""
+    def pre_norm(self, x: Float[Tensor, "batch time width"]) -> Float[Tensor, "batch time width"]:
+        """Return the sublayer's input."""
         return self.norm(x) if self.norm_first else x
 
-    def after(
+    def post_norm(
         self, x: Float[Tensor, "batch time width"], change: Float[Tensor, "batch time width"]
     ) -> Float[Tensor, "batch time width"]:
-        """What goes on, from what came in and what the sublayer made of it."""
+        """Add the sublayer's output to x, and normalize if this is post-norm."""
         x = x + self.dropout(change)
         return x if self.norm_first else self.norm(x)
 
 
 class FeedForward(nn.Module):
-    """A network of two layers, the same at each place (section 3.3)."""
+    """A network of two layers, the same at each position (section 3.3)."""
 
     def __init__(self, config: LayerConfig) -> None:
         super().__init__()
@@ -89,11 +85,14 @@ class FeedForward(nn.Module):
         self.dropout = nn.Dropout(config.activation_dropout_prob)
 
     def forward(self, x: Float[Tensor, "batch time width"]) -> Float[Tensor, "batch time width"]:
-        return self.output(self.dropout(self.activation(self.intermediate(x))))
+        hidden = self.activation(self.intermediate(x))  # [batch, time, intermediate]
+        return self.output(self.dropout(hidden))  # [batch, time, width]
 
 
 class EncoderLayer(TorchCounterpart):
     """Self-attention, then the feed-forward network (section 3.1)."""
+
+    torch_layer = conversion.layer(nn.TransformerEncoderLayer, LayerConfig)
 
     def __init__(self, config: LayerConfig) -> None:
         super().__init__()
@@ -111,27 +110,29 @@ class EncoderLayer(TorchCounterpart):
         causal: bool = False,
         need_weights: bool = False,
     ) -> tuple[Float[Tensor, "batch time width"], Float[Tensor, "batch head time time"] | None]:
-        """One step of every place, and the attention's weights (see `attend`) or None."""
-        found, weights = self.attention(
-            self.attention_residual.before(x),
+        """Return the new hidden states, and the attention weights (see `attend`) or None."""
+        attention_output, weights = self.attention(
+            self.attention_residual.pre_norm(x),
             visible=visible,
             causal=causal,
             need_weights=need_weights,
-        )
-        x = self.attention_residual.after(x, found)
-        change = self.feed_forward(self.feed_forward_residual.before(x))
-        return self.feed_forward_residual.after(x, change), weights
+        )  # [batch, time, width], [batch, head, time, time]
+        x = self.attention_residual.post_norm(x, attention_output)  # [batch, time, width]
+        change = self.feed_forward(self.feed_forward_residual.pre_norm(x))  # [batch, time, width]
+        return self.feed_forward_residual.post_norm(x, change), weights
 
 
 class Encoder(TorchCounterpart):
-    """A stack of layers.
+    """A stack of encoder layers.
 
     Args:
-        layer: the sizes of each.
-        num_layers: how many.
-        causal: whether a place may look only at itself and what stands before it.
-        final_norm: whether a LayerNorm stands behind the last layer, as pre-norm needs it.
+        layer: the sizes of each layer.
+        num_layers: number of layers.
+        causal: hide the positions that follow the query's.
+        final_norm: apply a LayerNorm after the last layer, as pre-norm needs it.
     """
+
+    torch_layer = conversion.encoder(LayerConfig)
 
     def __init__(
         self, layer: LayerConfig, num_layers: int, *, causal: bool = False, final_norm: bool = False
@@ -140,9 +141,7 @@ class Encoder(TorchCounterpart):
         self.config = layer
         self.causal = causal
         self.layers = nn.ModuleList(EncoderLayer(layer) for _ in range(num_layers))
-        self.norm = (
-            nn.LayerNorm(layer.hidden_size, eps=layer.layer_norm_eps) if final_norm else None
-        )
+        self.norm = _final_norm(layer) if final_norm else None
 
     def forward(
         self,
@@ -152,31 +151,26 @@ class Encoder(TorchCounterpart):
         output_attentions: bool = False,
         output_hidden_states: bool = False,
     ) -> EncoderOutput:
-        """All layers in turn.
+        """Apply all layers.
 
         Args:
             x: the embedded sequence.
-            visible: True where a place may look; broadcasts to (batch, head, time, time).
-            output_attentions: whether each layer's weights are returned.
-            output_hidden_states: whether what went into each layer is returned, and what came out
-                of all.
+            visible: True where a position may attend to another, broadcast to
+                (batch, head, time, time).
+            output_attentions: return each layer's attention weights.
+            output_hidden_states: return the first layer's input and each layer's output.
         """
-        hidden_states, attentions = [], []
-        for layer in self.layers:
-            if output_hidden_states:
-                hidden_states.append(x)
-            x, weights = layer(x, visible, causal=self.causal, need_weights=output_attentions)
-            attentions.append(weights)
-        x = x if self.norm is None else self.norm(x)
-        return EncoderOutput(
-            x,
-            hidden_states=(*hidden_states, x) if output_hidden_states else None,
-            attentions=tuple(attentions) if output_attentions else None,
+        layers = (
+            partial(layer, visible=visible, causal=self.causal, need_weights=output_attentions)
+            for layer in self.layers
         )
+        return run_layers(layers, x, output_attentions, output_hidden_states, self.norm)
 
 
 class DecoderLayer(TorchCounterpart):
     """Causal self-attention, attention to the encoder's states, the feed-forward network."""
+
+    torch_layer = conversion.layer(nn.TransformerDecoderLayer, LayerConfig)
 
     def __init__(self, config: LayerConfig) -> None:
         super().__init__()
@@ -197,35 +191,35 @@ class DecoderLayer(TorchCounterpart):
         *,
         need_weights: bool = False,
     ) -> tuple[Float[Tensor, "batch query width"], Tensor | None, Tensor | None]:
-        """One step of every place, and the weights of both attentions or None twice."""
-        found, weights = self.attention(
-            self.attention_residual.before(x),
+        """Return the new hidden states, and the weights of both attentions or None twice."""
+        attention_output, weights = self.attention(
+            self.attention_residual.pre_norm(x),
             visible=visible,
             causal=True,
             need_weights=need_weights,
-        )
-        x = self.attention_residual.after(x, found)
-        found, cross_weights = self.cross_attention(
-            self.cross_attention_residual.before(x),
+        )  # [batch, query, width], [batch, head, query, query]
+        x = self.attention_residual.post_norm(x, attention_output)  # [batch, query, width]
+        attention_output, cross_weights = self.cross_attention(
+            self.cross_attention_residual.pre_norm(x),
             context,
             context_visible,
             need_weights=need_weights,
-        )
-        x = self.cross_attention_residual.after(x, found)
-        change = self.feed_forward(self.feed_forward_residual.before(x))
-        return self.feed_forward_residual.after(x, change), weights, cross_weights
+        )  # [batch, query, width], [batch, head, query, key]
+        x = self.cross_attention_residual.post_norm(x, attention_output)  # [batch, query, width]
+        change = self.feed_forward(self.feed_forward_residual.pre_norm(x))  # [batch, query, width]
+        return self.feed_forward_residual.post_norm(x, change), weights, cross_weights
 
 
 class Decoder(TorchCounterpart):
-    """A stack of decoder layers; its arguments are those of `Encoder`, which is causal here."""
+    """A stack of decoder layers; arguments as for `Encoder`, but always causal."""
+
+    torch_layer = conversion.decoder(LayerConfig)
 
     def __init__(self, layer: LayerConfig, num_layers: int, *, final_norm: bool = False) -> None:
         super().__init__()
         self.config = layer
         self.layers = nn.ModuleList(DecoderLayer(layer) for _ in range(num_layers))
-        self.norm = (
-            nn.LayerNorm(layer.hidden_size, eps=layer.layer_norm_eps) if final_norm else None
-        )
+        self.norm = _final_norm(layer) if final_norm else None
 
     def forward(
         self,
@@ -237,34 +231,62 @@ class Decoder(TorchCounterpart):
         output_attentions: bool = False,
         output_hidden_states: bool = False,
     ) -> EncoderOutput:
-        """All layers in turn.
+        """Apply all layers.
 
         Args:
-            x: the embedded target, as far as it is known.
+            x: the embedded target prefix.
             context: the encoder's last hidden state.
-            visible, context_visible: True where a place may look, in the target (besides the
-                causal mask) and in the context.
+            visible, context_visible: True where a position may attend to the target (in addition
+                to the causal mask) and to the context.
             output_attentions, output_hidden_states: as in `Encoder.forward`.
         """
-        hidden_states, attentions, cross_attentions = [], [], []
-        for layer in self.layers:
-            if output_hidden_states:
-                hidden_states.append(x)
-            x, weights, cross_weights = layer(
-                x, context, visible, context_visible, need_weights=output_attentions
+        layers = (
+            partial(
+                layer,
+                context=context,
+                visible=visible,
+                context_visible=context_visible,
+                need_weights=output_attentions,
             )
-            attentions.append(weights)
-            cross_attentions.append(cross_weights)
-        x = x if self.norm is None else self.norm(x)
-        return EncoderOutput(
-            x,
-            hidden_states=(*hidden_states, x) if output_hidden_states else None,
-            attentions=tuple(attentions) if output_attentions else None,
-            cross_attentions=tuple(cross_attentions) if output_attentions else None,
+            for layer in self.layers
         )
+        return run_layers(layers, x, output_attentions, output_hidden_states, self.norm)
+
+
+def run_layers(
+    layers: Iterable[Callable[[Tensor], tuple[Any, ...]]],
+    x: Float[Tensor, "batch time width"],
+    output_attentions: bool,
+    output_hidden_states: bool,
+    norm: nn.Module | None = None,
+) -> EncoderOutput:
+    """Apply layers one after the other, then ``norm``.
+
+    Args:
+        layers: functions of the hidden states; each returns the new ones and its attention weights.
+        output_attentions, output_hidden_states: as in `Encoder.forward`.
+    """
+    hidden_states, attentions = [], []
+    for layer in layers:
+        if output_hidden_states:
+            hidden_states.append(x)
+        x, *weights = layer(x)  # [batch, time, width], [batch, head, query, key] each
+        attentions.append(weights)
+    x = x if norm is None else norm(x)
+    collected = list(zip(*attentions, strict=True)) or [()] if output_attentions else []
+    return EncoderOutput(
+        x,
+        hidden_states=(*hidden_states, x) if output_hidden_states else None,
+        attentions=collected[0] if collected else None,
+        cross_attentions=collected[1] if len(collected) > 1 else None,
+    )
 
 
 def _attention(config: LayerConfig) -> MultiHeadAttention:
     return MultiHeadAttention(
         config.hidden_size, config.num_attention_heads, config.attention_probs_dropout_prob
     )
+
+
+def _final_norm(layer: LayerConfig) -> nn.LayerNorm:
+    return nn.LayerNorm(layer.hidden_size, eps=layer.layer_norm_eps)

@@ -1,17 +1,17 @@
-"""DistilBERT's triple loss: the teacher's words, the labels', and the teacher's directions.
+"""DistilBERT's triple loss: distillation, masked language modeling, and cosine loss.
 
-After Sanh et al. (2019, section 2 and 3; chapter 17). With L_d of `lmcourse.models.distillation`
-over all places that are no padding, the loss L_mlm of the masked tokens, and the hidden states h of
-both models' last layers:
+After Sanh et al. (2019, sections 2 and 3; chapter 17). With L_d of `lmcourse.models.distillation`
+over all tokens, L_mlm of the masked tokens, and the last hidden states h of both models:
 
     L = α_ce L_d + α_mlm L_mlm + α_cos mean(1 − cos(h_student, h_teacher))
 
-The paper does not say how much each counts; the command of the published code has 5, 2 and 1, and
-a temperature of 2. The student reads what the teacher reads, and the teacher never changes.
+The paper gives no weights; the published code's command uses 5, 2 and 1, and a temperature of 2.
+Both models read the same input, and the teacher is frozen.
 """
 
 from dataclasses import dataclass
 
+import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 from torch.nn import functional
@@ -20,20 +20,20 @@ from lmcourse.errors import CourseError
 from lmcourse.models import distillation, inputs
 from lmcourse.models.checkpoint import Model
 from lmcourse.models.gpt import GPTForCausalLM
-from lmcourse.models.inputs import IGNORED, not_negative, positive_number
-from lmcourse.models.outputs import ModelOutput
+from lmcourse.models.inputs import IGNORED
+from lmcourse.models.outputs import ModelOutput, Terms
 
 
 @dataclass(frozen=True)
 class DistillationConfig:
-    """How the three losses are added up, named as in DistilBERT's published code.
+    """The weights of the three losses, named as in DistilBERT's published code.
 
     Attributes:
         temperature: of the soft targets.
         alpha_ce: weight of the distillation loss.
-        alpha_mlm: weight of the student's loss of its labels, be they masked tokens or others.
+        alpha_mlm: weight of the student's loss on its labels.
         alpha_cos: weight of the cosine loss; with 0, student and teacher may differ in width.
-        restrict_ce_to_mask: whether the teacher is listened to at the labelled places alone.
+        restrict_ce_to_mask: distil at the labelled positions only.
     """
 
     temperature: float = 2.0
@@ -42,29 +42,24 @@ class DistillationConfig:
     alpha_cos: float = 1.0
     restrict_ce_to_mask: bool = False
 
-    def __post_init__(self) -> None:
-        for name in ("temperature", "alpha_ce", "alpha_mlm", "alpha_cos"):
-            number = positive_number if name == "temperature" else not_negative
-            settled = number(getattr(self, name), name, type(self).__name__)
-            object.__setattr__(self, name, settled)
-
 
 @dataclass(frozen=True, eq=False)
 class DistillationOutput(ModelOutput):
-    """The loss, its three parts before they are weighted, and what both models predict."""
+    """The loss, its three unweighted parts, both models' logits, and the weighted ``terms``."""
 
     loss: Float[Tensor, ""]
     distillation_loss: Float[Tensor, ""]
     label_loss: Float[Tensor, ""] | None
     cosine_loss: Float[Tensor, ""] | None
-    logits: Float[Tensor, "*places classes"]
-    teacher_logits: Float[Tensor, "*places classes"]
+    logits: Float[Tensor, "*positions classes"]
+    teacher_logits: Float[Tensor, "*positions classes"]
+    terms: Terms | None = None
 
 
 class Distiller(nn.Module):
     """A student and its teacher.
 
-    What it trains, hands to the optimizer and saves is the student's (see `FrozenTeacher`):
+    Its parameters are the student's (see `FrozenTeacher`):
 
         distiller = Distiller(student, teacher)
         optimizer = torch.optim.AdamW(distiller.parameters())
@@ -72,13 +67,9 @@ class Distiller(nn.Module):
         distiller.student.save(path)
 
     Args:
-        student: a model with a head that gives logits.
-        teacher: one with the same head; its layers may be more, and its segments.
-        config: how the losses are added up.
-
-    Raises:
-        CourseError: one is no model of the course, or they share weights; or the configuration is
-            another.
+        student: a model with a head that returns logits.
+        teacher: a model with the same head, and perhaps more layers or segments.
+        config: the weights of the losses.
     """
 
     def __init__(
@@ -89,11 +80,6 @@ class Distiller(nn.Module):
         self.student = student
         self.teacher = distillation.FrozenTeacher(teacher)
         self.config = DistillationConfig() if config is None else config
-        if not isinstance(self.config, DistillationConfig):
-            raise CourseError(
-                f"config is {config!r:.80} in this Distiller.",
-                "Give a DistillationConfig: it looks at each number, and takes them by name.",
-            )
 
     def forward(
         self,
@@ -102,45 +88,50 @@ class Distiller(nn.Module):
         token_type_ids: Int[Tensor, "*batch time"] | None = None,
         labels: Tensor | None = None,
     ) -> DistillationOutput:
-        """The losses of a batch.
+        """Compute the losses of a batch.
 
         Args:
-            input_ids, attention_mask, token_type_ids: as `Bert.forward` has them. Segments go to
-                the teacher alone where the student tells none apart.
-            labels: as the student's head has them; None: only the teacher teaches.
-
-        Raises:
-            CourseError: an input does not fit, or what the two models give cannot be compared.
+            input_ids, attention_mask, token_type_ids: as in `Bert.forward`. A student without
+                segments ignores them.
+            labels: as in the student's head; None: learn from the teacher only.
         """
-        given = (input_ids, attention_mask, token_type_ids)
-        own = distillation.read(self.student, *given, labels=labels)
-        logits = distillation.logits_of(own, self.student, labels)
-        with self.teacher.asked(logits.device) as teacher:
-            taught = distillation.read(teacher, *given)
-            teacher_logits = distillation.logits_of(taught, teacher)
+        model_inputs = (input_ids, attention_mask, token_type_ids)
+        own = distillation.run(self.student, *model_inputs, labels=labels)
+        logits = distillation.class_logits(own, self.student, labels)
+        with self.teacher.on(logits.device) as teacher:
+            taught = distillation.run(teacher, *model_inputs)
+            teacher_logits = distillation.class_logits(taught, teacher)
         hidden, teacher_hidden = own["hidden_states"][-1], taught["hidden_states"][-1]
-        real = inputs.real_places(attention_mask, hidden)
+        real = inputs.padding_mask(attention_mask, hidden)
         counted = self._counted(labels, real if logits.ndim == 3 else None)
         soft = distillation.distillation_loss(
             logits, teacher_logits, self.config.temperature, counted
         )
-        total, cosine = self.config.alpha_ce * soft, None
+        terms, cosine = [self.config.alpha_ce * soft], None
         if labels is not None:
-            total = total + self.config.alpha_mlm * own["loss"]
+            terms += [self.config.alpha_mlm * part for part in own.get("terms", (own["loss"],))]
         if self.config.alpha_cos:
             cosine = distillation.cosine_loss(hidden, teacher_hidden, real)
-            total = total + self.config.alpha_cos * cosine
-        return DistillationOutput(total, soft, own.get("loss"), cosine, logits, teacher_logits)
+            terms.append(self.config.alpha_cos * cosine)
+        return DistillationOutput(
+            torch.stack(terms).sum(),
+            soft,
+            own.get("loss"),
+            cosine,
+            logits,
+            teacher_logits,
+            tuple(terms),
+        )
 
     def _counted(self, labels: Tensor | None, real: Tensor | None) -> Tensor | None:
-        """Where the teacher is listened to."""
+        """Return the positions of the distillation loss."""
         if not self.config.restrict_ce_to_mask:
             return real
         if labels is None:
             raise CourseError(
-                "restrict_ce_to_mask is set, and there are no labels.",
-                "Give labels, or distil at all places.",
+                "restrict_ce_to_mask is set, but there are no labels.",
+                "Give labels, or distil at all positions.",
             )
-        if isinstance(self.student, GPTForCausalLM):  # place t predicts what label t + 1 says
+        if isinstance(self.student, GPTForCausalLM):  # position t predicts label t + 1
             labels = functional.pad(labels[:, 1:], (0, 1), value=IGNORED)
         return labels != IGNORED

@@ -1,22 +1,22 @@
-"""word2vec: a word's vector is what predicts the words around it (chapter 05).
+"""word2vec: word vectors that predict neighboring words (chapter 05).
 
-Every word has two vectors: v as the word that is looked from, u as the word that is predicted.
-Skip-gram predicts each word around from the word in the middle (Mikolov et al. 2013b, "Distributed
+Every word has two vectors, v as an input and u as an output. Skip-gram predicts each context word
+from the center word (Mikolov et al. 2013b, "Distributed
 representations of words and phrases and their compositionality", eq. 2):
 
     p(o | c) = exp(u_o · v_c) / Σ_w exp(u_w · v_c)
 
-CBOW, the continuous bag of words, predicts the middle from the mean of the words around it
+CBOW, the continuous bag of words, predicts the center from the mean of the context words
 (Mikolov et al. 2013a, "Efficient estimation of word representations in vector space", section 3.1):
 
     p(c | context) = exp(u_c · h) / Σ_w exp(u_w · h)        h = mean of v over the context
 
-The full softmax is for small vocabularies. With negative sampling each pair is compared with a few
-invented ones (see `lmcourse.models.negative_sampling`). The vectors v are the result.
+The full softmax suits small vocabularies. Negative sampling compares each pair with a few noise
+pairs (see `lmcourse.models.negative_sampling`). The vectors v are the result.
 
-These losses have exact gradients. The published program and gensim change every context vector of
-CBOW by the gradient of h, where the gradient of a mean is that over the number of contexts (Irsoy
-et al. 2021, "Corrected CBOW performs as well as skip-gram").
+Gradients are exact here. The published program and gensim update every context vector of CBOW by
+the gradient of h, without dividing it by the number of contexts (Irsoy et al. 2021, "Corrected CBOW
+performs as well as skip-gram").
 """
 
 from dataclasses import dataclass
@@ -29,30 +29,26 @@ from torch.nn import functional
 
 from lmcourse.errors import CourseError
 from lmcourse.models.checkpoint import Model
-from lmcourse.models.inputs import check_mask, check_range, check_settings
+from lmcourse.models.inputs import check_range
 from lmcourse.models.negative_sampling import negative_sampling_loss
 from lmcourse.models.outputs import ModelOutput
 
 
 @dataclass(frozen=True)
 class Word2VecConfig:
-    """The sizes of either model.
+    """Settings of both models.
 
     Attributes:
-        vocab_size: how many words.
+        vocab_size: number of words.
         hidden_size: width of a vector.
-        cbow_mean: CBOW's h is the mean of the context's vectors, or else their sum.
-        sparse: whether gradients hold only the rows that a batch touches, for a large vocabulary
-            (with `torch.optim.SparseAdam` or SGD).
+        cbow_mean: CBOW averages the context vectors instead of summing them.
+        sparse: use sparse gradients, for a large vocabulary (with `torch.optim.SparseAdam` or SGD).
     """
 
     vocab_size: int
     hidden_size: int = 100
     cbow_mean: bool = True
     sparse: bool = False
-
-    def __post_init__(self) -> None:
-        check_settings(self, ("vocab_size", "hidden_size"))
 
     @classmethod
     def google_news(cls) -> "Word2VecConfig":
@@ -62,12 +58,12 @@ class Word2VecConfig:
 
 @dataclass(frozen=True)
 class Word2VecOutput(ModelOutput):
-    """What one call returns.
+    """Output of both models.
 
     Attributes:
-        loss: nats, the mean over the batch.
+        loss: the mean over the batch, in nats.
         scores: u · v of each real pair.
-        negative_scores: those of the invented pairs, with negative sampling.
+        negative_scores: u · v of the noise pairs, with negative sampling.
         logits: the scores of all words, with the full softmax.
     """
 
@@ -78,14 +74,14 @@ class Word2VecOutput(ModelOutput):
 
 
 class Word2Vec(Model):
-    """The two vectors of each word, which skip-gram and CBOW learn in their own ways."""
+    """The two vectors of each word, base of `SkipGram` and `CBOW`."""
 
     Config: ClassVar[type] = Word2VecConfig
     config: Word2VecConfig
 
     def __init__(self, config: Word2VecConfig) -> None:
         super().__init__(config)
-        # v, small and random; u, zero: so the published program starts, and all words are alike.
+        # v small and random, u zero, as in the published program: all words start equally likely.
         self.input_embeddings, self.output_embeddings = (
             nn.Embedding(config.vocab_size, config.hidden_size, sparse=config.sparse)
             for _ in range(2)
@@ -101,7 +97,7 @@ class Word2Vec(Model):
 
 
 class SkipGram(Word2Vec):
-    """A word predicts each word around it."""
+    """The center word predicts each context word."""
 
     def forward(
         self,
@@ -109,14 +105,11 @@ class SkipGram(Word2Vec):
         contexts: Int[Tensor, " batch"],
         negatives: Int[Tensor, "batch negative"] | None = None,
     ) -> Word2VecOutput:
-        """How well each center predicts its context.
+        """Predict contexts from centers.
 
         Args:
             centers, contexts: the two words of each pair (see `context_pairs`).
-            negatives: invented contexts (see `draw_negatives`); None: the full softmax.
-
-        Raises:
-            CourseError: a shape or an id does not fit.
+            negatives: noise words (see `draw_negatives`); None: the full softmax.
         """
         _check(self.config.vocab_size, centers, contexts, 1, negatives)
         hidden = self.input_embeddings(centers)
@@ -124,37 +117,26 @@ class SkipGram(Word2Vec):
 
 
 class CBOW(Word2Vec):
-    """The words around predict the word in the middle."""
+    """The context words predict the center word."""
 
     def forward(
         self,
         centers: Int[Tensor, " batch"],
-        contexts: Int[Tensor, "batch place"],
+        contexts: Int[Tensor, "batch position"],
         negatives: Int[Tensor, "batch negative"] | None = None,
-        context_mask: Bool[Tensor, "batch place"] | Int[Tensor, "batch place"] | None = None,
+        context_mask: Bool[Tensor, "batch position"] | Int[Tensor, "batch position"] | None = None,
     ) -> Word2VecOutput:
-        """How well each context predicts its center.
+        """Predict centers from contexts.
 
         Args:
-            centers: the word in the middle.
-            contexts: the words around it (see `context_windows`).
-            negatives: invented centers; None: the full softmax.
-            context_mask: 1 where there is a context word. A window without any predicts from a
-                vector of zeros: every word is as likely as every other.
-
-        Raises:
-            CourseError: a shape, an id or the mask does not fit.
+            centers, contexts: as from `context_windows`.
+            negatives: noise words; None: the full softmax.
+            context_mask: 1 where there is a context word. An empty window predicts from a vector of
+                zeros.
         """
         _check(self.config.vocab_size, centers, contexts, 2, negatives)
         if context_mask is None:
             context_mask = torch.ones_like(contexts)
-        if context_mask.shape != contexts.shape:
-            raise CourseError(
-                f"context_mask has shape {tuple(context_mask.shape)}, contexts "
-                f"{tuple(contexts.shape)}.",
-                "Give one number of context_mask for each context word.",
-            )
-        check_mask(context_mask, "context_mask")
         weights = context_mask.to(self.input_embeddings.weight.dtype)
         if self.config.cbow_mean:
             weights = weights / weights.sum(-1, keepdim=True).clamp(min=1)
@@ -168,8 +150,8 @@ def _predict(
     targets: Int[Tensor, " batch"],
     negatives: Int[Tensor, "batch negative"] | None,
 ) -> Word2VecOutput:
-    """The loss of predicting the targets from v or h: eq. 4 with negatives, eq. 2 without."""
-    targets = targets.long()  # cross-entropy takes no smaller integers
+    """Predict the targets from v or h: eq. 4 with negatives, eq. 2 without."""
+    targets = targets.long()  # cross-entropy needs int64
     if negatives is None:
         logits = hidden @ output.weight.T
         scores = logits.gather(-1, targets.unsqueeze(-1)).squeeze(-1)
@@ -184,14 +166,7 @@ def _predict(
 def _check(
     vocab_size: int, centers: Tensor, contexts: Tensor, axes: int, negatives: Tensor | None
 ) -> None:
-    """See that the ids are ids, and as many as there are centers.
-
-    Args:
-        axes: how many the contexts have.
-
-    Raises:
-        CourseError: they are not.
-    """
+    """Check the ids, their number, and the contexts' number of axes."""
     for name, ids, wanted in (
         ("centers", centers, 1),
         ("contexts", contexts, axes),

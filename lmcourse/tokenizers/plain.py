@@ -1,119 +1,133 @@
-"""A tokenizer as plain lists and strings, and what its training did: what a browser needs of it.
+"""A tokenizer as plain lists and strings, with its training: the data of a browser.
 
-``lmcourse.widgets.Merges`` takes it. It holds the classes of characters that the normalizer and the
-pre-tokenizer ask about, because a browser's own are of another Unicode version.
+``lmcourse.widgets.Merges`` takes it. It contains the classes of characters that the normalizer and
+the pre-tokenizer distinguish, because the library knows other versions of Unicode (several at once)
+than a browser. ``unicode_classes.json`` has them as ranges of code points, as the installed library
+answers for every character (``python -m tests.tokenizers.unicode_classes``).
 """
 
+import json
 import math
 import re
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from tokenizers import Tokenizer
 
 from lmcourse.errors import CourseError
-from lmcourse.tokenizers.models.bpe import BPE
-from lmcourse.tokenizers.models.settings import contents
-from lmcourse.tokenizers.models.training import Training
-from lmcourse.tokenizers.models.unigram import Unigram
+from lmcourse.tokenizers.models.training import Training, contents
 from lmcourse.tokenizers.models.unigram_training import UnigramStep, UnigramTrainer
-from lmcourse.tokenizers.models.wordpiece import WordPiece
-from lmcourse.tokenizers.text import normalizers, pre_tokenizers
-from lmcourse.tokenizers.text.splitting import Finder
-from lmcourse.tokenizers.text.unicode import CharacterSet, characters, lowercase_forms
 
-if TYPE_CHECKING:
-    from lmcourse.tokenizers.pipeline import Pipeline
-
+CLASSES = Path(__file__).with_name("unicode_classes.json")
 SHOWN = 31  # pieces of a round of a unigram's training that are listed
 UNITS = {  # of the scores of pairs
     "frequency": "how often they occur",
     "likelihood": "nats that the corpus gains",
     "pmi": "count ÷ product of the parts’ counts",
 }
+# How pre-tokenizers find words; {class} represents the characters of a class.
+GPT2_WORDS = (
+    r"'s|'t|'re|'ve|'m|'ll|'d| ?[{letter}]+| ?[{number}]+| ?[^{white_space}{letter}{number}]+"
+    r"|[{white_space}]+(?![^{white_space}])|[{white_space}]+"
+)
+WORDS = {
+    "Whitespace": "[{word}]+|[^{word}{white_space}]+",
+    "WhitespaceSplit": "[^{white_space}]+",
+    "BertPreTokenizer": "[{punctuation}]|[^{punctuation}{white_space}]+",
+}
 Plain = dict[str, Any]
+Part = dict[str, Any] | None  # of a tokenizer.json
 Steps = list[list[str]]
 
 
-def plain(tokenizer: "Pipeline", training: Training[Any, Any] | None = None) -> Plain:
+def plain(tokenizer: Tokenizer, training: Training[Any, Any] | None = None) -> Plain:
     """A tokenizer of BPE, WordPiece or unigram as JSON takes it.
 
-    Special tokens that stand in a text are text (``encode_special_tokens``), and nothing is framed.
+    Special tokens in a text are text (``encode_special_tokens``), and nothing is framed.
 
     Args:
-        training: what trained it here. A unigram's is done again, because its steps do not hold
-            the scores; that takes as long as it took.
+        training: the training that is shown. A unigram's is repeated, because its steps do not
+            contain the scores; that takes as long as it took.
 
     Returns:
         ``kind``; ``tokens`` in the order of their ids; ``unknown``, the id of the unknown token or
         None; options of the model; ``merges`` (pairs of tokens) or ``scores`` (nats); ``steps``
-        before the model: a name (swap, find, before) and its arguments, of which a pattern is a
+        before the model: a name (swap, find, before) and its arguments, where a pattern is a
         regular expression of ECMAScript with the flags g, s and u; ``training`` or None.
 
     Raises:
-        CourseError: the model has no vocabulary, or a part is one that the widget does not know.
+        CourseError: the model has no vocabulary, or the widget does not support a part.
     """
-    known = tokenizer.model.ids
+    file = json.loads(tokenizer.to_str())
+    known = tokenizer.get_vocab(with_added_tokens=False)
     if not known:
         raise CourseError(
-            f"The tokenizer's {type(tokenizer.model).__name__} model has no vocabulary yet.",
+            f"The tokenizer's {file['model']['type']} model has no vocabulary yet.",
             "Train it first: recipes.char_bpe(texts, vocab_size=800), for one.",
         )
     if sorted(known.values()) != list(range(len(known))):
         raise CourseError(
-            f"The ids of the vocabulary's {len(known)} tokens have holes.",
-            "Number the tokens from 0 on without holes.",
+            f"The ids of the vocabulary's {len(known)} tokens are not consecutive.",
+            "Number the tokens from 0 without gaps.",
         )
-    added = [it.content for it in tokenizer._added.tokens.values() if not it.special]
+    added = [it["content"] for it in file["added_tokens"] if not it["special"]]
     if added:
         raise CourseError(
-            f"The tokenizer has the added token {added[0]!r}, which is cut out of a text first.",
+            f"The tokenizer has the added token {added[0]!r}, which no model segments.",
             "Train or build the tokenizer without added tokens that are not special.",
         )
     return {
         "tokens": sorted(known, key=known.__getitem__),
-        **_model(tokenizer.model),
-        "steps": [*_normalizer(tokenizer.normalizer), *_words(tokenizer.pre_tokenizer)],
+        **_model(file["model"]),
+        "steps": [*_normalizer(file["normalizer"]), *_words(file["pre_tokenizer"])],
         "training": _training(training) if training and training.steps else None,
     }
 
 
-def _model(model: Any) -> Plain:
+def _model(model: dict[str, Any]) -> Plain:
     for option in ("byte_fallback", "fuse_unk", "ignore_merges"):
-        if getattr(model, option, False):
+        if model.get(option):
             raise CourseError(
-                f"The widget does not follow the option {option} of {type(model).__name__}.",
+                f"The widget does not support the option {option} of {model['type']}.",
                 "Pass a model without it; byte-level BPE, recipes.gpt2, has no unknown characters.",
             )
-    if isinstance(model, BPE):
-        return {
-            "kind": "bpe",
-            "unknown": model.vocab.get(model.unk_token or "") if model.unk_token else None,
-            "prefix": model.continuing_subword_prefix or "",
-            "suffix": model.end_of_word_suffix or "",
-            "merges": [list(pair) for pair in model.merges],
-        }
-    if isinstance(model, WordPiece):
-        return {
-            "kind": "wordpiece",
-            "unknown": model.vocab[model.unk_token],
-            "prefix": model.continuing_subword_prefix,
-            "suffix": "",
-            "most": model.max_input_chars_per_word,
-        }
-    if isinstance(model, Unigram):
-        scores = [float(score) for _, score in model.vocab]
-        return {"kind": "unigram", "unknown": model.unk_id, "scores": scores}
+    match model:
+        case {"type": "BPE"}:
+            return {
+                "kind": "bpe",
+                "unknown": model["vocab"].get(model["unk_token"]),
+                "prefix": model["continuing_subword_prefix"] or "",
+                "suffix": model["end_of_word_suffix"] or "",
+                "merges": model["merges"],
+            }
+        case {"type": "WordPiece"}:
+            return {
+                "kind": "wordpiece",
+                "unknown": model["vocab"][model["unk_token"]],
+                "prefix": model["continuing_subword_prefix"],
+                "suffix": "",
+                "most": model["max_input_chars_per_word"],
+            }
+        case {"type": "Unigram"}:
+            scores = [float(score) for _, score in model["vocab"]]
+            return {"kind": "unigram", "unknown": model["unk_id"], "scores": scores}
     raise CourseError(
-        f"The tokenizer's model is a {type(model).__name__}, which has no pieces.",
+        f"The tokenizer's model is a {model['type']}, which has no pieces.",
         "Pass a tokenizer of BPE, WordPiece or Unigram.",
     )
 
 
-# --- what happens to the text ---
+# --- before the model ---
 
 
-def _class(members: CharacterSet) -> str:
-    """As it stands between the brackets of a regular expression: letters, few of them."""
-    return "".join(f"{_letter(a)}-{_letter(b)}" if a < b else _letter(a) for a, b in members.ranges)
+@cache
+def _class(name: str) -> str:
+    """The characters of a class, as in the brackets of a regular expression."""
+    table: dict[str, str] = json.loads(CLASSES.read_text(encoding="utf-8"))
+    ranges = (part.split("-") for part in table[name].split())
+    return "".join("-".join(_letter(int(end, 16)) for end in ends) for ends in ranges)
 
 
 def _letter(code: int) -> str:
@@ -121,78 +135,73 @@ def _letter(code: int) -> str:
     return chr(code) if plain else f"\\u{code:04x}" if code < 0x10000 else f"\\u{{{code:x}}}"
 
 
-def _any(name: str) -> str:
-    return f"[{_class(characters(name))}]"
+def _swap(name: str, by: str) -> list[str]:
+    return ["swap", f"[{_class(name)}]", by]
 
 
-def _normalizer(part: Any) -> Steps:
+def _find(template: str) -> list[str]:
+    return ["find", re.sub(r"\{(\w+)\}", lambda it: _class(it[1]), template)]
+
+
+def _normalizer(part: Part) -> Steps:
     match part:
         case None:
             return []
-        case normalizers.Sequence():
-            return [step for each in part.normalizers for step in _normalizer(each)]
-        case normalizers.NFD() | normalizers.NFKD():
-            # A character with its marks. What the tokenizer's tables do not know stays.
-            known = _any("normalizable")
-            return [["swap", rf"{known}(?:(?=\p{{M}}){known})*", type(part).__name__]]
-        case normalizers.Lowercase():
-            capitals = CharacterSet.of([chr(code) for code in lowercase_forms()])
-            return [["swap", f"[{_class(capitals)}]", "lower"]]
-        case normalizers.StripAccents():
-            return [["swap", _any("combining_mark"), ""]]
-        case normalizers.BertNormalizer():
+        case {"type": "Sequence", "normalizers": parts}:
+            return [step for each in parts for step in _normalizer(each)]
+        case {"type": "NFD" | "NFKD" as form}:
+            # A character with its marks. What the library's tables do not know stays.
+            known = f"[{_class('normalizable')}]"
+            return [["swap", rf"{known}(?:(?=\p{{M}}){known})*", form]]
+        case {"type": "Lowercase"}:
+            return [_swap("capital", "lower")]
+        case {"type": "StripAccents"}:
+            return [_swap("combining_mark", "")]
+        case {"type": "BertNormalizer"}:
             return _bert(part)
     raise CourseError(
-        f"The widget cannot do what the normalizer {type(part).__name__} does.",
+        f"The widget does not support the normalizer {part['type']}.",
         "It knows NFD, NFKD, Lowercase, StripAccents, BertNormalizer and sequences of them.",
     )
 
 
-def _bert(part: normalizers.BertNormalizer) -> Steps:
+def _bert(part: dict[str, Any]) -> Steps:
     steps: Steps = []
-    if part.clean_text:
-        steps += [["swap", _any("cleaned_away"), ""], ["swap", _any("white_space"), " "]]
-    if part.handle_chinese_chars:
-        steps.append(["swap", f"[{_class(normalizers.CHINESE)}]", "apart"])
-    if part.lowercase if part.strip_accents is None else part.strip_accents:
-        steps += _normalizer(normalizers.NFD())
-        steps.append(["swap", _any("nonspacing_mark"), ""])
-    return steps + (_normalizer(normalizers.Lowercase()) if part.lowercase else [])
+    if part["clean_text"]:
+        steps += [_swap("cleaned_away", ""), _swap("white_space", " ")]
+    if part["handle_chinese_chars"]:
+        steps.append(_swap("chinese", "apart"))
+    if part["lowercase"] if part["strip_accents"] is None else part["strip_accents"]:
+        steps += [*_normalizer({"type": "NFD"}), _swap("nonspacing_mark", "")]
+    return steps + (_normalizer({"type": "Lowercase"}) if part["lowercase"] else [])
 
 
-def _words(part: Any) -> Steps:
+def _words(part: Part) -> Steps:
     match part:
         case None:
             return []
-        case pre_tokenizers.Sequence():
-            return [step for each in part.pretokenizers for step in _words(each)]
-        case pre_tokenizers.Whitespace():
-            return [_find(pre_tokenizers.WORDS_AND_SIGNS)]
-        case pre_tokenizers.WhitespaceSplit():
-            return [_find(pre_tokenizers.BETWEEN_SPACES)]
-        case pre_tokenizers.BertPreTokenizer():
-            return [_find(pre_tokenizers.BERT_WORDS)]
-        case pre_tokenizers.Metaspace(split=True):
-            mark = f"\\u{{{ord(part.replacement):x}}}"
-            steps = [["swap", " ", part.replacement]] if part.replacement != " " else []
-            if part.prepend_scheme != "never":
-                steps.append(["before", part.replacement, part.prepend_scheme])
+        case {"type": "Sequence", "pretokenizers": parts}:
+            return [step for each in parts for step in _words(each)]
+        case {"type": "Metaspace", "split": True}:
+            replacement = part["replacement"]
+            mark = f"\\u{{{ord(replacement):x}}}"
+            steps = [["swap", " ", replacement]] if replacement != " " else []
+            if part["prepend_scheme"] != "never":
+                steps.append(["before", replacement, part["prepend_scheme"]])
             return [*steps, ["find", f"{mark}?[^{mark}]+|{mark}"]]
-        case pre_tokenizers.ByteLevel(use_regex=True):
-            prefix = [["before", " ", "always"]] * part.add_prefix_space
-            return [*prefix, _find(pre_tokenizers.GPT2_WORDS), ["swap", ".", "bytes"]]
+        case {"type": "ByteLevel", "use_regex": True}:
+            prefix = [["before", " ", "always"]] * part["add_prefix_space"]
+            return [*prefix, _find(GPT2_WORDS), ["swap", ".", "bytes"]]
+        case {"type": kind} if kind in WORDS:
+            return [_find(WORDS[kind])]
     raise CourseError(
-        f"The widget cannot cut words as {part!r} does.",
+        f"The widget does not support the pre-tokenizer {part['type']} with these settings.",
         "It knows Whitespace, WhitespaceSplit, BertPreTokenizer, Metaspace and ByteLevel (both "
-        "with their cuts), and sequences of them.",
+        "splitting), and sequences of them.",
     )
 
 
-def _find(finder: Finder) -> list[str]:
-    return ["find", re.sub(r"\{(\w+)\}", lambda it: _class(characters(it[1])), finder.template)]
-
-
-# --- what the training did ---
+# --- the training ---
 
 
 def _training(training: Training[Any, Any]) -> Plain:
@@ -233,16 +242,16 @@ def _rounds(trainer: UnigramTrainer, counts: Mapping[str, int]) -> Plain:
 
 
 def _round(steps: list[Any]) -> Plain:
-    """What EM and the step after it did; of many pieces some, from the dearest to the cheapest.
+    """EM and the step after it; of many pieces a selection, from the largest value to the smallest.
 
-    ``shown`` has their losses where they were pruned, else their probabilities; see ``unit``.
+    ``shown`` has the losses of pruned pieces, otherwise probabilities; see ``unit``.
     """
     *em, last = steps
     pieces = last.pieces if last.kind == "seed" else last.removed
     ranked = sorted(pieces, key=lambda it: -it[1])
     count = min(len(ranked), SHOWN)
     apart = 1 if last.kind == "seed" else (len(ranked) - 1) / max(count - 1, 1)
-    some = [ranked[round(place * apart)] for place in range(count)]
+    some = [ranked[round(index * apart)] for index in range(count)]
     spared = getattr(last, "spared", None)
     return {
         "kind": last.kind,

@@ -1,30 +1,23 @@
 """Whole tokenizers, trained on your texts as those of the well-known models were.
 
-A recipe is a normalizer, a pre-tokenizer, a model, a post-processor and a decoder that belong
-together. They differ less in how they merge than in what they take for a word.
+A recipe combines a normalizer, a pre-tokenizer, a model, a post-processor and a decoder. All but
+the training are the ``tokenizers`` library's, as is the resulting tokenizer.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
+from tokenizers import AddedToken, Tokenizer, decoders, models, normalizers, pre_tokenizers
+from tokenizers.pre_tokenizers import ByteLevel
+
 from lmcourse.errors import CourseError
-from lmcourse.tokenizers import decoders
-from lmcourse.tokenizers.added_tokens import AddedToken
-from lmcourse.tokenizers.batch import several
-from lmcourse.tokenizers.models.bpe import BPE
-from lmcourse.tokenizers.models.settings import contents
+from lmcourse.tokenizers.explanation import Cut, early, explained
+from lmcourse.tokenizers.library import AnyModel, count_words, from_library
 from lmcourse.tokenizers.models.trainers import BpeTrainer, WordPieceTrainer
-from lmcourse.tokenizers.models.training import Training
-from lmcourse.tokenizers.models.unigram import Unigram
+from lmcourse.tokenizers.models.training import Training, contents, nonempty, too_small
 from lmcourse.tokenizers.models.unigram_training import UnigramTrainer
-from lmcourse.tokenizers.models.word_level import WordLevel
-from lmcourse.tokenizers.models.wordpiece import WordPiece
+from lmcourse.tokenizers.models.word_model import numbered
 from lmcourse.tokenizers.plain import Plain, plain
-from lmcourse.tokenizers.text import normalizers, pre_tokenizers
-from lmcourse.tokenizers.text.byte_characters import CHARACTER_TO_BYTE
-from lmcourse.tokenizers.text.normalized_string import checked_text
-from lmcourse.tokenizers.tokenizer import Tokenizer
-from lmcourse.tokenizers.told import early
 from lmcourse.tokenizers.well_known import (
     BERT_TOKENS,
     GPT2_TOKEN,
@@ -32,6 +25,7 @@ from lmcourse.tokenizers.well_known import (
     byte_level,
     frame_as_bert,
     frame_as_roberta,
+    with_parts,
     wordpiece,
 )
 
@@ -40,23 +34,41 @@ if TYPE_CHECKING:
 
 Backend = Literal["course", "tokenizers"]
 Score = Literal["likelihood", "pmi", "frequency"]
+Trainer = BpeTrainer | WordPieceTrainer | UnigramTrainer
 
 ALBERT_TOKENS = ("<pad>", "<unk>", "[CLS]", "[SEP]", "[MASK]")
 
 
 class Recipe(NamedTuple):
-    """A trained tokenizer, and how it was trained."""
+    """A trained tokenizer of the ``tokenizers`` library, and how it was trained."""
 
     tokenizer: Tokenizer
     training: Training[Any, Any]
 
     def plain(self) -> Plain:
-        """Both as plain lists and strings, as ``lmcourse.widgets.Merges`` takes them: `plain`."""
+        """Both as plain lists and strings, as ``lmcourse.widgets.Merges`` takes them."""
         return plain(self.tokenizer, self.training)
 
-    def early(self, step: int, scores: Mapping[str, float] | None = None) -> Any:
-        """The model as it was after so many merges; of a unigram, with these scores, nats."""
-        return early(self.tokenizer.model, self.training, step, scores)
+    def explained(self, text: str, model: AnyModel | None = None) -> list[Cut]:
+        """Every word of a text, segmented step by step by this model or an earlier one."""
+        return explained(self.tokenizer, text, model or self.training.model)
+
+    def without_training(self) -> "Recipe":
+        """The same with the trained model alone."""
+        return Recipe(self.tokenizer, Training(self.training.model, ()))
+
+    def early(self, step: int, scores: Mapping[str, float] | None = None) -> AnyModel:
+        """The model after this number of merges; a unigram model with these scores, nats."""
+        return early(self.training, step, scores)
+
+
+def recipe_of(tokenizer: Tokenizer) -> Recipe:
+    """A tokenizer of the library that was trained elsewhere, with its model as the course's.
+
+    Raises:
+        CourseError: its model is none of the course's kinds.
+    """
+    return Recipe(tokenizer, Training(from_library(tokenizer), ()))
 
 
 def char_bpe(
@@ -69,17 +81,17 @@ def char_bpe(
 
     Args:
         special_tokens: the first is the unknown token, for characters that the texts lack. None
-            at all: such a character is an error.
+            at all: the library drops such a character.
         backend: "tokenizers" trains with the library: faster, but its steps are not recorded.
     """
     trainer = BpeTrainer(vocab_size, special_tokens=special_tokens, end_of_word_suffix="</w>")
-    unknown = next(iter(contents(trainer.special_tokens)), None)
-    tokenizer = Tokenizer(
-        BPE(unk_token=unknown, end_of_word_suffix="</w>"),
+    unknown = next(iter(contents(special_tokens)), None)
+    tokenizer = with_parts(
+        models.BPE(end_of_word_suffix="</w>", **({"unk_token": unknown} if unknown else {})),
         pre_tokenizer=pre_tokenizers.WhitespaceSplit(),
         decoder=decoders.BPEDecoder(),
     )
-    return Recipe(tokenizer, tokenizer.train_from_iterator(texts, trainer, backend))
+    return train(tokenizer, trainer, texts, backend)
 
 
 def gpt2(
@@ -88,16 +100,14 @@ def gpt2(
     special_tokens: Sequence[str | AddedToken] = (GPT2_TOKEN,),
     backend: Backend = "course",
 ) -> Recipe:
-    """BPE over bytes: no text is unknown, and every text comes back (Radford et al. 2019)."""
-    tokenizer = byte_level(BPE())
-    trainer = BpeTrainer(
-        vocab_size, special_tokens=special_tokens, initial_alphabet=list(CHARACTER_TO_BYTE)
-    )
-    return Recipe(tokenizer, tokenizer.train_from_iterator(texts, trainer, backend))
+    """BPE over bytes: no text is unknown, and decoding is lossless (Radford et al. 2019)."""
+    alphabet = sorted(ByteLevel.alphabet())
+    trainer = BpeTrainer(vocab_size, special_tokens=special_tokens, initial_alphabet=alphabet)
+    return train(byte_level(models.BPE()), trainer, texts, backend)
 
 
 def roberta(texts: Iterable[str], vocab_size: int = 50_265, backend: Backend = "course") -> Recipe:
-    """BPE over bytes (Liu et al. 2019, section 4.4), read as ``<s> A </s></s> B </s>``."""
+    """BPE over bytes (Liu et al. 2019, section 4.4), framed as ``<s> A </s></s> B </s>``."""
     recipe = gpt2(texts, vocab_size, ROBERTA_TOKENS, backend)
     frame_as_roberta(recipe.tokenizer)
     return recipe
@@ -113,58 +123,88 @@ def bert(
     """WordPiece as ``[CLS] A [SEP] B [SEP]``, in two segments (Devlin et al. 2019, section 3).
 
     Args:
-        lowercase: accents go too. False: the cased model.
-        score: see ``WordPieceTrainer``; the library knows "frequency" only.
+        lowercase: accents are removed too. False: the cased model.
+        score: see ``WordPieceTrainer``; the library has "frequency" only.
     """
-    tokenizer = wordpiece(WordPiece(), lowercase)
     trainer = WordPieceTrainer(vocab_size, special_tokens=BERT_TOKENS, score=score)
-    recipe = Recipe(tokenizer, tokenizer.train_from_iterator(texts, trainer, backend))
-    frame_as_bert(tokenizer)
+    model = models.WordPiece({}, unk_token=BERT_TOKENS[1])
+    recipe = train(wordpiece(model, lowercase), trainer, texts, backend)
+    frame_as_bert(recipe.tokenizer)
     return recipe
 
 
 def albert(texts: Iterable[str], vocab_size: int = 30_000, backend: Backend = "course") -> Recipe:
     """Unigram pieces, where ▁ is a space (Kudo & Richardson 2018; Lan et al. 2019, section 4.1)."""
-    tokenizer = Tokenizer(
-        Unigram(),
-        normalizers.Sequence(
-            (normalizers.NFKD(), normalizers.StripAccents(), normalizers.Lowercase())
+    trainer = UnigramTrainer(vocab_size, special_tokens=ALBERT_TOKENS, unk_token="<unk>")
+    tokenizer = with_parts(
+        models.Unigram(),
+        normalizer=normalizers.Sequence(
+            [normalizers.NFKD(), normalizers.StripAccents(), normalizers.Lowercase()]
         ),
-        pre_tokenizers.Sequence((pre_tokenizers.WhitespaceSplit(), pre_tokenizers.Metaspace())),
+        pre_tokenizer=pre_tokenizers.Sequence(
+            [pre_tokenizers.WhitespaceSplit(), pre_tokenizers.Metaspace()]
+        ),
         decoder=decoders.Metaspace(),
     )
-    trainer = UnigramTrainer(vocab_size, special_tokens=ALBERT_TOKENS, unk_token="<unk>")
-    recipe = Recipe(tokenizer, tokenizer.train_from_iterator(texts, trainer, backend))
-    frame_as_bert(tokenizer, "<pad>")
+    recipe = train(tokenizer, trainer, texts, backend)
+    frame_as_bert(recipe.tokenizer, "<pad>")
     return recipe
+
+
+def train(
+    tokenizer: Tokenizer, trainer: Trainer, texts: Iterable[str], backend: Backend = "course"
+) -> Recipe:
+    """Train a tokenizer of the library on texts, with our trainer or the library's.
+
+    Args:
+        tokenizer: gives the normalizer, the pre-tokenizer, and the options of its model.
+        trainer: the trainer for the model's kind. Its special tokens are added.
+        backend: "course" records each step; "tokenizers" is faster and records none.
+    """
+    if isinstance(texts, str):
+        raise CourseError(
+            "A corpus is a list of texts, not str.", "Put a single text into a list: [text]."
+        )
+    if backend == "tokenizers":
+        return _train_with_library(tokenizer, trainer, list(texts))
+    counts = count_words(tokenizer, texts)
+    if isinstance(trainer, UnigramTrainer):
+        training: Training[Any, Any] = trainer.train(counts)
+    else:
+        options: Any = from_library(tokenizer)
+        training = trainer.train(counts, options)
+    tokenizer.model = training.model.to_library()
+    tokenizer.add_special_tokens(list(trainer.special_tokens))
+    return Recipe(tokenizer, training)
+
+
+def _train_with_library(tokenizer: Tokenizer, trainer: Trainer, texts: list[str]) -> Recipe:
+    """The same by the library, which does not report an empty corpus or a vocabulary too small."""
+    nonempty(next((found for text in texts if (found := count_words(tokenizer, [text]))), {}))
+    tokenizer.train_from_iterator(texts, trainer.to_library())
+    size = tokenizer.get_vocab_size(with_added_tokens=False)
+    if size > trainer.vocab_size:
+        raise too_small(trainer.vocab_size, size)
+    return Recipe(tokenizer, Training(from_library(tokenizer), (), trainer))
 
 
 def words(
     vocabulary: "Vocabulary", special_tokens: Sequence[str] = BERT_TOKENS, lowercase: bool = True
 ) -> Tokenizer:
-    """Whole words of a vocabulary, as ``[CLS] A [SEP] B [SEP]``: what subwords are compared with.
+    """Whole words of a vocabulary, as ``[CLS] A [SEP] B [SEP]``: a baseline for subwords.
 
     Args:
         vocabulary: the words. Its unknown token stays the unknown token.
-        special_tokens: get the first ids; they must have ``[PAD]``, ``[CLS]`` and ``[SEP]``.
-        lowercase: read texts in lower case. The words must be so too.
+        special_tokens: get the first ids; they must include ``[PAD]``, ``[CLS]`` and ``[SEP]``.
+        lowercase: lowercase the texts. The words must be lowercase too.
 
     Raises:
         CourseError: there is no unknown token, neither in the vocabulary nor as ``[UNK]``, one of
-            the special tokens above is missing, or a word can never be found in lower case.
+            the special tokens above is missing, or a word is not lowercase.
     """
-    from lmcourse.tokenizers.vocabulary import Vocabulary  # needs torch
-
-    if not isinstance(vocabulary, Vocabulary):
-        raise CourseError(
-            f"The words are of the type {type(vocabulary).__name__}, not a Vocabulary.",
-            "Make one of your words: Vocabulary.of(words).",
-        )
-    specials = several(special_tokens, "Special tokens are a list of texts", "Write [token].")
-    special_tokens = [checked_text(token) for token in specials]
     unknown = vocabulary.unknown or "[UNK]"
-    tokens = list(dict.fromkeys([*special_tokens, *vocabulary.tokens]))
-    if unknown not in tokens:
+    ids = numbered([*special_tokens, *vocabulary.tokens])
+    if unknown not in ids:
         raise CourseError(
             "The vocabulary has no unknown token, and [UNK] is not among the special tokens.",
             "Add '[UNK]' to special_tokens, or build the vocabulary with an unknown token.",
@@ -172,14 +212,14 @@ def words(
     capital = next((word for word in vocabulary.tokens if word != word.lower()), unknown)
     if lowercase and capital not in (unknown, *special_tokens):
         raise CourseError(
-            f"The vocabulary has the word {capital!r}, which no text in lower case has.",
-            "Build the vocabulary from words in lower case, or pass lowercase=False.",
+            f"The vocabulary has the word {capital!r}, which no lowercase text has.",
+            "Build the vocabulary from lowercase words, or pass lowercase=False.",
         )
-    tokenizer = Tokenizer(
-        WordLevel({token: id_ for id_, token in enumerate(tokens)}, unknown),
-        normalizers.Lowercase() if lowercase else None,
-        pre_tokenizers.Whitespace(),
+    tokenizer = with_parts(
+        models.WordLevel(ids, unknown), pre_tokenizer=pre_tokenizers.Whitespace()
     )
+    if lowercase:
+        tokenizer.normalizer = normalizers.Lowercase()
     tokenizer.add_special_tokens([*special_tokens, unknown])
     frame_as_bert(tokenizer)
     return tokenizer

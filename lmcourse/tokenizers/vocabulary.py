@@ -9,7 +9,6 @@ from jaxtyping import Int
 from torch import Tensor
 
 from lmcourse.errors import CourseError
-from lmcourse.tokenizers.batch import checked_ids
 
 
 class Vocabulary:
@@ -17,7 +16,7 @@ class Vocabulary:
 
     Args:
         tokens: the known tokens in the order of their ids.
-        unknown: the token that stands for every other one; it must be among ``tokens``. None:
+        unknown: the token that represents every other one; it must be among ``tokens``. None:
             encoding a token that is not known is an error.
     """
 
@@ -28,7 +27,7 @@ class Vocabulary:
         if twice:
             raise CourseError(
                 f"The vocabulary lists {twice[0]!r} more than once.",
-                "Give each token once: its place in the list is its id.",
+                "Give each token once: its index in the list is its id.",
             )
         if unknown is not None and unknown not in self.ids:
             raise CourseError(
@@ -40,11 +39,11 @@ class Vocabulary:
     def of(
         cls, tokens: Iterable[str], minimum_count: int = 1, unknown: str | None = "<unk>"
     ) -> "Vocabulary":
-        """The vocabulary of a text: its tokens by falling frequency, ties in alphabetical order.
+        """The vocabulary of a text: its tokens by decreasing frequency, ties in alphabetical order.
 
         Args:
             tokens: the text, token after token. A string is the text of its characters.
-            minimum_count: a token that occurs less often is left to ``unknown``.
+            minimum_count: a token that occurs less often becomes ``unknown``.
         """
         counts = Counter(tokens)
         kept = sorted(
@@ -88,12 +87,13 @@ class Vocabulary:
         """The tokens of some ids.
 
         Raises:
-            CourseError: an id is no whole number, or not one of the vocabulary.
+            CourseError: an id is not one of the vocabulary.
         """
-        known = checked_ids(ids)
-        if known and max(known) >= len(self):
+        known = ids.tolist() if isinstance(ids, Tensor) else list(ids)
+        wrong = [id_ for id_ in known if not 0 <= id_ < len(self)]
+        if wrong:
             raise CourseError(
-                f"The id {max(known)} is not in the vocabulary, which has {len(self)} tokens.",
-                "Decode with the vocabulary that the ids were made with.",
+                f"The id {wrong[0]} is not in the vocabulary, which has {len(self)} tokens.",
+                "Decode with the vocabulary that encoded the text.",
             )
         return [self.tokens[id_] for id_ in known]

@@ -1,35 +1,37 @@
-"""What BERT, GPT-2 and RoBERTa put around a model, whether it was trained here or published.
+"""What BERT, GPT-2 and RoBERTa add to a model: parts of the ``tokenizers`` library."""
 
-``recipes`` trains the model, ``published_files`` reads it; the rest of the tokenizer is the same.
-"""
+from typing import Any
+
+from tokenizers import AddedToken, Tokenizer, decoders, normalizers, pre_tokenizers, processors
 
 from lmcourse.errors import CourseError
-from lmcourse.tokenizers import decoders, processors
-from lmcourse.tokenizers.added_tokens import AddedToken
-from lmcourse.tokenizers.models.bpe import BPE
-from lmcourse.tokenizers.models.wordpiece import WordPiece
-from lmcourse.tokenizers.template import TemplateProcessing
-from lmcourse.tokenizers.text import normalizers, pre_tokenizers
-from lmcourse.tokenizers.tokenizer import Tokenizer
 
 BERT_TOKENS = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
 ROBERTA_TOKENS = ("<s>", "<pad>", "</s>", "<unk>", "<mask>")
 GPT2_TOKEN = "<|endoftext|>"
 
 
-def wordpiece(model: WordPiece, lowercase: bool) -> Tokenizer:
-    """BERT's text handling around a WordPiece model, not yet framed."""
-    return Tokenizer(
+def with_parts(model: Any, **parts: Any) -> Tokenizer:
+    """A tokenizer of this model (the library's) and these parts."""
+    tokenizer = Tokenizer(model)
+    for name, part in parts.items():
+        setattr(tokenizer, name, part)
+    return tokenizer
+
+
+def wordpiece(model: Any, lowercase: bool) -> Tokenizer:
+    """A WordPiece model with BERT's normalization and pre-tokenization, not yet framed."""
+    return with_parts(
         model,
-        normalizers.BertNormalizer(lowercase=lowercase),
-        pre_tokenizers.BertPreTokenizer(),
+        normalizer=normalizers.BertNormalizer(lowercase=lowercase),
+        pre_tokenizer=pre_tokenizers.BertPreTokenizer(),
         decoder=decoders.WordPiece(),
     )
 
 
-def byte_level(model: BPE) -> Tokenizer:
-    """GPT-2's text handling around a BPE model."""
-    return Tokenizer(
+def byte_level(model: Any) -> Tokenizer:
+    """A BPE model with GPT-2's pre-tokenization."""
+    return with_parts(
         model,
         pre_tokenizer=pre_tokenizers.ByteLevel(add_prefix_space=False),
         post_processor=processors.ByteLevel(trim_offsets=False),
@@ -38,23 +40,20 @@ def byte_level(model: BPE) -> Tokenizer:
 
 
 def frame_as_bert(tokenizer: Tokenizer, pad_token: str = "[PAD]") -> None:
-    """Read ``[CLS] A [SEP] B [SEP]`` in two segments, and fill up batches.
-
-    Raises:
-        CourseError: the vocabulary lacks one of the special tokens.
-    """
+    """Frame texts as ``[CLS] A [SEP] B [SEP]`` in two segments, and pad batches."""
     cls, sep, pad = (_known(tokenizer, token) for token in ("[CLS]", "[SEP]", pad_token))
-    tokenizer.post_processor = TemplateProcessing.of(
-        "[CLS] $A [SEP]", "[CLS] $A [SEP] $B:1 [SEP]:1", [("[CLS]", cls), ("[SEP]", sep)]
+    tokenizer.post_processor = processors.TemplateProcessing(
+        single="[CLS] $A [SEP]",
+        pair="[CLS] $A [SEP] $B:1 [SEP]:1",
+        special_tokens=[("[CLS]", cls), ("[SEP]", sep)],
     )
     tokenizer.enable_padding(pad_id=pad, pad_token=pad_token)
 
 
 def frame_as_roberta(tokenizer: Tokenizer) -> None:
-    """Read ``<s> A </s></s> B </s>``, fill up batches; ``<mask>`` takes the space before it.
+    """Frame texts as ``<s> A </s></s> B </s>``, and pad batches.
 
-    Raises:
-        CourseError: the vocabulary lacks one of the special tokens.
+    ``<mask>`` includes the space before it.
     """
     *others, mask = ROBERTA_TOKENS
     tokenizer.add_special_tokens([*others, AddedToken(mask, lstrip=True)])
@@ -71,6 +70,6 @@ def _known(tokenizer: Tokenizer, token: str) -> int:
     if id_ is None:
         raise CourseError(
             f"The vocabulary lacks the special token {token!r}.",
-            "Add it to the special tokens: they must have what frames a text and fills it up.",
+            "Add it to the special tokens: framing and padding need it.",
         )
-    return id_
+    return int(id_)

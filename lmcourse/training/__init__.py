@@ -1,13 +1,15 @@
-"""Training: the loop that every chapter uses, what it is trained on, and how it is kept.
+"""Training: the loops, the objectives and batches, and what keeps a long run.
 
-`train` takes losses one by one: those of an objective on batches (`BatchLosses`), or of windows of
-a text (`window_losses`). `Checkpoints` keep a run, `EarlyStopping` ends it; under ``torchrun`` the
-same script uses several processes (`lmcourse.training.distributed`).
+`fit` is the plain loop of the chapters; `train` takes the same steps, and is for long runs:
+`EarlyStopping` ends them, and under ``torchrun`` several processes share them
+(`lmcourse.training.distributed`); `research.runs` saves and resumes them. Both take losses one by
+one: those of an objective on batches (`BatchLosses`), or of the windows of a text
+(`window_losses`).
 """
 
 from lmcourse.training.batches import BatchLosses
-from lmcourse.training.checkpoints import Checkpoints
-from lmcourse.training.loop import History, train, window_losses
+from lmcourse.training.fit import History, fit, window_losses
+from lmcourse.training.loop import train
 from lmcourse.training.masking import Masking, StaticMasking
 from lmcourse.training.objectives import CausalLM, MaskedLM, NextSentence, PreTraining
 from lmcourse.training.stopping import EarlyStopping
@@ -17,7 +19,6 @@ from lmcourse.training.two_models import Distilled, ReplacedTokens
 __all__ = [
     "BatchLosses",
     "CausalLM",
-    "Checkpoints",
     "Distilled",
     "EarlyStopping",
     "History",
@@ -29,6 +30,7 @@ __all__ = [
     "StaticMasking",
     "cut_every",
     "cut_randomly",
+    "fit",
     "scale_gradient",
     "train",
     "window_losses",

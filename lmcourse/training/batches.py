@@ -1,13 +1,13 @@
-"""Batches: which examples are read together, and the losses that they give to the loop.
+"""Batches: which examples are read together, and the losses that the loop computes of them.
 
-Padding is computed like everything else, and thrown away. So examples of like length are read
-together: all are shuffled, cut into pools of some batches, and each pool is sorted by length. In a
-pool of the size of a batch this is plain shuffling; with 50 batches a pool there is next to no
-padding, and each epoch still has other batches, in another order.
+Padding costs as much time as tokens. So examples of similar length are read together: all are
+shuffled, cut into pools of some batches, and each pool is sorted by length. With one batch a pool
+this is plain shuffling; with 50 there is next to no padding, and each epoch still has other
+batches, in another order.
 
-Which examples a step reads, and what is drawn for them, depends on the seed and the step alone. So
-a run can be left and taken up again at any step. And several processes can share one batch: each
-works out all of it, and reads its part.
+The examples and random draws of a step depend on the seed and the step alone. So a run can be
+resumed at any step; and several processes can share a batch: each computes its order and draws as a
+whole, and reads its part.
 """
 
 from collections.abc import Iterator, Sequence
@@ -15,10 +15,8 @@ from itertools import pairwise
 from typing import Any
 
 import torch
-from torch import Tensor
 
 from lmcourse.errors import CourseError
-from lmcourse.models.inputs import whole_number
 from lmcourse.training.examples import (
     Batch,
     Example,
@@ -28,10 +26,11 @@ from lmcourse.training.examples import (
     padded,
     part_of,
 )
+from lmcourse.training.fit import Terms
 from lmcourse.training.objectives import Objective
 from lmcourse.training.seeds import generator_of
 
-_ORDER, _DRAWN, _LOSS = range(3)  # what a generator is for
+_ORDER, _DRAW = range(2)  # the purpose of a generator
 
 
 class Batches:
@@ -39,16 +38,13 @@ class Batches:
 
     Args:
         lengths: of the examples, in tokens.
-        batch_size: how many examples a batch has; the last one of an epoch has what is left. None:
-            as many as ``max_tokens`` allows.
-        max_tokens: how many tokens a batch may have, padding included; None: any number. With it,
-            batches of short examples have more of them (Liu et al. 2019, section 4.2, so that
-            DOC-SENTENCES' batches have as many tokens as FULL-SENTENCES').
+        batch_size: the number of examples in a batch; the last one of an epoch may have fewer.
+            None: as many as ``max_tokens`` allows.
+        max_tokens: the maximal number of tokens in a batch, padding included; None: any number.
+            With it, batches of short examples have more of them (Liu et al. 2019, section 4.2, so
+            that DOC-SENTENCES' batches have as many tokens as FULL-SENTENCES').
         pool: how many batches are sorted by length together; 1: none.
         seed: of the shuffling.
-
-    Raises:
-        CourseError: there are no examples, one is too long, or a number makes no sense.
     """
 
     def __init__(
@@ -60,27 +56,17 @@ class Batches:
         pool: int = 50,
         seed: int = 0,
     ) -> None:
-        for name, value in (("batch_size", batch_size), ("max_tokens", max_tokens), ("pool", pool)):
-            if value is not None:
-                whole_number(value, name, type(self).__name__)
-        if batch_size is None and max_tokens is None:
-            raise CourseError("A batch without any bound.", "Give batch_size, max_tokens or both.")
-        if not len(lengths):
-            raise CourseError(
-                "There is no example.",
-                "Give at least one: the text may be empty, or all filtered out.",
-            )
         longest = max(range(len(lengths)), key=lengths.__getitem__)
         if max_tokens is not None and lengths[longest] > max_tokens:
             raise CourseError(
                 f"Example {longest} has {lengths[longest]} tokens, a batch at most {max_tokens}.",
-                "Give a larger max_tokens, or cut the example.",
+                "Choose a larger max_tokens, or truncate the example.",
             )
         self.lengths, self.batch_size, self.max_tokens = list(lengths), batch_size, max_tokens
         self.pool, self.seed = pool, seed
 
     def epoch(self, number: int) -> list[list[int]]:
-        """The batches of an epoch, as numbers of examples."""
+        """The batches of an epoch, as indices of examples."""
         generator = generator_of(self.seed, _ORDER, number)
         order = torch.randperm(len(self.lengths), generator=generator).tolist()
         pools = self._cut(order, self._pool_size())
@@ -90,10 +76,10 @@ class Batches:
         return [batches[at] for at in shuffled]
 
     def padding(self, number: int = 0) -> float:
-        """The share of an epoch's places that hold padding."""
+        """The share of padding among the positions of an epoch."""
         batches = self.epoch(number)
-        places = sum(len(batch) * max(self.lengths[i] for i in batch) for batch in batches)
-        return 1 - sum(self.lengths) / places
+        positions = sum(len(batch) * max(self.lengths[i] for i in batch) for batch in batches)
+        return 1 - sum(self.lengths) / positions
 
     def _pool_size(self) -> int:
         if self.batch_size is not None:
@@ -102,7 +88,7 @@ class Batches:
         return max(1, self.pool * self.max_tokens * len(self.lengths) // sum(self.lengths))
 
     def _batches(self, pool: list[int]) -> list[list[int]]:
-        """Examples, the shortest first, as batches within both bounds."""
+        """Examples, the shortest first, as batches within both limits."""
         batches: list[list[int]] = [[]]
         for example in pool:
             size = len(batches[-1]) + 1
@@ -118,26 +104,27 @@ class Batches:
         return [order[start:end] for start, end in pairwise(edges)]
 
 
-class BatchLosses(Iterator[tuple[Tensor, int | float]]):
-    """The losses of batches, one after the other, for `lmcourse.training.train`.
+class BatchLosses(Iterator[Terms]):
+    """The losses of successive batches, for `lmcourse.training.fit` and `lmcourse.training.train`.
 
     Args:
-        objective: what is to be learned of a batch: one of `lmcourse.training.objectives`.
+        objective: computes the loss of a batch: one of `lmcourse.training.objectives`.
         examples: see `lmcourse.training.examples`. They should all be in memory.
-        steps: how many batches there are; with ``accumulate``, several of them make one step of
-            the optimizer.
+        steps: the number of batches; with ``accumulate``, several of them make one step of the
+            optimizer.
         epochs: in place of ``steps``, how often each example is read.
-        batch_size, max_tokens, pool: as in `Batches`. Of several processes, all together.
-        seed: of the order, and of all that the objective draws.
-        share: this process's number and how many there are; None: as ``torch.distributed`` says.
+        batch_size, max_tokens, pool: see `Batches`. They count the parts of all processes.
+        seed: of the order, and of the objective's random draws.
+        share: the rank of this process and the number of processes; None: those of
+            ``torch.distributed``.
 
     Attributes:
-        step: how many batches were read. ``state_dict`` has this, and so a run can be resumed.
+        step: the number of batches read so far, from which a run resumes.
         config: what must be the same then.
 
     Raises:
-        CourseError: this is no objective; there are no examples; one is longer than the model can
-            read, or has an id or a label that the model does not know.
+        CourseError: there are no examples; or one is too long for the model, or has an id or a
+            label that the model does not know.
     """
 
     def __init__(
@@ -153,19 +140,13 @@ class BatchLosses(Iterator[tuple[Tensor, int | float]]):
         seed: int = 0,
         share: tuple[int, int] | None = None,
     ) -> None:
-        if not isinstance(objective, Objective):
-            raise CourseError(
-                f"A {type(objective).__name__} is no objective.",
-                "Say what is to be learned of the examples: BatchLosses(MaskedLM(model, masking), "
-                "examples, epochs=1), or another one of lmcourse.training.objectives.",
-            )
         check_examples(examples, objective.vocab_size, objective.longest, objective.classes)
         lengths = [length_of(example) for example in examples]
         settings: dict[str, Any] = {
             "batch_size": batch_size,
             "max_tokens": max_tokens,
             "pool": pool,
-            "seed": whole_number(seed, "seed", type(self).__name__, 0),
+            "seed": seed,
         }
         self.objective, self.examples, self.seed = objective, examples, seed
         self.batches = Batches(lengths, **settings)
@@ -180,33 +161,45 @@ class BatchLosses(Iterator[tuple[Tensor, int | float]]):
         self._order = self.batches.epoch(0)
 
     def __len__(self) -> int:
-        """How many there are, counted from the first step."""
+        """The number of steps, from the first one."""
         return self.steps
 
-    def __next__(self) -> tuple[Tensor, int | float]:
-        """The mean loss of this process's part of the next batch, and its predictions' number."""
+    def __next__(self) -> Terms:
+        """The terms of the loss of this process's part of the next batch."""
         if self.step >= self.steps:
             raise StopIteration
-        step, batch = self.step, self._next_batch()
-        # What is drawn is drawn for all of it: so it does not depend on who reads which part.
-        batch = self.objective.drawn(batch, generator_of(self.seed, _DRAWN, step))
-        size = len(batch["input_ids"])
-        # A process for which nothing is left reads the first example, which counts nothing: the
-        # others wait for its gradient, if only of zeros.
-        idle = self.rank >= size
-        part = part_of(batch, slice(0, 1) if idle else slice(self.rank, None, self.count))
-        generator = generator_of(self.seed, _LOSS, step, self.rank)
-        mean, weight = self.objective.loss(part, generator)
-        return mean, 0 if idle else weight
+        part, counts = self._next_part()
+        return [*zip(self.objective.means(part), counts, strict=True)]
+
+    def ahead(self, number: int) -> list[Sequence[int | float]]:
+        """The terms' numbers of predictions in each of the next batches, which stay unread."""
+        before = self.state_dict()
+        left = min(number, self.steps - self.step)
+        counts = [self._next_part()[1] for _ in range(left)]
+        self.load_state_dict(before)
+        return counts
 
     def state_dict(self) -> dict[str, int]:
-        """Where this is: a step, and its place in its epoch."""
+        """The step, and its position in its epoch."""
         return {"step": self.step, "epoch": self._epoch, "at": self._at}
 
     def load_state_dict(self, state: dict[str, int]) -> None:
-        """Go on from there."""
+        """Continue from there."""
+        if self._epoch != state["epoch"]:
+            self._order = self.batches.epoch(state["epoch"])
         self.step, self._epoch, self._at = state["step"], state["epoch"], state["at"]
-        self._order = self.batches.epoch(self._epoch)
+
+    def _next_part(self) -> tuple[Batch, Sequence[int | float]]:
+        """This process's part of the next batch, and each term's number of predictions in it."""
+        step, batch = self.step, self._next_batch()
+        # Drawn for the whole batch, so that it does not depend on how processes share it.
+        batch = self.objective.sample(batch, generator_of(self.seed, _DRAW, step))
+        # A process without an example reads the first one, with weight 0: the others wait for its
+        # gradient, even if it is zero.
+        idle = self.rank >= len(batch["input_ids"])
+        part = part_of(batch, slice(0, 1) if idle else slice(self.rank, None, self.count))
+        counts = self.objective.counts(part)
+        return part, [0] * len(counts) if idle else counts
 
     def _next_batch(self) -> Batch:
         if self._at == len(self._order):
@@ -222,17 +215,16 @@ class BatchLosses(Iterator[tuple[Tensor, int | float]]):
     def _count(self, steps: int | None, epochs: int | None) -> int:
         if (steps is None) == (epochs is None):
             raise CourseError(
-                f"steps={steps} and epochs={epochs} do not say how long to train.", "Give one."
+                f"steps={steps} and epochs={epochs} do not determine the length of the training.",
+                "Choose one of them.",
             )
         if steps is not None:
-            return whole_number(steps, "steps", type(self).__name__, 0)
-        owner = type(self).__name__
-        wanted = range(whole_number(epochs, "epochs", owner, 0))
-        return sum(len(self.batches.epoch(number)) for number in wanted)
+            return steps
+        return sum(len(self.batches.epoch(number)) for number in range(epochs or 0))
 
 
 def _processes() -> tuple[int, int]:
-    """This process's number, and how many train together."""
+    """The rank of this process, and the number of processes."""
     from torch import distributed
 
     if distributed.is_available() and distributed.is_initialized():

@@ -1,4 +1,4 @@
-"""What backpropagation costs: the memory that the backward pass waits for."""
+"""The memory that backpropagation needs: what is saved for the backward pass."""
 
 import weakref
 from collections import Counter
@@ -11,11 +11,10 @@ _Key = tuple[int, int, int]  # storage, offset in it, number of elements
 
 
 class SavedForBackward:
-    """Count the bytes that autograd holds for the backward pass, exactly and on any device.
+    """Count the bytes that autograd saves for the backward pass, exactly and on any device.
 
-    Inside the ``with`` block, ``now`` is what is held at this moment and ``peak`` the most that
-    was; a tensor that several operations saved counts once. It counts what the graph keeps, not
-    what an operation needs while it runs.
+    Inside the ``with`` block, ``now`` is the current number and ``peak`` the maximum. A tensor that
+    several operations save counts once; temporary memory of operations does not count.
 
         with SavedForBackward() as saved:
             loss = model(inputs).sum()
@@ -42,7 +41,7 @@ class SavedForBackward:
 
     def _pack(self, tensor: Tensor) -> "_Held":
         storage = tensor.untyped_storage()
-        # A view counts for what it shows, and its transpose is the same bytes again.
+        # A view counts for its own elements; its transpose has the same bytes.
         key = (storage.data_ptr(), int(tensor.storage_offset()), tensor.numel())
         size = min(tensor.numel() * tensor.element_size(), storage.nbytes())
         if self._holders[key] == 0:
@@ -60,7 +59,7 @@ class SavedForBackward:
 
 
 class _Held:
-    """A saved tensor, without its history: with it, a node would keep itself alive."""
+    """A saved tensor, detached: otherwise a node would keep itself alive."""
 
     def __init__(self, tensor: Tensor) -> None:
         self.tensor = tensor.detach()

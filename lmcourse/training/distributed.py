@@ -1,6 +1,6 @@
 """Several processes train one model: the same script, started by ``torchrun``.
 
-A script asks for it in one line, and is the same for one process and for many:
+One line prepares a script for any number of processes:
 
     model = parallel(BertForMaskedLM(config))       # or parallel(…, sharded=True)
     losses = BatchLosses(MaskedLM(model, masking), examples, epochs=10)  # its share of each batch
@@ -12,22 +12,22 @@ A script asks for it in one line, and is the same for one process and for many:
     python script.py                                             one process
     torchrun --standalone --nproc-per-node 4 script.py           four, on this machine
     torchrun --nnodes 2 --nproc-per-node 4 --node-rank 0 \\
-        --master-addr 10.0.0.1 --master-port 29500 script.py     and four, on each of two machines:
+        --master-addr 10.0.0.1 --master-port 29500 script.py     four on each of two machines:
     torchrun --nnodes 2 --nproc-per-node 4 --node-rank 1 \\
         --master-addr 10.0.0.1 --master-port 29500 script.py     the address is that of the first
 
-On machines with GPUs, start as many processes as each has. All machines need the same code and
-data, and the folder of the checkpoints. Where torchrun is not found, ``python -m
-torch.distributed.run`` is the same.
+On machines with GPUs, start a process for each of them. All machines need the same code and data,
+and access to the folder of the checkpoints. ``python -m torch.distributed.run`` is another name of
+torchrun.
 
-**Data-parallel** (PyTorch's `DistributedDataParallel`; Li et al. 2020): every process has the
-whole model and a share of each batch, and they exchange the mean of their gradients. The steps are
-those of one process with the whole batch. **Sharded** (PyTorch's `fully_shard`; Zhao et al. 2023;
-the idea is ZeRO's, Rajbhandari et al. 2020): each process keeps a part of the parameters, gradients
-and optimizer's state only, and fetches the rest of a layer when it computes it. This takes more
-traffic, and holds models that one device could not train.
+**Data-parallel** (PyTorch's `DistributedDataParallel`; Li et al. 2020): every process has the whole
+model and a share of each batch, and they average their gradients. The steps equal those of one
+process with the whole batch. **Sharded** (PyTorch's `fully_shard`; Zhao et al. 2023; after ZeRO,
+Rajbhandari et al. 2020): each process stores only a shard of the parameters, gradients and
+optimizer state, and gathers the parameters of a layer when it computes it. This takes more
+communication, but less memory.
 
-Every process must compute as many losses as the others: each waits for all in every step.
+Every process must compute the same number of losses: in each step, it waits for all others.
 """
 
 import atexit
@@ -44,47 +44,47 @@ from typing import Any
 from weakref import WeakKeyDictionary
 
 import torch
+from torch import Tensor, nn
 from torch import distributed as dist
-from torch import nn
 from torch.nn.parallel import DistributedDataParallel
 
 from lmcourse import devices
 from lmcourse.errors import CourseError
 
-_PATIENCE = timedelta(minutes=10)  # for the others, before a process gives up
+_TIMEOUT = timedelta(minutes=10)  # of waiting for the other processes
 
-_wholes: "WeakKeyDictionary[nn.Module, nn.Module]" = WeakKeyDictionary()
-"""For each sharded model, the same one with no memory for its parameters."""
+_originals: "WeakKeyDictionary[nn.Module, nn.Module]" = WeakKeyDictionary()
+"""For each sharded model, a copy without memory for its parameters."""
 
 
 @dataclass(frozen=True)
-class Place:
-    """Which process this is: number ``rank``, from 0, of ``count``."""
+class Process:
+    """A process: number ``rank``, from 0, of ``count``."""
 
     rank: int
     count: int
 
 
-def here() -> Place:
-    """Which process this is, as torchrun says it; the only one where it did not start it."""
-    return Place(int(os.environ.get("RANK", "0")), int(os.environ.get("WORLD_SIZE", "1")))
+def here() -> Process:
+    """This process, according to torchrun; without it, the only one."""
+    return Process(int(os.environ.get("RANK", "0")), int(os.environ.get("WORLD_SIZE", "1")))
 
 
 class Processes:
     """The processes that train a model together; often, this one alone.
 
     Attributes:
-        count: how many there are.
-        rank: which of them this is, from 0.
-
-    Raises:
-        CourseError: there are several, and each would train a model of its own.
+        count: their number.
+        rank: the number of this one, from 0.
+        exchanged: whether they are known to exchange their gradients.
     """
 
     def __init__(self, model: nn.Module) -> None:
         self.rank, self.count = here().rank, here().count
+        self.exchanged = self.count == 1
         self._model = model
-        if self.count > 1 and not (_is_replicated(model) or _is_sharded(model)):
+        replicated = isinstance(model, DistributedDataParallel)
+        if self.count > 1 and not (replicated or _is_sharded(model)):
             raise CourseError(
                 f"{self.count} processes were started, and each would train its own "
                 f"{type(model).__name__}.",
@@ -95,7 +95,7 @@ class Processes:
     def together(self, last: bool) -> AbstractContextManager[Any]:
         """The context of a loss and its backward pass: gradients are exchanged only if ``last``.
 
-        Where several losses make one step, each adds to the gradient, and one exchange is enough.
+        When a step accumulates several losses, one exchange is enough.
         """
         if isinstance(self._model, DistributedDataParallel):
             return nullcontext() if last else self._model.no_sync()
@@ -104,7 +104,7 @@ class Processes:
         return nullcontext()
 
     def summed(self, values: Sequence[int | float]) -> list[float]:
-        """Each value, summed over the processes: the same in all of them, to the last bit."""
+        """Each value, summed over the processes: exactly the same in all of them."""
         if self.count == 1:
             return [float(value) for value in values]
         total = torch.tensor(values, dtype=torch.float64)
@@ -113,7 +113,7 @@ class Processes:
 
 
 class Replicated(DistributedDataParallel):
-    """PyTorch's `DistributedDataParallel`, which has the attributes of the model in it, too."""
+    """PyTorch's `DistributedDataParallel`, with the attributes of the wrapped model."""
 
     def __getattr__(self, name: str) -> Any:
         try:
@@ -122,11 +122,7 @@ class Replicated(DistributedDataParallel):
             return getattr(super().__getattr__("module"), name)
 
     def forward(self, *inputs: Any, **named: Any) -> Any:
-        """The model's own result.
-
-        Raises:
-            CourseError: in the step before, a parameter had no gradient.
-        """
+        """The model's result."""
         try:
             return super().forward(*inputs, **named)
         except RuntimeError as error:
@@ -139,28 +135,28 @@ class Replicated(DistributedDataParallel):
 
 
 def without_gradient(names: Sequence[str]) -> CourseError:
-    """What is said of parameters whose gradient the processes could not exchange."""
+    """The error about parameters whose gradient the processes could not exchange."""
     return CourseError(
-        "Processes exchange the gradient of each parameter, and some had none in a step: "
+        "Processes exchange the gradient of each parameter, but some had none in a step: "
         f"{', '.join(names[:5])}{' and more' if len(names) > 5 else ''}.",
-        "Before parallel(model), freeze what the loss does not depend on "
+        "Before parallel(model), freeze parameters that the loss does not depend on "
         "(….requires_grad_(False)); or train with parallel(model, sharded=True).",
     )
 
 
 def parallel(model: nn.Module, *, sharded: bool = False) -> nn.Module:
-    """The model, ready to be trained by all processes, on the device of this one.
+    """The model, prepared for training by all processes, on the device of this one.
 
-    All begin with the first one's parameters. From here on each has random numbers of its own, so
-    that dropout differs between the shares of a batch. Build the optimizer from what is returned.
+    All begin with the parameters of the first one, and have different random numbers from here on,
+    so that dropout differs between the shares of a batch. Build the optimizer from the result.
 
     Args:
         model: on any device; the same architecture in every process.
-        sharded: whether each process keeps only a part of the parameters. With one process, this
-            changes nothing.
+        sharded: whether each process stores only a shard of the parameters. With one process, this
+            has no effect.
 
     Raises:
-        CourseError: there are more processes than GPUs; or they do not find each other.
+        CourseError: there are more processes than GPUs; or they cannot connect.
     """
     device = _device()
     model.to(device)
@@ -172,119 +168,121 @@ def parallel(model: nn.Module, *, sharded: bool = False) -> nn.Module:
     if sharded:
         return _sharded(model, device)
     ids = [device] if device.type == "cuda" else None
-    # Buffers are exchanged once, at the beginning: to write into them at each call would spoil the
-    # gradient of losses that call the model twice.
+    # Buffers are broadcast once, at the beginning: writing into them at each call would invalidate
+    # the gradient of losses that call the model twice.
     return Replicated(model, device_ids=ids, forward_sync_buffers=False)
 
 
 def unwrapped(model: nn.Module) -> nn.Module:
-    """The model by itself, whole, as it was before `parallel`: to be saved or evaluated.
+    """The model as it was before `parallel`, to be saved or evaluated.
 
-    Of a sharded model it is a copy, on its device; then all processes must ask for it at once.
+    For a sharded model it is a copy, on its device, and all processes must call this function.
     """
     if isinstance(model, DistributedDataParallel):
         return model.module
-    if model not in _wholes:
+    if model not in _originals:
         return model
-    whole = _wholes[model]
     parameters: dict[str, Any] = dict(model.named_parameters())  # DTensors
     full = {
         n: nn.Parameter(p.detach().full_tensor(), p.requires_grad) for n, p in parameters.items()
     }
-    copied = _with_parameters(whole, full)
+    copied = _with_parameters(_originals[model], full)
     for name, buffer in model.named_buffers():
         copied.get_buffer(name).copy_(buffer)
     return copied.train(model.training)
 
 
 def _device() -> torch.device:
-    """The device of this process: with GPUs, one for each process on this machine.
-
-    Raises:
-        CourseError: it has fewer.
-    """
+    """The device of this process: on a machine with GPUs, one of its own."""
     kind = devices.device().type
     if here().count == 1:
         return torch.device(kind)
     if kind != "cuda":
-        return torch.device("cpu")  # Apple's GPUs exchange nothing
+        return torch.device("cpu")  # there is no backend for Apple's GPUs
     local, found = int(os.environ.get("LOCAL_RANK", "0")), torch.cuda.device_count()
     if local >= found:
         raise CourseError(
             f"This is process {local + 1} on a machine with {found} GPU{'s' * (found > 1)}.",
-            f"Give torchrun --nproc-per-node {found}, or set LMCOURSE_DEVICE=cpu.",
+            f"Start torchrun with --nproc-per-node {found}, or set LMCOURSE_DEVICE=cpu.",
         )
     torch.cuda.set_device(local)
     return torch.device("cuda", local)
 
 
 def _join(device: torch.device) -> None:
-    """Meet the other processes, if that was not done yet."""
+    """Connect to the other processes, unless that is done."""
     if dist.is_initialized():
         return
-    # Numbers of Python's are exchanged between CPUs, gradients where they are.
+    # Python's numbers are exchanged between CPUs, gradients between their devices.
     backend = "cpu:gloo,cuda:nccl" if device.type == "cuda" else "gloo"
     try:
-        dist.init_process_group(backend, timeout=_PATIENCE)
+        dist.init_process_group(backend, timeout=_TIMEOUT)
     except (ValueError, RuntimeError) as error:
         raise CourseError(
-            f"The processes do not find each other: {error}",
+            f"The processes cannot connect: {error}",
             "Start them with torchrun, on every machine with the same --master-addr and "
-            "--master-port, to which no firewall bars the way.",
+            "--master-port, and check that no firewall blocks that port.",
         ) from error
     atexit.register(_leave)
 
 
 def _leave() -> None:
-    """Part from the others, unless an error ends this process: they may wait for it in vain."""
-    failed = hasattr(sys, "last_value")  # Python leaves there what nobody caught
+    """Disconnect, unless an error ended this process: the others may still wait for it."""
+    failed = hasattr(sys, "last_value")  # set by Python for an uncaught exception
     if dist.is_initialized() and not failed:
         dist.destroy_process_group()
 
 
 def _sharded(model: nn.Module, device: torch.device) -> nn.Module:
-    """The same model, a part of whose parameters are in this process."""
+    """The same model, with a shard of its parameters in this process."""
     from torch.distributed.device_mesh import init_device_mesh
     from torch.distributed.fsdp import fully_shard
 
-    # It warns of results that are changed in place, which the course's losses only read.
+    # It warns about results that are modified in place; the course's losses only read them.
     warnings.filterwarnings("ignore", "FSDP2-wrapped module .* returned a view", UserWarning)
     for tensor in (*model.parameters(), *model.buffers()):
         dist.broadcast(tensor.detach(), src=0)
     empty = {name: nn.Parameter(p.to("meta"), False) for name, p in model.named_parameters()}
-    whole = _with_parameters(model, empty)
+    original = _with_parameters(model, empty)
     mesh = init_device_mesh(device.type, (here().count,))
     for layer in _layers(model):
         fully_shard(layer, mesh=mesh)
-    fully_shard(model, mesh=mesh)  # what is in no layer: embeddings, heads
-    type(model).__name__ = type(whole).__name__  # checkpoints and errors name no class of PyTorch's
-    _wholes[model] = whole
+    fully_shard(model, mesh=mesh)  # the rest: embeddings, heads
+    type(model).__name__ = type(original).__name__  # for checkpoints and errors
+    _originals[model] = original
     return model
 
 
 def _layers(model: nn.Module) -> list[nn.Module]:
-    """What is fetched and forgotten as a whole: each of a stack of layers, the inner ones first."""
+    """The modules whose parameters are gathered together: layers of stacks, inner ones first."""
     stacks = [module for module in model.modules() if isinstance(module, nn.ModuleList)]
     layers = [layer for stack in reversed(stacks) for layer in stack if _is_layer(layer)]
-    return list(dict.fromkeys(layers))  # one layer may stand in many places
+    return list(dict.fromkeys(layers))  # a layer may be used several times
 
 
 def _is_layer(module: nn.Module) -> bool:
-    """Whether it has parts, and is called: what is fetched is fetched when it is called.
+    """Whether a module has children and is called: its parameters are gathered in the call.
 
-    A list of modules is not; nor is ALBERT's `Residual`, two methods of which are used instead.
+    A list of modules is not called; nor is ALBERT's `Residual`, which has two other methods.
     """
     return any(module.children()) and type(module).forward is not nn.Module.forward
 
 
 def _with_parameters(model: nn.Module, parameters: dict[str, nn.Parameter]) -> nn.Module:
-    """A copy of the model with other parameters, tied where the model's are."""
+    """A copy of the model with other parameters, tied like the model's."""
     memo = {id(p): parameters[name] for name, p in model.named_parameters()}
     return copy.deepcopy(model, memo)
 
 
-def _is_replicated(model: nn.Module) -> bool:
-    return isinstance(model, DistributedDataParallel)
+def is_sharded(tensor: object) -> bool:
+    """Whether each process has a part of this tensor (a DTensor, which is slow to import)."""
+    return isinstance(tensor, Tensor) and hasattr(tensor, "full_tensor")
+
+
+def full_tensor(tensor: Any) -> Tensor:
+    """The tensor, detached, and gathered from the processes if they have a part of it each."""
+    tensor = tensor.detach()
+    return tensor.full_tensor() if is_sharded(tensor) else tensor
 
 
 def _is_sharded(model: nn.Module) -> bool:

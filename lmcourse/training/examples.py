@@ -1,32 +1,32 @@
-"""Examples, and the batches that they become: as long as the longest, the others filled up.
+"""Examples, and how they are padded into batches.
 
-An example is what a tokenizer gives for one text, by the names that models know:
+An example is what a tokenizer returns for one text, by the names of a model's arguments:
 
     {"input_ids": [2, 17, 9, 3], "special_tokens_mask": [1, 0, 0, 1], "labels": 4}
 
-A batch is the same for several, as tensors. Sequences of unlike length are filled up with padding,
-which the attention mask tells models to ignore. It still costs: see `lmcourse.training.batches`.
+A batch is the same for several texts, as tensors. Shorter sequences are padded to the longest one;
+the attention mask lets models ignore the padding, which still costs time (see
+`lmcourse.training.batches`).
 """
 
 import hashlib
-from collections.abc import Iterable, Mapping, Sequence, Sized
-from itertools import count
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 import torch
+from tokenizers import Encoding
 from torch import Tensor
 
 from lmcourse.errors import CourseError
 from lmcourse.models.inputs import IGNORED
-from lmcourse.tokenizers.encoding import Encoding
 
 Example = Mapping[str, Any]
-"""By name: a number for each token, a number, or an array."""
+"""By name: a number for each token, a single number, or an array."""
 Batch = dict[str, Tensor]
 
-FILLED = {
-    "input_ids": 0,  # or what the model says
+PADDING = {
+    "input_ids": 0,  # or the model's pad_token_id
     "token_type_ids": 0,
     "position_ids": 0,
     "attention_mask": 0,
@@ -34,17 +34,23 @@ FILLED = {
     "word_ids": -1,
     "labels": IGNORED,
 }
-"""What has a number for each token, and the number that padding gets."""
+"""The names with a value for each token, and the value that they are padded with."""
 
-PLACES = {"start_positions", "end_positions"}
-"""Where an answer begins and ends in an example, as numbers of tokens; ``IGNORED``: not in it."""
+ANSWER = {"start_positions", "end_positions"}
+"""The positions of an answer's first and last token; ``IGNORED`` if it is not in the example."""
+
+
+_POSITIONS = f"Count tokens from 0, special ones too; use {IGNORED} if the answer was cut off."
+_REMEDY = dict.fromkeys(ANSWER, _POSITIONS) | {
+    "input_ids": "Encode the text with the tokenizer that the model was built for."
+}
 
 
 def example_of(encoding: Encoding, **labels: Any) -> dict[str, Any]:
-    """The example that a tokenizer's encoding is.
+    """The example of a tokenizer's encoding.
 
     Args:
-        labels: what is to be learned of it, such as ``labels`` or ``next_sentence_label``.
+        labels: what is to be predicted, such as ``labels`` or ``next_sentence_label``.
     """
     return {
         "input_ids": encoding.ids,
@@ -56,42 +62,35 @@ def example_of(encoding: Encoding, **labels: Any) -> dict[str, Any]:
 
 
 def each_token_a_word(examples: Sequence[Example]) -> list[dict[str, Any]]:
-    """The same examples with ``word_ids`` that say that no word has several tokens."""
+    """The same examples with ``word_ids`` for texts whose tokens are words."""
     return [{**example, "word_ids": list(range(length_of(example)))} for example in examples]
 
 
 def padded(examples: Sequence[Example], pad_token_id: int = 0) -> Batch:
-    """A batch of examples, each filled up on the right to the longest of them.
+    """Collate examples into a batch, each padded on the right to the longest one.
 
     Args:
-        examples: with the same names each. Where one brings an ``attention_mask`` of its own,
-            (time, time), it is filled up in both directions.
-        pad_token_id: the padding token.
+        examples: all with the same names. An ``attention_mask`` of shape (time, time) is padded in
+            both dimensions.
 
     Returns:
-        What the examples have, (batch, time) or (batch, …), and the ``attention_mask``: 1 for a
+        What the examples contain, (batch, time) or (batch, …), and the ``attention_mask``: 1 for a
         token, 0 for padding.
-
-    Raises:
-        CourseError: there is no example; one has no ids; or they differ in their names or shapes.
     """
     check_names(examples)
     longest = max(length_of(example) for example in examples)
     batch = {}
     for name in examples[0]:
-        values = (
-            map(_ids, count(), examples) if name == "input_ids" else (e[name] for e in examples)
-        )
-        rows = [_as_array(value) for value in values]
+        rows = [_as_array(example[name]) for example in examples]
         if is_per_token(name, examples):
-            fill = pad_token_id if name == "input_ids" else FILLED[name]
-            rows = [_filled(row, longest, fill, square=name == "attention_mask") for row in rows]
+            value = pad_token_id if name == "input_ids" else PADDING[name]
+            rows = [_padded(row, longest, value, square=name == "attention_mask") for row in rows]
         try:
             batch[name] = torch.from_numpy(np.stack(rows))
         except (ValueError, TypeError) as error:
             raise CourseError(
-                f"{name} cannot be made one tensor: {error}.",
-                "Give each example numbers, and as many of them.",
+                f"{name} does not form a tensor: {error}.",
+                "Give each example numbers, in an array of the same shape.",
             ) from error
     if "attention_mask" not in batch:
         lengths = torch.tensor([length_of(example) for example in examples])
@@ -104,30 +103,30 @@ def part_of(batch: Batch, rows: slice) -> Batch:
     time = batch["input_ids"].shape[1]
     part = {name: tensor[rows] for name, tensor in batch.items()}
     mask = part["attention_mask"]
-    real = mask if mask.ndim == 2 else mask.amax(1)  # a row for each query
-    end = int(real.nonzero()[:, 1].amax()) + 1 if real.any() else time
-    for name in FILLED.keys() & part.keys():
+    visible = mask if mask.ndim == 2 else mask.amax(1)  # (batch, query, key)
+    end = int(visible.nonzero()[:, 1].amax()) + 1 if visible.any() else time
+    for name in PADDING.keys() & part.keys():
         tensor = part[name]
-        if name == "labels" and (tensor.ndim < 2 or tensor.is_floating_point()):
-            continue  # a class, or yes or no for each class
+        if name == "labels" and (tensor.shape[1:2] != (time,) or tensor.is_floating_point()):
+            continue  # of sequences
         square = name == "attention_mask" and tensor.ndim == 3
         part[name] = tensor[:, :end, :end] if square else tensor[:, :end]
     return part
 
 
 def length_of(example: Example) -> int:
-    """How many tokens an example has."""
+    """The number of tokens."""
     return len(example["input_ids"])
 
 
 def is_per_token(name: str, examples: Sequence[Example]) -> bool:
-    """Whether these have a number for each token by this name.
+    """Whether examples have a value for each token by this name.
 
-    Of ``labels`` only the examples tell: a tag for each token, or one class, or yes or no for each
-    of several classes (which are no whole numbers, as models have it).
+    ``labels`` may be a tag for each token, one class, or a probability for each of several classes
+    (floating-point numbers).
     """
     if name != "labels":
-        return name in FILLED
+        return name in PADDING
     return all(
         np.ndim(example[name]) == 1
         and len(example[name]) == length_of(example)
@@ -137,43 +136,35 @@ def is_per_token(name: str, examples: Sequence[Example]) -> bool:
 
 
 def check_names(examples: Sequence[Example]) -> None:
-    """See that there are examples, with the same names and a token each.
-
-    Raises:
-        CourseError: there is none, they are no list, or one is no such example.
-    """
-    if isinstance(examples, Mapping) or not hasattr(examples, "__getitem__"):
-        raise CourseError(
-            f"Of the class {type(examples).__name__}, these are no examples.",
-            'Give a list of dictionaries, each with its "input_ids"; list(…) makes one of a '
-            "generator.",
-        )
+    """Check that examples have the same names, and a value for each token where they need one."""
     if not len(examples):
         raise CourseError(
-            "There is no example.", "Give at least one: the text may be empty, or all filtered out."
+            "There is no example.", "Provide at least one: were all texts empty or filtered out?"
         )
     for number, example in enumerate(examples):
-        if not isinstance(example, Mapping) or not isinstance(example.get("input_ids"), Sized):
+        if not isinstance(example, Mapping) or "input_ids" not in example:
             raise CourseError(
                 f"Example {number} is {example!r:.60}.",
-                'Give a dictionary with "input_ids" and what else a model is to be given.',
+                'Pass a list of dictionaries, each with "input_ids".',
             )
         if example.keys() != examples[0].keys():
             names = ", ".join(sorted(example.keys() ^ examples[0].keys()))
             raise CourseError(
-                f"Example {number} and example 0 differ in what they have: {names}.",
+                f"Only one of example 0 and example {number} has {names}.",
                 "Give all examples the same names.",
             )
-        if not length_of(example):
+        ids = np.asarray(example["input_ids"])
+        if ids.ndim != 1 or not ids.size or ids.dtype.kind not in "iu":
             raise CourseError(
-                f"Example {number} has no token.", "Leave examples without tokens out."
+                f"Example {number} has the input_ids {example['input_ids']!r:.60}.",
+                "Pass a nonempty list of ids: a tokenizer encodes text (examples.example_of), and "
+                "each sequence is an example of its own.",
             )
-        for name in FILLED.keys() & example.keys() - {"labels"}:
-            if len(example[name]) != length_of(example):
+        for name in PADDING.keys() & example.keys() - {"labels"}:
+            if len(example[name]) != len(ids):
                 raise CourseError(
-                    f"Example {number} has {length_of(example)} input_ids and "
-                    f"{len(example[name])} {name}.",
-                    f"Give one number of {name} for each token.",
+                    f"Example {number} has {len(ids)} input_ids and {len(example[name])} {name}.",
+                    f"{name} needs a value for each token.",
                 )
 
 
@@ -183,83 +174,45 @@ def check_examples(
     longest: int | None = None,
     classes: Mapping[str, int] | None = None,
 ) -> None:
-    """See, before a training begins, that a model can read all examples.
+    """Check, before a training begins, that a model accepts all examples.
 
     Args:
-        vocab_size: how many ids the model knows.
-        longest: how many tokens it can read.
-        classes: how many classes there are of each label, by its name.
-
-    Raises:
-        CourseError: there are none; one is too long, or has an id, a label or an answer's place
-            that there is not.
+        vocab_size: the number of ids that the model knows.
+        longest: the length of the longest sequence that it accepts.
+        classes: the number of classes of each label, by its name.
     """
     check_names(examples)
     if "position_ids" in examples[0]:
-        longest = None  # places are counted otherwise, and the model looks at them itself
-    encode = "Encode the text with the tokenizer that the model was built for."
-    from_0 = "Count classes from 0; num_labels in a configuration says how many there are."
+        longest = None  # the model checks them itself
     for number, example in enumerate(examples):
-        if longest is not None and length_of(example) > longest:
+        length = length_of(example)
+        if longest is not None and length > longest:
             raise CourseError(
-                f"Example {number} has {length_of(example)} tokens; the model reads {longest} at "
-                "most.",
-                f"Cut the text into pieces of {longest} tokens (pairs.full_sentences does it, or a "
+                f"Example {number} has {length} tokens; the model accepts at most {longest}.",
+                f"Cut the text into pieces of {longest} tokens (pairs.full_sentences does, or a "
                 "tokenizer's truncation), or build a model with more positions.",
             )
-        ids = _ids(number, example)
-        if vocab_size is not None and (wrong := _outside(ids, vocab_size)):
-            raise CourseError(f"{_has(number, wrong, 'input_ids')}; {_knows(vocab_size)}.", encode)
-        for name, many in (classes or {}).items():
-            if name in example and (wrong := _outside(example[name], many, IGNORED)):
-                raise CourseError(f"{_has(number, wrong, name)}; {_knows(many)}.", from_0)
-        for name in PLACES & example.keys():
-            if wrong := _outside(example[name], len(ids), IGNORED):
+        limits = dict(classes or {}) | dict.fromkeys(ANSWER, length)
+        if vocab_size is not None:
+            limits["input_ids"] = vocab_size
+        for name in sorted(limits.keys() & example.keys()):
+            values = wrong = np.asarray(example[name])
+            if values.dtype.kind in "iub":
+                ignored = (values == IGNORED) & (name != "input_ids")
+                wrong = values[~ignored & ((values < 0) | (values >= limits[name]))]
+            if wrong.size:
                 raise CourseError(
-                    f"{_has(number, wrong, name)}; it has the places 0 to {len(ids) - 1}.",
-                    f"Count tokens from 0, special ones too. Where the answer was cut off, give "
-                    f"{IGNORED} for both ends.",
+                    f"Example {number} has {wrong.ravel().tolist()[0]!r:.60} among its {name}; "
+                    f"valid are the integers from 0 to {limits[name] - 1}.",
+                    _REMEDY.get(
+                        name,
+                        "Number classes from 0; num_labels in a configuration is their number.",
+                    ),
                 )
 
 
-def _outside(values: Any, count: int, allowed: int | None = None) -> str:
-    """The first that is no whole number from 0 to below the count, as text; or none."""
-    array = np.asarray(values)
-    wrong = array
-    if array.dtype.kind in "iub":
-        wrong = array[((array < 0) | (array >= count)) & (array != allowed)]
-    return f"{wrong.ravel().tolist()[0]!r:.60}" if wrong.size else ""
-
-
-def _has(number: int, value: str, name: str) -> str:
-    return f"Example {number} has {value} among its {name}"
-
-
-def _knows(count: int) -> str:
-    return f"the model knows 0 to {count - 1}"
-
-
-def _ids(number: int, example: Example) -> np.ndarray:
-    """The ids of an example, if it has some.
-
-    Raises:
-        CourseError: it has text, or several sequences.
-    """
-    try:
-        ids = np.asarray(example["input_ids"])
-    except ValueError:  # lists of unlike length in it
-        ids = np.asarray(None)
-    if ids.ndim != 1 or ids.dtype.kind not in "iu":
-        raise CourseError(
-            f"Example {number} has the input_ids {example['input_ids']!r:.60}.",
-            "Give a list of ids. A tokenizer makes them of text (examples.example_of), and each "
-            "sequence is an example of its own.",
-        )
-    return ids
-
-
 def digest_of(examples: Iterable[Example]) -> str:
-    """The first half of the SHA-256 of all that the examples hold."""
+    """The first half of the SHA-256 of all examples."""
     found = hashlib.sha256()
     for example in examples:
         for name in sorted(example):
@@ -269,20 +222,14 @@ def digest_of(examples: Iterable[Example]) -> str:
     return found.hexdigest()[:32]
 
 
-def _filled(row: np.ndarray, longest: int, fill: int, *, square: bool) -> np.ndarray:
-    """A sequence's numbers, filled up to the longest one's."""
-    count = len(row)
-    if square and row.ndim == 2:
-        whole = np.full((longest, longest), fill, row.dtype)
-        whole[:count, :count] = row
-    else:
-        whole = np.full((longest, *row.shape[1:]), fill, row.dtype)
-        whole[:count] = row
-    return whole
+def _padded(row: np.ndarray, longest: int, value: int, *, square: bool) -> np.ndarray:
+    missing = (0, longest - len(row))
+    widths = [missing if axis == 0 or square else (0, 0) for axis in range(row.ndim)]
+    return np.pad(row, widths, constant_values=value)
 
 
 def _as_array(value: Any) -> np.ndarray:
-    """Numbers in the types that models take."""
+    """The values in the types that models accept."""
     array = np.asarray(value)
     kinds = {"i": np.int64, "u": np.int64, "b": np.int64, "f": np.float32}
     return array.astype(kinds.get(array.dtype.kind, array.dtype), copy=False)

@@ -1,8 +1,8 @@
-"""Ctrl-C, or a notebook's button to interrupt: it waits until a step is finished.
+"""Ctrl-C, or the interrupt button of a notebook, ends a training after the current step.
 
 Python raises `KeyboardInterrupt` wherever it happens to be: between the loss of a step and its
-gradient, or while an optimizer has moved half of its parameters. Here it is raised a little later,
-when the run is whole and kept. Who cannot wait for that presses the keys a second time.
+gradient, or while an optimizer has updated half of its parameters. Here it is raised once the step
+is complete and saved. A second Ctrl-C interrupts at once.
 """
 
 import signal
@@ -13,47 +13,41 @@ from types import FrameType
 
 
 class Interrupt:
-    """Whether a training is to end after this step.
+    """Whether Ctrl-C was pressed, so that a training is to end after this step."""
 
-    Attributes:
-        came: it is, since someone pressed Ctrl-C.
-    """
-
-    came = False
-
-    def pass_on(self) -> None:
-        """Interrupt all else, too.
-
-        Raises:
-            KeyboardInterrupt: it came.
-        """
-        if self.came:
-            raise KeyboardInterrupt
+    pressed = False
 
 
 @contextmanager
-def interruptible(alone: bool) -> Iterator[Interrupt]:
-    """Wait for the end of a step with the first Ctrl-C; let the second one through.
+def interruptible(single_process: bool = True) -> Iterator[Interrupt]:
+    """Defer the first Ctrl-C to the end of the block; let the second one through.
 
-    Only Python's own handling of Ctrl-C is put off, and put back in the end: in another thread than
-    the main one there is none, and a program that does something else with it knows why. Several
-    processes would each end after another step, and wait for each other: they end at once.
+    Only Python's default handler is replaced, and it is restored at the end: other threads than
+    the main one have none, and a program with its own handler keeps it. Several processes would
+    each end after another step, and wait for each other: they are interrupted at once.
+
+    Raises:
+        KeyboardInterrupt: at the end of the block, if Ctrl-C was pressed in it.
     """
     interrupt = Interrupt()
-    here = threading.current_thread() is threading.main_thread()
-    if not (alone and here and signal.getsignal(signal.SIGINT) is signal.default_int_handler):
+    main = threading.current_thread() is threading.main_thread()
+    default = main and signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    if not (single_process and default):
         yield interrupt
         return
 
-    def wait(number: int, frame: FrameType | None) -> None:
-        interrupt.came = True
+    def defer(number: int, frame: FrameType | None) -> None:
+        interrupt.pressed = True
         signal.signal(signal.SIGINT, signal.default_int_handler)
 
-    signal.signal(signal.SIGINT, wait)
+    signal.signal(signal.SIGINT, defer)
     try:
         yield interrupt
-    except Exception:
-        interrupt.pass_on()  # an error that is caught must not swallow it
+    except Exception as error:
+        if interrupt.pressed:  # whoever handles the error must not swallow the interrupt
+            raise KeyboardInterrupt from error
         raise
     finally:
         signal.signal(signal.SIGINT, signal.default_int_handler)
+    if interrupt.pressed:
+        raise KeyboardInterrupt

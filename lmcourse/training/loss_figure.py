@@ -1,4 +1,4 @@
-"""The loss as a figure that is redrawn in a notebook while the model is trained."""
+"""The loss as a figure in a notebook, redrawn during training."""
 
 from functools import cache
 from pathlib import Path
@@ -9,13 +9,11 @@ from jaxtyping import Float
 
 from lmcourse import show, style
 from lmcourse.style import COLORS, GRAY
-from lmcourse.training.pace import Pace
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-_SECONDS = 2.0  # at least, between two drawings
-_POINTS = 600  # what a curve is drawn with: more are not to be told apart
+_POINTS = 600  # of a curve; more would not be visible
 _WINDOW = 1 / 20  # of the steps are averaged for the smooth curve
 
 Series = Float[np.ndarray, " step"]
@@ -26,42 +24,38 @@ class LossFigure:
     """One figure for a training, redrawn in place.
 
     Args:
-        history: has ``losses`` and ``gradient_norms``, lists that grow.
+        history: see `lmcourse.training.watching.Steps`.
     """
+
+    seconds = 2.0  # at least, between two drawings
 
     def __init__(self, history: Any) -> None:
         from IPython.display import display
 
         self._history = history
-        # What a cell displays first is the same in every run; what is drawn later takes its place.
+        # A cell's first output is the same in every run; the figure replaces it.
         waiting = {"text/plain": "The loss is drawn here while the model is trained."}
-        self._place = display(waiting, raw=True, display_id=True)
+        self._handle = display(waiting, raw=True, display_id=True)
         _warm_up()
-        self._pace = Pace(_SECONDS)
 
-    def tick(self) -> None:
-        """Draw again, if it is time to."""
-        self._pace.run(self._draw)
-
-    def end(self) -> None:
-        """Draw the whole history."""
+    def close(self) -> None:
         if self._history.losses:
-            self._draw()
+            self.draw()
         else:
-            self._place.update({"text/plain": "No step was taken."}, raw=True)
+            self._handle.update({"text/plain": "No step was taken."}, raw=True)
 
-    def _draw(self) -> None:
+    def draw(self) -> None:
         losses = np.array(self._history.losses)
-        norms = np.full(len(losses), np.nan)  # Ctrl-C may come between a loss and its norm
+        norms = np.full(len(losses), np.nan)  # an error may come between a loss and its norm
         known = self._history.gradient_norms[: len(losses)]
         norms[: len(known)] = known
         data, metadata = show.forms(draw(losses, norms), describe(losses, norms))
-        self._place.update(data, raw=True, metadata=metadata)
+        self._handle.update(data, raw=True, metadata=metadata)
 
 
 @cache
 def _warm_up() -> None:
-    """Draw once for nothing: the first drawing loads fonts and more, for a second or two."""
+    """Draw once in advance: the first drawing loads fonts, which takes a second or two."""
     show.forms(draw(np.ones(2), np.ones(2)), "nothing")
 
 
@@ -78,7 +72,7 @@ def draw(losses: Series, norms: Series) -> "Figure":
     from matplotlib.ticker import LogLocator, MaxNLocator, NullLocator
 
     with context(Path(style.__file__).with_name("style.mplstyle")):
-        # Fixed margins: a layout that is worked out each time doubles the time of a drawing.
+        # Fixed margins: computing a layout would double the time of a drawing.
         figure = Figure(figsize=(7.2, 3.6), layout=PlaceHolderLayoutEngine(True, True))
         figure.subplots_adjust(left=0.12, right=0.98, bottom=0.13, top=0.97, hspace=0.12)
         above, below = figure.subplots(2, 1, sharex=True, height_ratios=(3, 1))
@@ -87,9 +81,9 @@ def draw(losses: Series, norms: Series) -> "Figure":
         above.plot(*envelope(mean), color=COLORS["model"], label="running mean")
         above.set_ylabel("loss in nats")
         above.legend(loc="upper right")
-        seen = np.where(np.isfinite(norms) & (norms > 0), norms, np.nan)  # others have no logarithm
-        below.plot(*envelope(seen), color=GRAY, linewidth=0.8)
-        if np.nanmax(seen, initial=0) > 10 * np.nanmin(seen, initial=np.inf):
+        positive = np.where(np.isfinite(norms) & (norms > 0), norms, np.nan)  # with a logarithm
+        below.plot(*envelope(positive), color=GRAY, linewidth=0.8)
+        if np.nanmax(positive, initial=0) > 10 * np.nanmin(positive, initial=np.inf):
             below.set_yscale("log")
             below.yaxis.set_major_locator(LogLocator(subs=(1, 3), numticks=4))
             below.yaxis.set_minor_locator(NullLocator())
@@ -105,7 +99,7 @@ def draw(losses: Series, norms: Series) -> "Figure":
 
 
 def describe(losses: Series, norms: Series) -> str:
-    """What is to be seen in the figure."""
+    """The figure in words."""
     mean = smooth(losses)
     steps = "1 step" if len(losses) == 1 else f"{len(losses):,} steps"
     text = (
@@ -119,7 +113,7 @@ def describe(losses: Series, norms: Series) -> str:
 
 
 def smooth(values: Series) -> Series:
-    """The mean around each step, of a twentieth of all steps; at both ends, of half as many."""
+    """The mean of a twentieth of all steps around each step, and of fewer near both ends."""
     count = len(values)
     half = int(count * _WINDOW / 2)
     total = np.concatenate([[0.0], np.cumsum(values)])
@@ -129,14 +123,14 @@ def smooth(values: Series) -> Series:
 
 
 def envelope(values: Series) -> tuple[Points, Points]:
-    """Steps and values of a curve that looks the same with few points.
+    """Steps and values of a curve that looks the same with fewer points.
 
-    Of many steps that share a column of the picture, the lowest and the highest are drawn: a mean
-    would hide a spike, and every tenth step might miss it.
+    Of the steps within one column of pixels, the lowest and the highest value are drawn, so that no
+    spike is lost.
     """
     if len(values) <= _POINTS:
         return np.arange(len(values), dtype=float), values
     edges = np.linspace(0, len(values), _POINTS // 2 + 1).astype(int)[:-1]
-    low = np.fmin.reduceat(values, edges)  # fmin: a value that is missing hides no other
+    low = np.fmin.reduceat(values, edges)  # fmin ignores missing values
     high = np.fmax.reduceat(values, edges)
     return np.repeat(edges.astype(float), 2), np.stack([low, high], axis=1).ravel()

@@ -1,14 +1,13 @@
-"""Masking: which tokens a model is asked for, and what stands in their places (chapter 10).
+"""Masking: which tokens a model predicts, and what it reads instead (chapter 10).
 
-A masked language model reads a text with holes and is asked what stood there. Two things are drawn
-for it. First, which places are asked for: about 15 % of them, as tokens, words or spans (see
-`lmcourse.training.selection`). Then what the model reads at each of them: in 80 % [MASK], in 10 % a
-random token, in 10 % the token itself. If it were always [MASK], nothing would be learned about a
-text without any, and every text of a later task is such a text.
+Two things are drawn for a masked language model. First, which positions it predicts: about 15 %,
+chosen as tokens, words or spans (see `lmcourse.training.selection`). Then what it reads at each of
+them: [MASK] in 80 %, a random token in 10 %, the token itself in 10 %. With [MASK] alone, the model
+would learn nothing about texts without it, such as those of every later task.
 
-When is it drawn? BERT masked each text 10 times before the training began, and read these copies
-for 40 epochs: *static* masking. RoBERTa draws anew whenever a text is read: *dynamic* masking (Liu
-et al. 2019, section 4.1). Here a `Masking` is dynamic, and `StaticMasking` makes it static.
+BERT masked each text 10 times before the training began, and read these copies for 40 epochs:
+*static* masking. RoBERTa draws anew whenever a text is read: *dynamic* masking (Liu et al. 2019,
+section 4.1). `Masking` is dynamic, `StaticMasking` static.
 """
 
 from collections.abc import Mapping
@@ -19,10 +18,10 @@ from jaxtyping import Bool, Int
 from torch import Tensor
 
 from lmcourse.errors import CourseError
-from lmcourse.models.inputs import IGNORED, check_like, check_mask, check_tensor, whole_number
+from lmcourse.models.inputs import IGNORED, check_like, check_tensor
 from lmcourse.training.seeds import generator_of
 from lmcourse.training.selection import (
-    NEVER,
+    NONE,
     Selection,
     Spans,
     Tokens,
@@ -34,19 +33,18 @@ from lmcourse.training.selection import (
 
 @dataclass(frozen=True)
 class Masking:
-    """Which tokens a model is asked for, and what it reads in their places: dynamic masking.
+    """Dynamic masking: which tokens a model predicts, and what it reads instead.
 
     Args:
         mask_id: the id of [MASK].
-        vocab_size: random tokens are drawn from 0 … vocab_size − 1, all equally likely; as in the
-            published code, the right one and special ones among them.
-        select: which places are asked for: `Tokens`, `Words` or `Spans`.
-        rate: the share of the tokens that is.
-        masked: of these, the share that becomes [MASK].
-        random: of these, the share that becomes a random token. The rest stays.
-
-    Raises:
-        CourseError: the shares are none, or the selection is none.
+        vocab_size: random tokens are drawn uniformly from 0 … vocab_size − 1; as in the published
+            code, they may be special tokens or the right one.
+        select: which positions are predicted: `Tokens`, `Words` or `Spans`.
+        rate: the share of the tokens that is predicted.
+        masked: the share of these that becomes [MASK].
+        random: the share of these that becomes a random token. The rest stays.
+        special_ids: the ids of further special tokens, which are never selected, as [MASK] is not,
+            even if a text spells them out. Those around the texts of a batch need not be given.
     """
 
     mask_id: int
@@ -55,22 +53,16 @@ class Masking:
     rate: float = 0.15
     masked: float = 0.8
     random: float = 0.1
+    special_ids: tuple[int, ...] = ()
 
     def __post_init__(self) -> None:
-        whole_number(self.mask_id, "mask_id", type(self).__name__, 0)
-        whole_number(self.vocab_size, "vocab_size", type(self).__name__)
         shares = (self.masked, self.random, 1 - self.masked - self.random)
         if not 0 < self.rate <= 1 or min(shares) < -1e-9:
             raise CourseError(
                 f"A masking cannot have rate={self.rate}, masked={self.masked} and "
                 f"random={self.random}.",
-                "Give shares from 0 to 1, a rate above 0, and masked + random of at most 1: "
+                "Choose shares from 0 to 1, a rate above 0, and masked + random of at most 1: "
                 "BERT's are 0.15, 0.8 and 0.1.",
-            )
-        if isinstance(self.select, type) or not isinstance(self.select, Selection):
-            raise CourseError(
-                f"A masking cannot select by {self.select!r}.",
-                "Give Tokens(), Words() or Spans() of lmcourse.training.selection, with brackets.",
             )
 
     def __call__(
@@ -81,145 +73,129 @@ class Masking:
         *,
         generator: torch.Generator | None = None,
     ) -> tuple[Int[Tensor, "batch time"], Int[Tensor, "batch time"]]:
-        """Draw.
+        """Draw a mask.
 
         Args:
             input_ids: the text.
-            maskable: False at special tokens and padding, which are never selected; None: nowhere.
-            word_ids: of each token its word, as tokenizers give it: neighbors with one number are
-                one word. None: each token is a word.
-            generator: where chance comes from; None: PyTorch's own.
+            maskable: False at special tokens and padding, which are never selected; None: all
+                positions may be, except [MASK] and ``special_ids``.
+            word_ids: the word of each token, as tokenizers number them: neighbors with the same
+                number are one word. None: each token is a word.
+            generator: the source of randomness; None: PyTorch's default.
 
         Returns:
-            What the model reads; and the labels: the text's own token at each selected place and
-            ``IGNORED``, −100, at the others. (batch, time) both.
-
-        Raises:
-            CourseError: a shape does not fit, or the text has no ids.
+            The masked ids; and the labels: the original token at each selected position and
+            ``IGNORED``, −100, at the others. Both are (batch, time).
         """
-        _check_text(input_ids)
-        if maskable is not None:
-            check_like(maskable, input_ids, "maskable")
-            check_mask(maskable, "maskable")
-            maskable = maskable.bool()
+        check_tensor(input_ids, "input_ids")
+        if input_ids.ndim != 2 or not input_ids.numel() or input_ids.is_floating_point():
+            raise CourseError(
+                f"input_ids has shape {tuple(input_ids.shape)} and the type {input_ids.dtype}.",
+                "Pass sequences of ids, (batch, time), of the type torch.long.",
+            )
+        check_like(maskable, input_ids, "maskable")
         check_like(word_ids, input_ids, "word_ids")
-        words = word_numbers(input_ids, maskable, word_ids)
-        leads = self.select(words, self.rate, generator)
-        chosen = leads != NEVER
-        fate = uniform(words, generator).gather(1, leads.clamp(min=0))
-        other = torch.randint_like(input_ids, self.vocab_size, generator=generator)
-        read = torch.where(chosen & (fate < self.masked + self.random), other, input_ids)
-        read = read.masked_fill(chosen & (fate < self.masked), self.mask_id)
-        return read, input_ids.masked_fill(~chosen, IGNORED)
+        special = torch.tensor([self.mask_id, *self.special_ids], device=input_ids.device)
+        text = ~torch.isin(input_ids, special)
+        if maskable is not None:
+            text &= maskable.bool()
+        words = word_numbers(input_ids, text, word_ids)
+        spans = self.select(words, self.rate, generator)
+        selected = spans != NONE
+        draw = uniform(words, generator).gather(1, spans.clamp(min=0))
+        random_ids = torch.randint_like(input_ids, self.vocab_size, generator=generator)
+        replaced = selected & (draw < self.masked + self.random)
+        masked_ids = torch.where(replaced, random_ids, input_ids)
+        masked_ids = masked_ids.masked_fill(selected & (draw < self.masked), self.mask_id)
+        return masked_ids, input_ids.masked_fill(~selected, IGNORED)
 
     def of_batch(
         self, batch: Mapping[str, Tensor], generator: torch.Generator | None = None
     ) -> tuple[Int[Tensor, "batch time"], Int[Tensor, "batch time"]]:
-        """Draw for a batch that `lmcourse.training.examples.padded` made.
-
-        Raises:
-            CourseError: words are to be selected, and the batch does not tell them.
-        """
+        """Draw a mask for a batch from `lmcourse.training.examples.padded`."""
         words = words_of(batch, self.select)
-        return self(batch["input_ids"], maskable_places(batch), words, generator=generator)
+        return self(batch["input_ids"], maskable_positions(batch), words, generator=generator)
 
 
 @dataclass(frozen=True)
 class StaticMasking:
-    """Each sequence has a few masks, which are drawn once, and used in turn: static masking.
+    """Static masking: each sequence has a few masks, drawn once, which are used in turn.
 
-    It is the same as to write that many masked copies of the text before the training begins, as
-    BERT did; here a mask is drawn again, from the same numbers, when its turn comes. It depends on
-    nothing but these: not on the batch, nor on how long the others in it are.
+    This is equivalent to writing that many masked copies of the text before the training, as BERT
+    did. Here, a mask is drawn again from the same seed when its turn comes. It does not depend on
+    the other sequences of the batch.
 
     Args:
         masking: how each mask is drawn.
-        copies: how many masks a sequence has: 10 in BERT, for 40 epochs (Liu et al. 2019, section
-            4.1). With 1 it is always the same: so a validation set is masked.
-        seed: of all of them.
+        copies: the number of masks of a sequence: 10 in BERT, for 40 epochs (Liu et al. 2019,
+            section 4.1). With 1, as for a validation set, the mask is always the same.
+        seed: of all masks.
     """
 
     masking: Masking
     copies: int = 10
     seed: int = 0
 
-    def __post_init__(self) -> None:
-        whole_number(self.copies, "copies", type(self).__name__)
-        whole_number(self.seed, "seed", type(self).__name__, 0)
-
     def of_batch(
         self, batch: Mapping[str, Tensor], generator: torch.Generator | None = None
     ) -> tuple[Int[Tensor, "batch time"], Int[Tensor, "batch time"]]:
-        """The mask of each sequence in this epoch. The generator is not asked.
+        """The mask of each sequence in this epoch. The generator is not used.
 
         Args:
-            batch: says also which examples these are, and in which epoch they are read
-                (``example`` and ``epoch``, (batch,)), as `lmcourse.training.batches` has it.
-
-        Raises:
-            CourseError: it does not say so, or does not tell words where they are to be selected.
+            batch: has also the numbers of the examples and of the epoch (``example`` and ``epoch``,
+                (batch,)), as `lmcourse.training.BatchLosses` adds them.
         """
         if "example" not in batch or "epoch" not in batch:
             raise CourseError(
-                "This batch does not say which examples it has, or in which epoch.",
-                "BatchLosses says so; of your own batch, give batch['example'] and batch['epoch'], "
-                "a whole number for each sequence.",
+                "This batch does not contain the numbers of its examples and of the epoch.",
+                "BatchLosses adds them; add batch['example'] and batch['epoch'] to your own "
+                "batches, an integer for each sequence.",
             )
-        ids, maskable = batch["input_ids"], maskable_places(batch)
+        ids, maskable = batch["input_ids"], maskable_positions(batch)
         words = words_of(batch, self.masking.select)
-        read, labels = ids.clone(), torch.full_like(ids, IGNORED)
+        masked_ids, labels = ids.clone(), torch.full_like(ids, IGNORED)
         turns = zip(batch["example"].tolist(), batch["epoch"].tolist(), strict=True)
         for row, (example, epoch) in enumerate(turns):
-            end = int(maskable[row].nonzero().amax()) + 1 if maskable[row].any() else 0
+            if not maskable[row].any():
+                continue
+            end = int(maskable[row].nonzero().amax()) + 1
             part = (slice(row, row + 1), slice(0, end))
-            read[part], labels[part] = self.masking(
+            masked_ids[part], labels[part] = self.masking(
                 ids[part],
                 maskable[part],
                 None if words is None else words[part],
                 generator=generator_of(self.seed, example, epoch % self.copies),
             )
-        return read, labels
+        return masked_ids, labels
 
 
-def maskable_places(batch: Mapping[str, Tensor]) -> Bool[Tensor, "batch time"]:
-    """True where a batch has a token of the text: no special one, and no padding."""
+def maskable_positions(batch: Mapping[str, Tensor]) -> Bool[Tensor, "batch time"]:
+    """True where a batch has a token of the text: neither a special token nor padding.
+
+    A token that is special at one position of a sequence is special at all: [SEP] at the end, and
+    where the text spells it out, which tokenizers mark at the end alone.
+    """
     ids, mask, special = (
         batch.get(name) for name in ("input_ids", "attention_mask", "special_tokens_mask")
     )
     assert ids is not None
     maskable = torch.ones_like(ids, dtype=torch.bool)
-    if mask is not None:  # with a row for each query: a place is real that anyone may look at
+    if mask is not None:  # one with a row for each query pads what no query attends to
         maskable &= mask.bool() if mask.ndim == 2 else mask.bool().any(1)
     if special is not None:
-        maskable &= special == 0
+        framing = (special != 0) & maskable
+        texts = [~torch.isin(row, row[frame]) for row, frame in zip(ids, framing, strict=True)]
+        maskable &= (special == 0) & torch.stack(texts)
     return maskable
 
 
 def words_of(batch: Mapping[str, Tensor], select: Selection) -> Int[Tensor, "batch time"] | None:
-    """Of each token its word, as far as a batch says so.
-
-    Raises:
-        CourseError: it does not, and words or spans of words are to be selected.
-    """
+    """The word of each token, if the batch contains it."""
     if "word_ids" not in batch and isinstance(select, Words | Spans):
         raise CourseError(
             f"This batch has no word_ids, and {type(select).__name__} selects whole words.",
-            "Make the examples of a tokenizer's encodings (examples.example_of; as sentences, "
-            "lmcourse.training.pairs takes them too). If each token is a word, "
-            "examples.each_token_a_word(examples) says so.",
+            "Build the examples from a tokenizer's encodings (examples.example_of, or pairs of "
+            "encoded sentences). If each token is a word, call "
+            "examples.each_token_a_word(examples).",
         )
     return batch.get("word_ids")
-
-
-def _check_text(input_ids: Tensor) -> None:
-    """See that there are ids in which something can be selected."""
-    check_tensor(input_ids, "input_ids")
-    if (
-        input_ids.ndim != 2
-        or not input_ids.numel()
-        or input_ids.dtype not in (torch.int64, torch.int32)
-    ):
-        raise CourseError(
-            f"input_ids has shape {tuple(input_ids.shape)} and the type {input_ids.dtype}.",
-            "Give sequences of ids, (batch, time), in torch.long, with at least one token.",
-        )

@@ -1,8 +1,9 @@
-"""Objectives: what is to be learned of a batch.
+"""Objectives: what a model learns from a batch.
 
-An objective makes of a batch (see `lmcourse.training.examples`) its mean loss, and says how many
-predictions that is the mean of. It has two parts: what is *drawn* (masks), on the CPU and for the
-whole batch, and the *loss*, from the model, on its device and for this process's part of the batch.
+An objective computes the loss of a batch (see `lmcourse.training.examples`) as one or more *terms*.
+Each is a mean over predictions of one kind, with their number; the loss is the sum of the means. It
+has two parts: the random *sample* (masks), on the CPU and for the whole batch, and the *means* with
+the model, on its device and for this process's part of the batch.
 
     objective                       published as
     MaskedLM(model, masking)        BERT's MLM, RoBERTa; with `Spans` and its model, SpanBERT
@@ -13,13 +14,12 @@ whole batch, and the *loss*, from the model, on its device and for this process'
     ReplacedTokens(pair, masking)   ELECTRA             (these two in lmcourse.training.two_models)
     Distilled(distiller, masking)   DistilBERT, TinyBERT
 
-Where a loss is a sum of means over different things (masked tokens and pairs of sentences, masked
-tokens and all tokens), its weight is the number of the first. In a step of several losses, the
-first part is then the mean over all of its predictions together; each other part is a mean of the
-losses' means, in which a loss counts as much as it has of the first. One batch with the same number
-of both everywhere gives the same gradient, however it is divided.
+In a step of several losses, each term is the mean over all of its predictions together. So loss and
+gradient do not depend on how a batch is divided, even if one part has many masked tokens and few
+labeled pairs, or none; except that dropout differs.
 """
 
+from collections.abc import Sequence
 from inspect import signature
 from typing import cast
 
@@ -28,95 +28,97 @@ from torch import Tensor, nn
 from torch.nn.parallel import DistributedDataParallel
 
 from lmcourse.errors import CourseError
-from lmcourse.models.bert_heads import BertForNextSentencePrediction
 from lmcourse.models.bert_tasks import BertForSequenceClassification, BertForTokenClassification
 from lmcourse.models.embeddings import Embeddings
 from lmcourse.models.inputs import IGNORED
 from lmcourse.models.rnn_lm import RNNLanguageModel
-from lmcourse.training.examples import PLACES, Batch
+from lmcourse.training.examples import Batch
+from lmcourse.training.fit import Terms
 from lmcourse.training.masking import Masking, StaticMasking
+from lmcourse.training.terms import ONE_CLASS, predictions, terms_of
 
 INPUTS = ("input_ids", "attention_mask", "token_type_ids", "position_ids")
 PAIRS = ("next_sentence_label", "sentence_order_label")
-ONE_CLASS = "single_label_classification"
 LABELS = ("labels", "start_positions", "end_positions", *PAIRS)
 
 
 class Objective:
-    """What is to be learned of a batch: ``objective(batch, generator)`` is (mean loss, weight).
+    """What a model learns from a batch: ``objective(batch, generator)`` are the loss's terms.
 
     Args:
-        model: what the loss is computed with, and trained. It may stand in PyTorch's
-            ``DistributedDataParallel``.
+        model: what is trained; possibly wrapped in PyTorch's ``DistributedDataParallel``.
     """
 
     def __init__(self, model: nn.Module) -> None:
         self.model = model
 
-    def __call__(
-        self, batch: Batch, generator: torch.Generator | None = None
-    ) -> tuple[Tensor, int | float]:
-        """The mean loss of a batch, a scalar, and the number of predictions in it.
+    def __call__(self, batch: Batch, generator: torch.Generator | None = None) -> Terms:
+        """The terms of a batch's loss.
 
         Args:
-            batch: as `lmcourse.training.examples.padded` makes it.
-            generator: where chance comes from (but dropout's, which is PyTorch's own).
+            batch: from `lmcourse.training.examples.padded`.
+            generator: the source of randomness, except for dropout, which uses PyTorch's default.
         """
-        return self.loss(self.drawn(batch, generator), generator)
+        batch = self.sample(batch, generator)
+        return [*zip(self.means(batch), self.counts(batch), strict=True)]
 
-    def drawn(self, batch: Batch, generator: torch.Generator | None) -> Batch:
-        """The batch with what is drawn for it; as it is, if nothing is."""
+    def sample(self, batch: Batch, generator: torch.Generator | None) -> Batch:
+        """The batch with the random sample of this objective; unchanged, if it has none."""
         return batch
 
-    def loss(self, batch: Batch, generator: torch.Generator | None) -> tuple[Tensor, int | float]:
-        """The mean loss and the number of predictions, of a batch for which all is drawn."""
+    def means(self, batch: Batch) -> Sequence[Tensor]:
+        """The mean of each term, for a batch returned by `sample`; 0 if it has no predictions."""
+        raise NotImplementedError
+
+    def counts(self, batch: Batch) -> Sequence[int | float]:
+        """The number of predictions of each term, which is known before the model is applied."""
         raise NotImplementedError
 
     @property
     def module(self) -> nn.Module:
-        """The model, out of what exchanges its gradients with other processes."""
+        """The model, without the wrapper that exchanges gradients with other processes."""
         wrapped = isinstance(self.model, DistributedDataParallel)
         return cast(nn.Module, self.model.module) if wrapped else self.model
 
     @property
     def config(self) -> dict[str, str]:
-        """What must be the same when a run is taken up again."""
+        """What must be the same when a run is resumed."""
         return {"class": type(self).__name__}
 
     @property
     def pad_token_id(self) -> int:
-        """What sequences are filled up with; 0 where the model does not care."""
+        """The padding token; 0 if the model has none."""
         found = getattr(getattr(self.module, "config", None), "pad_token_id", None)
         return 0 if found is None else found
 
     @property
     def classes(self) -> dict[str, int]:
-        """How many classes there are of each label; none where only the model can tell."""
+        """The number of classes of each label, if it is known."""
         return dict.fromkeys(PAIRS, 2)
 
     @property
     def vocab_size(self) -> int | None:
-        """How many ids the model knows; None where it does not say so."""
+        """The number of ids that the model knows; None if it is unknown."""
         tables = [table.word.num_embeddings for table in self._embeddings]
         config = getattr(self.module, "config", None)
         return min(tables, default=getattr(config, "vocab_size", None))
 
     @property
     def longest(self) -> int | None:
-        """The longest sequence that the model reads; None where it does not say so."""
-        return min((table.longest for table in self._embeddings), default=None)
+        """The length of the longest sequence that the model accepts; None if it is unknown."""
+        return min((table.max_length for table in self._embeddings), default=None)
 
     @property
     def _embeddings(self) -> list[Embeddings]:
         return [part for part in self.module.modules() if isinstance(part, Embeddings)]
 
-    def given(self, batch: Batch, *more: str) -> dict[str, Tensor]:
-        """What of a batch the model is given, on its device.
+    def model_inputs(self, batch: Batch, *more: str) -> dict[str, Tensor]:
+        """The model's arguments in a batch, on its device.
 
-        A model that tells no segments apart, such as RoBERTa or GPT, is not given any.
+        A model without segments, such as RoBERTa or GPT, gets no ``token_type_ids``.
 
         Args:
-            more: names beside those of the inputs.
+            more: names of further arguments, such as labels.
         """
         known = signature(self.module.forward).parameters
         open_ended = any(it.kind is it.VAR_KEYWORD for it in known.values())
@@ -129,33 +131,27 @@ class Objective:
 
 
 class Labelled(Objective):
-    """Labels that the examples bring: of sequences, of tokens, or where an answer stands."""
+    """Labels of the examples: of sequences, of tokens, or an answer's positions."""
 
-    def loss(self, batch: Batch, generator: torch.Generator | None) -> tuple[Tensor, int | float]:
-        """See `Objective.loss`. Each label that is not ``IGNORED`` is a prediction.
+    def means(self, batch: Batch) -> Sequence[Tensor]:
+        return terms_of(self.model(**self.model_inputs(batch, *self._names(batch))))
 
-        Of an answer, both ends are one.
-        """
+    def counts(self, batch: Batch) -> list[int]:
+        return predictions(self.module, batch, *self._names(batch))
+
+    def _names(self, batch: Batch) -> list[str]:
+        """The labels in a batch that the model takes."""
         known = signature(self.module.forward).parameters
         names = [name for name in LABELS if name in batch and name in known]
         if not names:
             raise CourseError(
-                f"A batch has {', '.join(batch)}, and no label that {type(self.module).__name__} "
-                "learns from.",
-                f"Give the examples {', '.join(name for name in LABELS if name in known)}.",
+                f"A batch has {', '.join(batch)}, and no label for {type(self.module).__name__}.",
+                f"Add {', '.join(name for name in LABELS if name in known)} to the examples.",
             )
-        time, first = batch["input_ids"].shape[1], batch[names[0]]
-        for name in PLACES.intersection(names):  # models leave out what lies behind the text
-            batch = batch | {name: batch[name].masked_fill(batch[name] == IGNORED, time)}
-        loss = self.model(**self.given(batch, *names)).loss
-        there = first != IGNORED
-        if names[0] in PLACES:
-            there &= first < time
-        return loss, int(there.sum())
+        return names
 
     @property
     def classes(self) -> dict[str, int]:
-        """See `Objective.classes`."""
         tagger = (BertForTokenClassification, BertForSequenceClassification)
         if not isinstance(self.module, tagger):
             return super().classes
@@ -166,53 +162,63 @@ class Labelled(Objective):
 
 
 class MaskedLM(Objective):
-    """Masked tokens. (Labels that the examples bring are another task's, and put aside.)
+    """Masked tokens. (Labels of the examples belong to another task and are ignored.)
 
     Args:
         model: one with a head for masked tokens, such as `BertForMaskedLM`.
-        masking: `Masking` for a fresh mask each time, or `StaticMasking`.
+        masking: `Masking` for a new mask each time, or `StaticMasking`.
 
     Raises:
-        CourseError: it is none, or has tokens that the model does not know.
+        CourseError: the masking uses ids that the model does not know.
     """
 
     def __init__(self, model: nn.Module, masking: Masking | StaticMasking) -> None:
         super().__init__(model)
-        self.masking = fitting(masking, self.vocab_size)
+        check_ids(masking, self.vocab_size)
+        self.masking = masking
 
-    def drawn(self, batch: Batch, generator: torch.Generator | None) -> Batch:
-        """The batch with masked tokens in it, and the tokens themselves as labels."""
+    def sample(self, batch: Batch, generator: torch.Generator | None) -> Batch:
+        """The batch with masked tokens, and the original tokens as labels."""
         input_ids, labels = self.masking.of_batch(batch, generator)
         return {**batch, "input_ids": input_ids, "labels": labels}
 
-    def loss(self, batch: Batch, generator: torch.Generator | None) -> tuple[Tensor, int | float]:
-        """See `Objective.loss`. Each masked token is a prediction."""
-        return self.model(**self.given(batch, "labels")).loss, predictions(batch)
+    def means(self, batch: Batch) -> Sequence[Tensor]:
+        """See `Objective.means`: of the masked tokens; with SpanBERT, also from boundaries."""
+        return terms_of(self.model(**self.model_inputs(batch, "labels")))
+
+    def counts(self, batch: Batch) -> list[int]:
+        return predictions(self.module, batch, "labels")
 
     @property
     def config(self) -> dict[str, str]:
-        """See `Objective.config`."""
         return super().config | {"masking": repr(self.masking)}
 
 
 class PreTraining(MaskedLM):
     """Masked tokens, and pairs: whether B follows A (BERT), or whether they are swapped (ALBERT).
 
-    Which of the two, the model says; `lmcourse.training.pairs` makes the examples.
+    The model determines which; `lmcourse.training.pairs` builds the examples.
     """
 
-    def loss(self, batch: Batch, generator: torch.Generator | None) -> tuple[Tensor, int | float]:
-        """See `Objective.loss`. The weight counts the masked tokens."""
+    def means(self, batch: Batch) -> Sequence[Tensor]:
+        """See `Objective.means`: of the masked tokens, and of the pairs."""
+        return terms_of(self.model(**self.model_inputs(batch, "labels", self._pairs(batch))))
+
+    def counts(self, batch: Batch) -> list[int]:
+        return predictions(self.module, batch, "labels", self._pairs(batch))
+
+    def _pairs(self, batch: Batch) -> str:
+        """The name of the pairs' labels."""
         known = signature(self.module.forward).parameters
         wanted = [name for name in PAIRS if name in known]
         if not wanted or wanted[0] not in batch:
             raise CourseError(
                 f"{type(self.module).__name__} takes {' '.join(wanted) or 'no label of a pair'}; "
                 f"the batch has {', '.join(name for name in PAIRS if name in batch) or 'none'}.",
-                "BertForPreTraining reads pairs of segment_pairs or sentence_pairs, "
+                "BertForPreTraining needs examples of segment_pairs or sentence_pairs, "
                 "AlbertForPreTraining those of swapped_pairs.",
             )
-        return self.model(**self.given(batch, "labels", *wanted)).loss, predictions(batch)
+        return wanted[0]
 
 
 class NextSentence(Objective):
@@ -222,60 +228,55 @@ class NextSentence(Objective):
         model: a `BertForNextSentencePrediction`.
     """
 
-    def loss(self, batch: Batch, generator: torch.Generator | None) -> tuple[Tensor, int | float]:
-        """See `Objective.loss`. Each pair is a prediction."""
+    def means(self, batch: Batch) -> Sequence[Tensor]:
+        return terms_of(self.model(**self.model_inputs(self._labeled(batch), "labels")))
+
+    def counts(self, batch: Batch) -> list[int]:
+        return predictions(self.module, self._labeled(batch), "labels")
+
+    def _labeled(self, batch: Batch) -> Batch:
+        """The batch with the pairs' labels as ``labels``."""
         found = next((name for name in PAIRS if name in batch), None)
-        if found is None or not isinstance(self.module, BertForNextSentencePrediction):
+        if found is None:
             raise CourseError(
-                f"{type(self.module).__name__} and a batch of {', '.join(batch)} are not for the "
-                "next sentence's task.",
-                "Give a BertForNextSentencePrediction, and pairs of lmcourse.training.pairs.",
+                f"A batch of {', '.join(batch)} has no labels of pairs.",
+                "Build the examples with segment_pairs, sentence_pairs or swapped_pairs.",
             )
-        labels = batch[found]
-        return self.model(**self.given(batch | {"labels": labels}, "labels")).loss, len(labels)
+        return batch | {"labels": batch[found]}
 
 
 class CausalLM(Objective):
     """Each token from those before it.
 
     Args:
-        model: a `GPTForCausalLM` or an `RNNLanguageModel`. (A text that is read window after
-            window, the state carried over, is `lmcourse.training.window_losses`'s.)
+        model: a `GPTForCausalLM` or an `RNNLanguageModel`. (`lmcourse.training.window_losses` reads
+            one long text in windows, and carries the state over.)
     """
 
-    def loss(self, batch: Batch, generator: torch.Generator | None) -> tuple[Tensor, int | float]:
-        """See `Objective.loss`. Each token but a sequence's first is a prediction."""
-        ids, mask = batch["input_ids"], batch["attention_mask"]
-        labels = ids.masked_fill(mask == 0, IGNORED)
-        count = int((labels[:, 1:] != IGNORED).sum())
+    def means(self, batch: Batch) -> Sequence[Tensor]:
+        """See `Objective.means`: of each token but a sequence's first."""
+        labels = self._labels(batch)
         if isinstance(self.module, RNNLanguageModel):  # its labels are shifted already
-            inputs = {"input_ids": ids[:, :-1], "attention_mask": mask[:, :-1]}
-            batch, labels = batch | inputs, labels[:, 1:]
-        return self.model(**self.given(batch | {"labels": labels}, "labels")).loss, count
+            labels = nn.functional.pad(labels[:, 1:], (0, 1), value=IGNORED)
+        return terms_of(self.model(**self.model_inputs(batch | {"labels": labels}, "labels")))
+
+    def counts(self, batch: Batch) -> list[int]:
+        return [int((self._labels(batch)[:, 1:] != IGNORED).sum())]
+
+    def _labels(self, batch: Batch) -> Tensor:
+        return batch["input_ids"].masked_fill(batch["attention_mask"] == 0, IGNORED)
 
 
-def predictions(batch: Batch) -> int:
-    """How many labels a batch has that are not ``IGNORED``."""
-    return int((batch["labels"] != IGNORED).sum())
-
-
-def fitting(masking: Masking | StaticMasking, vocab_size: int | None) -> Masking | StaticMasking:
-    """A masking, if a model knows the tokens that it puts into a text.
+def check_ids(masking: Masking | StaticMasking, vocab_size: int | None) -> None:
+    """Check that a model knows the tokens that a masking uses.
 
     Raises:
-        CourseError: it does not; or this is no masking.
+        CourseError: it does not.
     """
-    drawn = masking.masking if isinstance(masking, StaticMasking) else masking
-    if not isinstance(drawn, Masking):
+    rule = masking.masking if isinstance(masking, StaticMasking) else masking
+    if vocab_size is not None and max(rule.mask_id, rule.vocab_size - 1) >= vocab_size:
         raise CourseError(
-            f"A {type(drawn).__name__} does not mask by itself.",
-            "Give Masking(mask_id, vocab_size), with select=Spans() for example, or a "
-            "StaticMasking of it.",
+            f"The masking has mask_id={rule.mask_id} and draws random tokens from 0 to "
+            f"{rule.vocab_size - 1}; the model knows 0 to {vocab_size - 1}.",
+            "Use the mask_id and vocab_size of the tokenizer that the model was built for.",
         )
-    if vocab_size is not None and max(drawn.mask_id, drawn.vocab_size - 1) >= vocab_size:
-        raise CourseError(
-            f"The masking has mask_id={drawn.mask_id} and draws random tokens from 0 to "
-            f"{drawn.vocab_size - 1}; the model knows 0 to {vocab_size - 1}.",
-            "Give the mask_id and the vocab_size of the tokenizer that the model was built for.",
-        )
-    return masking

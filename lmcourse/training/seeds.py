@@ -1,8 +1,8 @@
-"""A random generator for each step, from numbers that say which one.
+"""A random generator for each step, seeded by a few integers.
 
-One generator that runs through a whole training would have to be kept, and every process would have
-to draw what the others draw. If each step has its own, made of the seed and the step's number, then
-any step can be drawn at any time, by anyone.
+The state of a single generator would have to be saved, and every process would have to draw the
+others' numbers. If each step has its own, seeded by the training's seed and the step, any process
+can repeat any step.
 """
 
 import hashlib
@@ -11,11 +11,6 @@ import torch
 
 
 def generator_of(*numbers: int) -> torch.Generator:
-    """A generator that depends on these numbers alone, and is another if one of them is.
-
-    Args:
-        numbers: whole numbers, such as a seed and a step. They are mixed by SHA-256: neighbors
-            begin no more alike than others.
-    """
+    """A generator seeded by these integers, such as a seed and a step, mixed by SHA-256."""
     mixed = hashlib.sha256(repr([int(number) for number in numbers]).encode()).digest()
     return torch.Generator().manual_seed(int.from_bytes(mixed[:8], "little"))

@@ -1,8 +1,8 @@
-"""Early stopping: look at held-out data now and then, and keep the best parameters.
+"""Early stopping: evaluate on held-out data now and then, and keep the best parameters.
 
-Training goes on until the score has not improved for so many looks ("patience": Prechelt 1998,
-"Early stopping — but when?"). In the end the model has the parameters of its best look, not of its
-last one.
+Training continues until the score has not improved for a number of evaluations ("patience":
+Prechelt 1998, "Early stopping — but when?"). The model ends with the parameters of its best
+evaluation, not of its last one.
 """
 
 import math
@@ -13,25 +13,23 @@ import torch
 from torch import Tensor, nn
 
 from lmcourse.errors import CourseError
-from lmcourse.models.inputs import whole_number
 from lmcourse.training.distributed import Processes
 
 
 class EarlyStopping:
-    """Stop when the score has not improved for ``patience`` looks in a row.
+    """Stop when the score has not improved for ``patience`` evaluations in a row.
 
     Args:
-        evaluate: gives the model's score on held-out data. It is called with the model in
-            evaluation mode and no gradient; the random numbers that it draws of PyTorch's do not
+        evaluate: returns the model's score on held-out data. It is called with the model in
+            evaluation mode and without gradients; random numbers that it draws from PyTorch do not
             change those of the training.
-        every: the number of steps between two looks. The end of training is looked at too.
-        patience: how many looks in a row may be no better than the best one.
+        every: the number of steps between two evaluations. The last step is evaluated, too.
+        patience: the number of evaluations in a row that may be no better than the best one.
         best: whether the lowest score is the best (a loss) or the highest (an accuracy).
 
     Attributes:
-        scores: (step, score) of each look of the last training that it was given to.
-        best_step: the step after which the score was best; None before the first look.
-        now: whether it is time to stop.
+        scores: (step, score) of each evaluation of the current or last training.
+        best_step: the step with the best score; None before the first evaluation.
     """
 
     def __init__(
@@ -42,51 +40,39 @@ class EarlyStopping:
         patience: int = 3,
         best: Literal["lowest", "highest"] = "lowest",
     ) -> None:
-        whole_number(every, "every", "early stopping")
-        whole_number(patience, "patience", "early stopping")
-        if not callable(evaluate):
-            raise CourseError(
-                f"evaluate={evaluate!r:.60} computes no score.",
-                "Give a function of the model that returns a number.",
-            )
-        if best not in ("lowest", "highest"):
-            raise CourseError(f"best={best!r} is no choice.", 'Give "lowest" or "highest".')
         self.evaluate, self.every, self.patience, self.best = evaluate, every, patience, best
         self.begin()
 
     def begin(self) -> None:
-        """Forget an earlier training: its best parameters are another model's."""
+        """Forget an earlier training, whose best parameters are another model's."""
         self.scores: list[tuple[int, float]] = []
         self.best_step: int | None = None
         self._best_state: dict[str, Any] | None = None
 
     @property
     def config(self) -> dict[str, Any]:
-        """What makes two of these the same, as far as it can be written down."""
+        """The settings that must be the same when a run is resumed."""
         return {"every": self.every, "patience": self.patience, "best": self.best}
 
     @property
     def now(self) -> bool:
-        looks = [step for step, _ in self.scores]
-        return self.best_step is not None and len(looks) - looks.index(self.best_step) > (
-            self.patience
-        )
+        """Whether to stop now."""
+        steps = [step for step, _ in self.scores]
+        if self.best_step is None:
+            return False
+        return len(steps) - steps.index(self.best_step) > self.patience
 
     def after(self, step: int, model: nn.Module, processes: Processes, last: bool = False) -> None:
-        """Look at the model, if this is a step to look at or the last one.
-
-        Raises:
-            CourseError: the score is no number.
-        """
-        looked = bool(self.scores) and self.scores[-1][0] == step
-        if step == 0 or looked or (step % self.every and not last):
+        """Evaluate the model, if it is time to or this is the last step."""
+        evaluated = bool(self.scores) and self.scores[-1][0] == step
+        if step == 0 or evaluated or (step % self.every and not last):
             return
-        # Several processes must come to one decision: their mean score is the same to all.
+        # All processes must decide alike, from the mean of their scores.
         score = processes.summed([self._score(model)])[0] / processes.count
         if math.isnan(score):
             raise CourseError(
-                f"The score after step {step} is NaN, which is neither better nor worse.",
-                "See that the held-out data is not empty and that its labels are in range.",
+                f"The score after step {step} is NaN, neither better nor worse than another.",
+                "Check that the held-out data is not empty and that its labels are in range.",
             )
         if self._improves(score):
             self.best_step = step
@@ -97,7 +83,7 @@ class EarlyStopping:
         self.scores.append((step, score))
 
     def restore(self, model: nn.Module) -> None:
-        """Give the model its best parameters back, if it was ever looked at."""
+        """Load the best parameters into the model, if it was ever evaluated."""
         if self._best_state is not None:
             model.load_state_dict(self._best_state)
 
@@ -106,7 +92,7 @@ class EarlyStopping:
         return {"scores": self.scores, "best_step": self.best_step, "state": self._best_state}
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
-        """Take on what `state_dict` gave."""
+        """Load what `state_dict` returned."""
         self.scores = list(state["scores"])
         self.best_step, self._best_state = state["best_step"], state["state"]
 

@@ -1,7 +1,7 @@
-"""Truncated backpropagation through time: what is done to the state between two steps.
+"""Truncated backpropagation through time: how the gradient crosses from step to step.
 
-Each function here makes a *boundary* for `lmcourse.models.rnn.RNN.forward`: the forward pass goes
-on as if it were not there; the backward pass is cut, or scaled, where it stands (chapter 02).
+Each function returns a *boundary* for `lmcourse.models.rnn.RNN.forward`: it leaves the forward pass
+unchanged, and cuts or scales the gradient that flows back through the state (chapter 02).
 """
 
 from collections.abc import Callable
@@ -13,18 +13,18 @@ from lmcourse.errors import CourseError
 
 
 def scale_gradient(tensor: Tensor, factor: float | Tensor) -> Tensor:
-    """The same values, bit for bit; the gradient that flows back is multiplied by ``factor``."""
+    """The same values; the gradient is multiplied by ``factor``."""
     return tensor.detach() + factor * (tensor - tensor.detach())
 
 
 def cut_every(steps: int) -> Callable[[int, Tensor], Tensor]:
     """Regular truncation: no gradient crosses t = steps, 2·steps, …; the state does.
 
-    Williams and Peng (1990), in the form that is common practice: the text is read in windows of
-    ``steps`` steps, and each window's gradient stays inside it.
+    Williams and Peng (1990), in its common form: the gradient stays within windows of ``steps``
+    steps.
     """
     if steps < 1:
-        raise CourseError(f"A window of {steps} steps is empty.", "Give at least 1 step.")
+        raise CourseError(f"A window of {steps} steps is empty.", "Choose at least 1 step.")
 
     def boundary(t: int, h: Tensor) -> Tensor:
         return h.detach() if t > 0 and t % steps == 0 else h
@@ -43,13 +43,13 @@ def cut_randomly(
     """
     if not 0 < keep <= 1:
         raise CourseError(
-            f"A probability of {keep} to keep the gradient is not possible.",
-            "Give a number above 0 and at most 1; 1 is full backpropagation through time.",
+            f"keep={keep} is not a probability above 0.",
+            "Choose a number above 0 and at most 1; 1 is full backpropagation through time.",
         )
 
     def boundary(t: int, h: Tensor) -> Tensor:
         if t == 0:
-            return h  # nothing comes before the first step
+            return h  # there is no step before it
         draw = torch.rand(h.shape[0], 1, generator=generator, dtype=h.dtype).to(h.device)
         return scale_gradient(h, (draw < keep) / keep)
 

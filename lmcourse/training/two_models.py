@@ -1,38 +1,54 @@
 """Objectives of two models: a generator and a discriminator, a student and its teacher.
 
-What the two compute stands in `lmcourse.models`: `electra_pair`, `triple_loss` and `tinybert`.
+Their losses are in `lmcourse.models`: `electra_pair`, `triple_loss` and `tinybert`.
 """
 
+from collections.abc import Sequence
 from typing import Any
 
 import torch
 from torch import Tensor, nn
 
-from lmcourse.models.bert_tasks import BertForSequenceClassification
+from lmcourse.models.bert_heads import BertForNextSentencePrediction
+from lmcourse.models.bert_tasks import BertForMultipleChoice, BertForSequenceClassification
 from lmcourse.models.electra_pair import ElectraPair
-from lmcourse.models.tinybert import TinyBertDistiller
+from lmcourse.models.tinybert import STAGES, TinyBertDistiller, position_pairs
 from lmcourse.models.triple_loss import Distiller
 from lmcourse.training.examples import Batch
 from lmcourse.training.masking import Masking, StaticMasking
-from lmcourse.training.objectives import Labelled, MaskedLM, Objective, fitting, predictions
+from lmcourse.training.objectives import Labelled, MaskedLM, Objective, check_ids
+from lmcourse.training.terms import predictions, real_positions, terms_of
+
+OF_SEQUENCES = (
+    BertForSequenceClassification,
+    BertForNextSentencePrediction,
+    BertForMultipleChoice,
+)
+"""Students with one prediction for each sequence, or each multiple choice."""
 
 
 class ReplacedTokens(MaskedLM):
-    """ELECTRA: a generator fills in masked tokens, a discriminator says which were replaced.
-
-    The tokens that are filled in are drawn from the generator, by each process for its part.
+    """ELECTRA: a generator predicts masked tokens, a discriminator which ones were replaced.
 
     Args:
         model: an `ElectraPair`.
-        masking: where there are gaps. ELECTRA masks 15 % (25 % in its large size), with [MASK]
-            alone: ``masked=1.0, random=0.0``.
+        masking: ELECTRA masks 15 % (25 % in its large size), with [MASK] alone: ``masked=1.0,
+            random=0.0``.
     """
 
-    def loss(self, batch: Batch, generator: torch.Generator | None) -> tuple[Tensor, int | float]:
-        """See `Objective.loss`. The weight counts the masked tokens."""
-        given = self.given(batch, "labels")
-        chance = on_device(generator, given["labels"].device)
-        return self.model(**given, torch_generator=chance).loss, predictions(batch)
+    def sample(self, batch: Batch, generator: torch.Generator | None) -> Batch:
+        """The batch with masked tokens, and the numbers from which the generator's are drawn."""
+        masked = super().sample(batch, generator)
+        return masked | {"draws": torch.rand(batch["input_ids"].shape, generator=generator)}
+
+    def means(self, batch: Batch) -> Sequence[Tensor]:
+        """See `Objective.means`: of the masked tokens, and of all tokens."""
+        inputs = self.model_inputs(batch, "labels", "draws")
+        draws = inputs.pop("draws")[:, : inputs["labels"].shape[1]]  # a part may be shorter
+        return terms_of(self.model(**inputs, draws=draws))
+
+    def counts(self, batch: Batch) -> list[int]:
+        return [*super().counts(batch), int(real_positions(batch).sum())]
 
     @property
     def pad_token_id(self) -> int:
@@ -42,63 +58,63 @@ class ReplacedTokens(MaskedLM):
 
 
 class Distilled(Objective):
-    """A student learns from its teacher, and from masked tokens or labels besides.
+    """A student learns from its teacher, and from masked tokens or labels.
 
     Args:
-        model: a `Distiller` or a `TinyBertDistiller`, which both hold student and teacher.
-        masking: what both read is masked by it (Sanh et al. 2019, section 3); None: they read the
-            text as it is, and the labels are those that the examples bring, if they do.
-        options: what the distiller is called with, as TinyBERT's ``stage``.
-
-    Raises:
-        CourseError: the masking has tokens that student or teacher do not know.
+        model: a `Distiller` or a `TinyBertDistiller`, which contain student and teacher.
+        masking: of the text that both read (Sanh et al. 2019, section 3); None: it is not masked,
+            and the labels are those of the examples, if they have any.
+        options: further arguments of the distiller, such as TinyBERT's ``stage``.
     """
 
     def __init__(
         self, model: nn.Module, masking: Masking | StaticMasking | None = None, **options: Any
     ) -> None:
         super().__init__(model)
-        self.masking = None if masking is None else fitting(masking, self.vocab_size)
-        self.options = options
+        if masking is not None:
+            check_ids(masking, self.vocab_size)
+        self.masking, self.options = masking, options
 
-    def drawn(self, batch: Batch, generator: torch.Generator | None) -> Batch:
-        """The batch, masked if it is to be."""
+    def sample(self, batch: Batch, generator: torch.Generator | None) -> Batch:
+        """The batch, masked if there is a masking."""
         if self.masking is None:
             return batch
-        return MaskedLM(self.model, self.masking).drawn(batch, generator)
+        return MaskedLM(self.model, self.masking).sample(batch, generator)
 
-    def loss(self, batch: Batch, generator: torch.Generator | None) -> tuple[Tensor, int | float]:
-        """See `Objective.loss`. The weight counts the tokens, at each of which there is a lesson.
+    def means(self, batch: Batch) -> Sequence[Tensor]:
+        inputs = self.model_inputs(batch, *self._names(batch))
+        return terms_of(self.model(**inputs, **self.options))
 
-        Where the student has classes of sequences, it counts these.
-        """
-        labelled = isinstance(self.module, Distiller) and "labels" in batch
-        names = ("labels",) if labelled else ()
-        loss = self.model(**self.given(batch, *names), **self.options).loss
-        if isinstance(self.student, BertForSequenceClassification):
-            return loss, len(batch["input_ids"])
-        return loss, int(batch["attention_mask"].sum())
+    def counts(self, batch: Batch) -> list[int]:
+        """See `Objective.counts`: as in the distiller's ``terms``."""
+        real = real_positions(batch)
+        tokens = int(real.sum())
+        outputs = len(batch["input_ids"]) if isinstance(self.student, OF_SEQUENCES) else tokens
+        if isinstance(self.module, TinyBertDistiller):
+            by_layers, by_prediction = STAGES[self.options.get("stage", "all")]
+            pairs = position_pairs(batch.get("attention_mask", real), real)
+            assert pairs is not None
+            return [tokens, int(pairs.sum())] * by_layers + [outputs] * by_prediction
+        assert isinstance(self.module, Distiller)
+        config, labels = self.module.config, predictions(self.student, batch, *self._names(batch))
+        soft = labels[0] if config.restrict_ce_to_mask and labels else outputs
+        return [soft, *labels] + [tokens] * (config.alpha_cos > 0)
+
+    def _names(self, batch: Batch) -> tuple[str, ...]:
+        """The labels that the student learns from, too."""
+        return ("labels",) if isinstance(self.module, Distiller) and "labels" in batch else ()
 
     @property
     def student(self) -> nn.Module:
-        """What is trained."""
+        """The model that is trained."""
         assert isinstance(self.module, Distiller | TinyBertDistiller)
         return self.module.student
 
     @property
     def config(self) -> dict[str, str]:
-        """See `Objective.config`."""
         return super().config | {"masking": repr(self.masking), "options": repr(self.options)}
 
     @property
     def pad_token_id(self) -> int:
         """See `Objective.pad_token_id`."""
         return Labelled(self.student).pad_token_id
-
-
-def on_device(generator: torch.Generator | None, device: torch.device) -> torch.Generator | None:
-    """A generator for draws on a device, started from another one's next number."""
-    if generator is None or generator.device.type == device.type:
-        return generator
-    seed = int(torch.randint(2**62, (), generator=generator))
-    return torch.Generator(device).manual_seed(seed)

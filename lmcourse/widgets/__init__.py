@@ -1,14 +1,16 @@
-"""Figures that a reader can move: live in a notebook, and without a kernel on any page.
+"""Interactive figures: live in a notebook, and without a kernel on any page.
 
-A widget takes arrays (NumPy's, or anything with ``.detach()``) and knows no model. Its interaction
-is JavaScript: the sources are in ``web/widgets/``, what browsers load is in ``static/``.
+A widget takes arrays (NumPy's, or anything with ``.detach()``) and no models. Its interaction is
+JavaScript: the sources are in ``web/widgets/``, the bundles for browsers in ``static/``.
 
-`Graph` (a computation and its gradients), `GradientFlow` (how far back a loss reaches), `Gates`
-(what a unit keeps), `Merges` and `Segmentation` (how pieces come to be, and words become pieces),
-`AttentionHeads` (where each token looks), `Masking` and `Visibility` (what is hidden from whom) and
-`Temperature` (what a teacher says besides the answer). Each has a page in ``gallery/``.
+`Anatomy` (a model's blocks and numbers), `Graph` (a computation and its gradients), `GradientFlow`
+(gradients through time), `Gates` (LSTM and GRU units), `Merges` and `Segmentation` (training and
+application of tokenizers), `AttentionHeads` (attention weights), `Masking` (masked language
+modeling), `Visibility` (attention masks) and `Temperature` (distillation). Each has a page in
+``gallery/``.
 """
 
+from lmcourse.widgets.anatomy import Anatomy
 from lmcourse.widgets.attention_heads import AttentionHeads
 from lmcourse.widgets.base import Widget
 from lmcourse.widgets.gates import Gates
@@ -21,6 +23,7 @@ from lmcourse.widgets.temperature import Temperature
 from lmcourse.widgets.visibility import Visibility
 
 __all__ = [
+    "Anatomy",
     "AttentionHeads",
     "Gates",
     "GradientFlow",

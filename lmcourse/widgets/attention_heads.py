@@ -7,63 +7,63 @@ import numpy as np
 import traitlets
 
 from lmcourse.errors import CourseError
-from lmcourse.widgets.attention_channels import as_channels, partners
-from lmcourse.widgets.attention_given import as_bytes, as_names, as_segments, choose_from
-from lmcourse.widgets.attention_measures import measures, most_telling, said, strongest
+from lmcourse.widgets.attention_inputs import (
+    as_bytes,
+    as_channels,
+    as_names,
+    as_segments,
+    choose_from,
+    partners,
+)
+from lmcourse.widgets.attention_measures import described, measures, most_informative, strongest
 from lmcourse.widgets.attention_scores import scores
-from lmcourse.widgets.attention_view import Data, View, quoted
-from lmcourse.widgets.attention_words import alternative
+from lmcourse.widgets.attention_text import Data, View, quoted
 from lmcourse.widgets.attentions import LARGEST, LIGHTER, quantized
 from lmcourse.widgets.base import Widget, module
-from lmcourse.widgets.checks import one_of, plain, whole_below, within
+from lmcourse.widgets.checks import index_below, one_of, plain, within
 
 TEMPERATURES = (0.1, 10.0)
-LESS = f"; on this page are each query’s {LARGEST} largest weights, a running kernel has all"
+LESS = f"; this page has each query’s {LARGEST} largest weights, a running kernel has all"
 
 
 class AttentionHeads(Widget):
-    """The attention of all heads as a grid of thumbnails; one head as a heat map, with lines from
-    one token to those it looks at; one weight as its arithmetic.
+    """All heads as a grid of thumbnails; one head as a heat map, with lines from one token to those
+    it attends to; one weight with its computation.
 
     Layers, heads, queries and keys are counted from 0, as in ``attentions[layer][0, head]``. A
-    weight travels as one byte, which is off by 0.004 at most: the last digit may be off by one. It
-    is blank if it is exactly 0, as that of a key that is masked. With ``queries`` and ``keys``, the
+    weight is sent as one byte with an error of at most 0.004: the last digit may be off by one. It
+    is blank if it is exactly 0, such as that of a masked key. With ``queries`` and ``keys``, the
     page computes the weights of the shown head exactly.
 
     Args:
         attentions: a model's output (ours, or that of transformers), its ``.attentions``, or arrays
             (layer, head, query, key): see `lmcourse.widgets.attentions.as_attentions`. A mapping
             of names to such things makes 1 to 8 channels to compare: teacher and student, say.
-        tokens: one string a query; and a key, unless ``key_tokens`` are given.
-        key_tokens: of cross-attention: the tokens that are looked at.
-        part: of an encoder-decoder's output: ``"encoder"``, ``"decoder"`` or ``"cross"``.
-        segments: 0 or 1 a token, or booleans: which sentence of a pair it belongs to; also
-            (1, token), as token_type_ids are.
-        queries, keys, mask, bias, scale: where the first channel's weights come from, see
-            `lmcourse.widgets.attention_scores.scores`; they must lead to the weights.
-        layer_map: for a channel's name, which layer of the first channel each of its layers is
-            compared with; if it is not given, layers at the same share of the depth.
-        layer, head, query, key: what is shown at first; None: the head whose keys depend most on
-            the query, and a pair of tokens that shows it.
-        lines: how many of the query's keys get a line: the largest, ``"1"``, ``"3"`` or ``"8"``,
-            also as numbers; or as many as hold a share of its weight, ``"50%"``, ``"90%"`` or
-            ``"100%"``; of a difference, of its size.
-        channel: the name of the one that is shown.
-        compare: ``"off"``, ``"beside"`` or ``"difference"``: with ``held``; or, if it is None or
-            the shown head itself, with the other channel (with the first; the first itself with
-            the second); or, of one channel, with the next head.
-            There is no difference where a page has the largest weights alone.
+        tokens: one string per query, and per key without ``key_tokens``.
+        key_tokens: the tokens of the keys in cross-attention.
+        part: the part of an encoder-decoder's output: ``"encoder"``, ``"decoder"`` or ``"cross"``.
+        segments: 0 or 1, or booleans, per token: the sentence of a pair; also (1, token), like
+            token_type_ids.
+        queries, keys, mask, bias, scale: what the first channel's weights are computed from, see
+            `lmcourse.widgets.attention_scores.scores`; they must produce the weights.
+        layer_map: by channel name, the layer of the first channel that each layer is compared with;
+            by default the layer at the same relative depth.
+        layer, head, query, key: shown at first; None: the head whose keys depend most on the query,
+            and such a pair of tokens.
+        lines: which of the query's keys get a line: the largest ``"1"``, ``"3"`` or ``"8"`` (or
+            numbers), or those with ``"50%"``, ``"90%"`` or ``"100%"`` of its weight, or of the
+            difference.
+        channel: the name of the shown channel.
+        compare: ``"off"``, ``"beside"`` or ``"difference"``: with ``held`` or, if that is None or
+            the shown head, with the first channel (the first with the second) or, for a single
+            channel, with the next head. A difference needs a page with all weights.
         held: [layer, head] to compare with.
-        between: ``"all"``, or from which segment to which: ``"A-A"``, ``"B-B"``, ``"A-B"``,
-            ``"B-A"``; ``"all"`` alone where a page has the largest weights alone. A pinned token
-            that is not among them stays pinned, and meanwhile the first that is there is shown.
-        temperature, scaling, masking: with queries and keys, what the scores of the shown head, and
-            of the one beside it, are divided by, from 0.1 to 10; whether they are scaled,
-            ``"given"`` or ``"none"``; and the mask: ``"given"``, ``"none"`` or ``"causal"``.
-
-    Raises:
-        CourseError: there are no weights, they or the tokens do not fit, or a setting is out of
-            range.
+        between: ``"all"`` or, on a page with all weights, the segments of query and key: ``"A-A"``,
+            ``"B-B"``, ``"A-B"``, ``"B-A"``. A pinned token outside of them stays pinned; the first
+            one inside is shown.
+        temperature, scaling, masking: with queries and keys, the temperature of the softmax, 0.1 to
+            10; the scale, ``"given"`` or ``"none"``; and the mask, ``"given"``, ``"none"`` or
+            ``"causal"``.
     """
 
     _esm = module("attention_heads")
@@ -71,7 +71,7 @@ class AttentionHeads(Widget):
     lighter: ClassVar[str] = LIGHTER
 
     tokens = traitlets.List(traitlets.Unicode()).tag(sync=True, data=True)
-    key_tokens = traitlets.List(traitlets.Unicode()).tag(sync=True, data=True)  # none: the same
+    key_tokens = traitlets.List(traitlets.Unicode()).tag(sync=True, data=True)  # empty: the same
     segments = traitlets.List(traitlets.Int()).tag(sync=True, data=True)
     channels = traitlets.List(traitlets.Unicode()).tag(sync=True, data=True)
     says = traitlets.List(traitlets.List(traitlets.Unicode())).tag(sync=True, data=True)
@@ -89,7 +89,7 @@ class AttentionHeads(Widget):
     temperature = traitlets.Float(1.0).tag(sync=True)
     scaling = traitlets.Unicode("given").tag(sync=True)
     masking = traitlets.Unicode("given").tag(sync=True)
-    # Layers whole, for a page that has only the largest weights: asked for, and answered.
+    # Requests for whole layers by a page that has only the largest weights, and the answers.
     wanted = traitlets.List(traitlets.List(traitlets.Int())).tag(sync=True)  # [channel, layer]
     full = traitlets.List(traitlets.Bytes()).tag(sync=True)
     full_of = traitlets.List(traitlets.List(traitlets.Int())).tag(sync=True)
@@ -142,7 +142,7 @@ class AttentionHeads(Widget):
         self._choices = {name: [value for value, _ in values] for name, _, values in choices}
         channel = next(iter(weights)) if channel is None else channel
         chosen = one_of("channel", channel, weights)
-        pinned = most_telling(
+        pinned = most_informative(
             weights[chosen],
             found[list(weights).index(chosen)][..., 0],
             same,
@@ -154,7 +154,7 @@ class AttentionHeads(Widget):
         for it, per in zip(weights.values(), found, strict=True):
             strong = strongest(it, same, data.quotes)
             lines_ = zip(per.reshape(-1, per.shape[-1]), strong, strict=True)
-            data.says.append([own + said(head, most) for head, most in lines_])
+            data.says.append([own + described(head, most) for head, most in lines_])
         bits = f"blue: mean entropy, 0 to {np.log2(len(columns)):.2g} bits"
         super().__init__(
             **self.hold(arrays | data.partners | parts),
@@ -177,22 +177,22 @@ class AttentionHeads(Widget):
         )
 
     def state(self) -> dict[str, Any]:
-        """What the module's model holds; the layers that a kernel sent stay with the kernel."""
+        """Return the state of the JavaScript model, without the layers that a kernel has sent."""
         return super().state() | {"wanted": [], "full": [], "full_of": []}
 
     @property
     def alt(self) -> str:
-        """What is to be seen, in words, at the present settings."""
-        return alternative(View(self._data, self))
+        """A description of the figure at the present settings."""
+        return View(self._data, self).alternative()
 
     @traitlets.validate("layer", "head", "query", "key")
-    def _place_exists(self, proposal: Any) -> int | None:
+    def _index_exists(self, proposal: Any) -> int | None:
         name = proposal["trait"].name
         axis = ("layer", "head", "query", "key").index(name)
         if isinstance(proposal["value"], bool):
-            raise CourseError(f"{name} is {proposal['value']}.", "Pass a whole number, from 0.")
+            raise CourseError(f"{name} is {proposal['value']}.", "Pass an integer from 0.")
         most = max(shape[axis] for shape in self._shapes)
-        return whole_below(name, proposal["value"], most)
+        return index_below(name, proposal["value"], most)
 
     @traitlets.validate("held")
     def _held_exists(self, proposal: Any) -> list[int] | None:
@@ -200,9 +200,9 @@ class AttentionHeads(Widget):
         if value is None:
             return None
         if len(value) != 2:
-            raise CourseError(f"held is {value}.", "Give [layer, head], or None.")
+            raise CourseError(f"held is {value}.", "Pass [layer, head], or None.")
         for axis in (0, 1):
-            whole_below(f"held[{axis}]", value[axis], max(shape[axis] for shape in self._shapes))
+            index_below(f"held[{axis}]", value[axis], max(shape[axis] for shape in self._shapes))
         return list(value)
 
     @traitlets.validate("lines", "compare", "masking", "scaling", "channel", "between")
@@ -218,11 +218,11 @@ class AttentionHeads(Widget):
 
     @traitlets.observe("wanted")
     def _send_layers(self, change: Any) -> None:
-        """Answer a page that lacks the shown head's layer, or that of the head beside it."""
+        """Send the layers that a page requests: that of the shown head, and of the compared one."""
         codes = list(self._data.codes.values())
         known = [[i, layer] for i, it in enumerate(codes) for layer in range(len(it))]
-        asked = [it for i, it in enumerate(change["new"]) if it not in change["new"][:i]]
-        if 1 <= len(asked) <= 2 and all(it in known for it in asked):
+        requested = [it for i, it in enumerate(change["new"]) if it not in change["new"][:i]]
+        if 1 <= len(requested) <= 2 and all(it in known for it in requested):
             with self.hold_sync():
-                self.full = [codes[i][layer].tobytes() for i, layer in asked]
-                self.full_of = asked
+                self.full = [codes[i][layer].tobytes() for i, layer in requested]
+                self.full_of = requested

@@ -1,4 +1,4 @@
-"""How a weight comes about: softmax(q · k · scale + bias + mask), checked against the weights."""
+"""The computation of weights, softmax(q · k · scale + bias + mask), checked against them."""
 
 import math
 from collections.abc import Mapping
@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 
 from lmcourse.errors import CourseError
-from lmcourse.widgets.attentions import as_layers, numbers
-from lmcourse.widgets.packing import Array, as_array
+from lmcourse.widgets.attentions import as_layers
+from lmcourse.widgets.packing import Array, as_array, numbers
 
-HIDDEN = -3e38  # what stands for -inf on the way to a browser: a page's numbers are finite
-MASKED = -1e9  # from here on, what is added hides a key
+HIDDEN = -3e38  # represents -inf in a page, whose numbers are finite
+MASKED = -1e9  # additive masks below this hide a key
 TOLERANCE = 0.02
 
 
@@ -23,30 +23,25 @@ def scores(
     bias: Any = None,
     scale: float | None = None,
 ) -> dict[str, Array]:
-    """The arrays q, k, mask, bias and scale that lead to these weights, as far as they are given.
+    """Return the arrays q, k, mask, bias and scale that produce these weights, if given.
 
     Args:
         weights: (layer, head, query, key).
-        queries, keys: (layer, head, query, width) and (layer, head, key, width), or a list of one
-            array a layer.
-        mask: added to the scores, or booleans, True where a query may look; any shape that
+        queries, keys: (layer, head, query, width) and (layer, head, key, width), or a list with one
+            array per layer.
+        mask: added to the scores, or booleans, True where a key is visible; any shape that
             broadcasts to that of the weights.
-        bias: added to the scores, too.
-        scale: what q · k is multiplied by; None: 1/√width.
-
-    Raises:
-        CourseError: one does not fit, or they lead to other weights.
+        bias: added to the scores.
+        scale: the factor of q · k; None: 1/√width.
     """
-    if queries is None and keys is None:
-        if mask is not None or bias is not None or scale is not None:
-            raise CourseError(
-                "A mask, a bias or a scale was given without queries and keys.",
-                "Pass queries= and keys=, too, or nothing of them.",
-            )
+    if all(it is None for it in (queries, keys, mask, bias, scale)):
         return {}
     if queries is None or keys is None:
         missing = "queries" if queries is None else "keys"
-        raise CourseError(f"{missing} is None.", "Pass queries and keys, or none of them.")
+        raise CourseError(
+            f"{missing} is None.",
+            "Pass queries and keys, or none of queries, keys, mask, bias, scale.",
+        )
     q, k = as_layers("queries", queries), as_layers("keys", keys)
     layers, heads, query, key = weights.shape
     width = q.shape[-1]
@@ -69,21 +64,21 @@ def _scale(scale: float | None, width: int) -> float:
     except (TypeError, ValueError):
         number = math.nan
     if not 0 < number < 1e6:
-        raise CourseError(f"scale is {scale!r}.", "Pass a number above 0, such as 1/√width.")
+        raise CourseError(f"scale is {scale!r}.", "Pass a positive number, such as 1/√width.")
     return number
 
 
 def _added(name: str, value: Any, shape: tuple[int, ...]) -> Array:
-    """What is added to the scores, with four axes; what hides is ``HIDDEN``."""
+    """Return an additive mask or bias with four axes; −inf is ``HIDDEN``."""
     array = numbers(value)
     if array is None:
         raise CourseError(
-            f"{name} is no array of numbers.", "Pass numbers, or booleans: True is seen."
+            f"{name} is not an array of numbers.", "Pass numbers, or booleans: True is visible."
         )
-    if name == "mask" and _counts(array):
+    if name == "mask" and _is_binary(array):
         raise CourseError(
-            "mask holds 0 and 1, which would be added to the scores.",
-            "Where 1 is seen, as in an attention_mask, pass mask == 1: booleans, True is seen.",
+            "mask has 0 and 1, which would be added to the scores.",
+            "For an attention_mask, pass mask == 1: booleans, True is visible.",
         )
     if array.dtype == bool:
         array = np.where(array, 0.0, HIDDEN)
@@ -95,16 +90,16 @@ def _added(name: str, value: Any, shape: tuple[int, ...]) -> Array:
     ):
         raise CourseError(
             f"{name} has the shape {array.shape}, the weights {shape}.",
-            "Pass one that broadcasts: (query, key), or (layer, head, query, key) with some of 1.",
+            "Pass a shape that broadcasts, such as (query, key).",
         )
     return as_array(name, array, (None,) * 4).astype(np.float32)
 
 
-def _counts(array: Array) -> bool:
-    """Whether an array tells what is seen by 1 and 0, and not by booleans."""
+def _is_binary(array: Array) -> bool:
+    """Return whether an array marks visible keys by 1 and 0 instead of booleans."""
     if array.dtype == bool or not np.isin(array, (0, 1)).all():
         return False
-    return array.dtype.kind in "iu" or bool(array.any())  # to add 0.0 everywhere is no mask
+    return array.dtype.kind in "iu" or bool(array.any())  # 0.0 everywhere is an additive mask
 
 
 def computed(
@@ -115,11 +110,11 @@ def computed(
     scaling: str = "given",
     masking: str = "given",
 ) -> dict[str, Array]:
-    """One head's weights with all that they come from, float64, (query, key) or broadcasting to it.
+    """Return one head's weights and their computation, float64, broadcastable to (query, key).
 
     Returns:
         dot, scale, bias, mask, score = (dot · scale + bias) / temperature + mask, power =
-        exp(score − highest), sum, and p = power / sum: zeros of a query that may look nowhere.
+        exp(score − highest), sum, and p = power / sum, or zeros if all keys are masked.
     """
     q, k = (parts[name][layer, head].astype(np.float64) for name in "qk")
     dot = q @ k.T
@@ -145,7 +140,7 @@ def _of_head(array: Array | None, layer: int, head: int) -> Array:
 
 
 def _agree(weights: Array, parts: dict[str, Array]) -> None:
-    """See that the arithmetic gives the weights, head by head."""
+    """Check that the computation produces the weights, head by head."""
     for layer, head in np.ndindex(*weights.shape[:2]):
         p = computed(parts, layer, head)["p"]
         away = np.abs(p - weights[layer, head])
@@ -154,7 +149,7 @@ def _agree(weights: Array, parts: dict[str, Array]) -> None:
             raise CourseError(
                 f"In layer {layer}, head {head}, softmax(q · k · scale + mask) gives query {query} "
                 f"a weight of {p[query, key]:.3g} on key {key}; "
-                f"the attentions say {weights[layer, head, query, key]:.3g}.",
-                f"The scale is {parts['scale'][0]:.4g}: pass scale= if it is another, mask= and "
-                "bias= if something is added to the scores, and queries and keys of the same call.",
+                f"in the attentions it is {weights[layer, head, query, key]:.3g}.",
+                f"The scale is {parts['scale'][0]:.4g}: pass scale=, mask= and bias= of the model, "
+                "and queries and keys of the same call.",
             )

@@ -1,7 +1,7 @@
-"""Attention weights in whatever form models return them: accepted, checked, made small.
+"""Attention weights in the forms that models return: converted, checked, compressed.
 
-One form comes out: (layer, head, query, key), of one sequence, each row a distribution over the
-keys, or all zeros where a query looks nowhere (padding).
+The result is (layer, head, query, key) for one sequence. Each row is a distribution over the keys,
+or all zeros for a query that attends to nothing (padding).
 """
 
 from collections.abc import Sequence
@@ -11,7 +11,7 @@ import numpy as np
 
 from lmcourse.errors import CourseError
 from lmcourse.widgets.base import LIMIT
-from lmcourse.widgets.packing import Array
+from lmcourse.widgets.packing import Array, numbers
 
 PARTS = {
     "self": "attentions",
@@ -20,14 +20,14 @@ PARTS = {
     "cross": "cross_attentions",
 }
 MOST_HEADS = 64  # in a layer, and layers
-WHOLE = 3_600_000  # weights that are sent as they are; of more, thumbnails and the largest
+MOST_WEIGHTS = 3_600_000  # that are all sent; otherwise thumbnails and the largest
 THUMBNAIL = 32  # pixels
-LARGEST = 8  # keys a query
+LARGEST = 8  # keys per query
 LIGHTER = (
     "Pass fewer tokens, or some of the layers and heads, such as attentions[:4]; leave out "
-    "queries and keys if they are given: 12 × 12 heads of 512 tokens fit without."
+    "queries and keys if there are any: 12 × 12 heads of 512 tokens fit without."
 )
-TOLERANCE = 0.03  # of a row's sum: what bfloat16 makes of a softmax over some hundred keys
+TOLERANCE = 0.03  # for a row's sum: the error of bfloat16 over some hundred keys
 _EAGER = (
     'Load a model of transformers with attn_implementation="eager", and call it with '
     "output_attentions=True."
@@ -35,30 +35,27 @@ _EAGER = (
 
 
 def is_output(value: Any) -> bool:
-    """Whether it is what a model's call returns (ours, or that of transformers)."""
+    """Return whether it is the output of a model (ours, or of transformers)."""
     return hasattr(value, "to_tuple") or any(hasattr(value, field) for field in PARTS.values())
 
 
 def as_attentions(name: str, value: Any, part: str | None = None) -> Array:
-    """The weights of one sequence, float32, (layer, head, query, key).
+    """Return the weights of one sequence, float32, (layer, head, query, key).
 
     Args:
-        name: the argument's, for messages.
-        value: a model's output; a tuple or list of one array a layer, (1, head, query, key) or
-            (head, query, key); or all layers in one array, also with a batch axis of 1 behind the
-            first, or with less axes: (head, query, key) is one layer, (query, key) one head.
-        part: of an output: ``"self"``, ``"encoder"``, ``"decoder"`` or ``"cross"``; None: the one
-            that is there.
-
-    Raises:
-        CourseError: there are none, of several sequences, of unlike shapes, or no distributions.
+        name: the argument's name, for messages.
+        value: a model's output; a tuple or list with one array per layer, (1, head, query, key) or
+            (head, query, key); or one array for all layers, possibly with a batch axis of size 1
+            after the first, or with fewer axes: (head, query, key) is one layer, (query, key) one
+            head.
+        part: the part of an output: ``"self"``, ``"encoder"``, ``"decoder"`` or ``"cross"``; None:
+            the only one.
     """
     if is_output(value):
         name, value = _of_output(name, value, part)
     elif part is not None:
         raise CourseError(
-            f"part={part!r} chooses from a model's output, and {name} is of type "
-            f"{type(value).__name__}.",
+            f"part={part!r} needs a model's output, and {name} is of type {type(value).__name__}.",
             "Leave out part, or pass the whole output.",
         )
     if value is None:
@@ -70,54 +67,46 @@ def as_attentions(name: str, value: Any, part: str | None = None) -> Array:
 
 
 def as_layers(name: str, value: Any) -> Array:
-    """The value as (layer, head, …, …), whatever it holds; arguments as in `as_attentions`.
-
-    Raises:
-        CourseError: it is of several sequences, of unlike shapes, or holds no numbers.
-    """
+    """Return the value as (layer, head, …, …); arguments as for `as_attentions`."""
     if isinstance(value, tuple | list):
         return _of_layers(name, value)
     return _of_array(name, _numbers(name, value))
 
 
 def check_rows(name: str, weights: Array) -> None:
-    """See that each row is a distribution, or all zeros.
-
-    Raises:
-        CourseError: one is not; the message says which, and the likely cause.
-    """
+    """Check that each row is a distribution, or all zeros."""
     sums = weights.sum(-1, dtype=np.float64)
     wrong = ~np.isfinite(sums)
     if wrong.any():
         raise CourseError(
-            f"{name} holds nan or inf, first in {_place(wrong)}.",
-            "Where a query may look nowhere, the softmax of nothing but -inf is nan: let padding "
-            "attend to something, or set such rows to 0.",
+            f"{name} has nan or inf, first in {_where(wrong)}.",
+            "If all keys of a query are masked, its softmax is nan: let padding attend to "
+            "something, or set such rows to 0.",
         )
     lowest = weights.min(-1)
     wrong = (np.abs(sums - 1) > TOLERANCE) & (np.abs(weights).max(-1) > 0) | (lowest < -1e-6)
     if not wrong.any():
         return
     where = tuple(np.argwhere(wrong)[0])
-    cause = f"{name}: the weights of {_place(wrong)} sum to {sums[where]:.3g}, not to 1."
+    cause = f"{name}: the weights of {_where(wrong)} sum to {sums[where]:.3g}, not to 1."
     if lowest.min() < -1e-6:
         raise CourseError(
-            f"{name} has weights below 0, first in {_place(lowest < -1e-6)}.",
-            "These look like scores before the softmax: pass scores.softmax(-1).",
+            f"{name} has weights below 0, first in {_where(lowest < -1e-6)}.",
+            "They may be scores before the softmax: pass scores.softmax(-1).",
         )
     if np.allclose(weights.sum(-2, dtype=np.float64), 1, atol=TOLERANCE):
         raise CourseError(cause, "The columns do: swap the last two axes, so that keys are last.")
     raise CourseError(
         cause,
-        "Dropout does that in training: call model.eval() first. Of scores take the softmax; "
-        "of a part of the keys, divide each row by its sum.",
+        "The cause may be dropout: call model.eval() first. For scores, apply the softmax; for "
+        "some of the keys, divide each row by its sum.",
     )
 
 
 def quantized(weights: Array) -> Array:
-    """One byte a weight, round(255 · √p): off by 0.004 at most, and small weights survive.
+    """Return one byte per weight, round(255 · √p), with an error of at most 0.004.
 
-    0 stands for a weight of 0 alone, as that of a key that is masked; of others, 1 is the least.
+    Only a weight of exactly 0, such as that of a masked key, becomes 0; others are at least 1.
     """
     roots = np.sqrt(np.clip(weights, 0, 1), dtype=np.float32)
     roots *= 255
@@ -125,7 +114,7 @@ def quantized(weights: Array) -> Array:
 
 
 def pooled(codes: Array, size: int) -> Array:
-    """Thumbnails: the largest of each block, ``size`` × ``size`` of them at most."""
+    """Return thumbnails of at most ``size`` × ``size``: the largest weight of each block."""
     for axis in (-2, -1):
         length = codes.shape[axis]
         if length > size:
@@ -135,18 +124,14 @@ def pooled(codes: Array, size: int) -> Array:
 
 
 def largest(codes: Array, count: int) -> tuple[Array, Array]:
-    """Each query's largest weights: their keys (uint16), and what they are (uint8)."""
+    """Return the keys (uint16) and values (uint8) of each query's largest weights."""
     count = min(count, codes.shape[-1])
     keys = np.argpartition(codes, -count, axis=-1)[..., -count:]
     return keys.astype(np.uint16), np.take_along_axis(codes, keys, -1)
 
 
 def _fits(name: str, shape: tuple[int, ...]) -> None:
-    """See that so many can be shown, before anything is computed of them.
-
-    Raises:
-        CourseError: they cannot.
-    """
+    """Check that a page can hold these weights, before computing anything."""
     layers, heads, queries, keys = shape
     if max(layers, heads) > MOST_HEADS:
         raise CourseError(
@@ -154,25 +139,25 @@ def _fits(name: str, shape: tuple[int, ...]) -> None:
             f"Pass at most {MOST_HEADS} of each, such as attentions[:4].",
         )
     least = layers * heads * (THUMBNAIL**2 + 3 * LARGEST * queries)
-    if layers * heads * queries * keys > WHOLE and least > LIMIT:
+    if layers * heads * queries * keys > MOST_WEIGHTS and least > LIMIT:
         raise CourseError(
-            f"{name}: {layers} × {heads} heads of {queries} queries take {least / 1e6:.1f} MB at "
-            f"the least, and a page carries {LIMIT / 1e6:.0f} MB.",
+            f"{name}: {layers} × {heads} heads of {queries} queries take at least "
+            f"{least / 1e6:.1f} MB, and a page can hold {LIMIT / 1e6:.0f} MB.",
             LIGHTER,
         )
 
 
 def _of_output(name: str, output: Any, part: str | None) -> tuple[str, Any]:
-    """What the output calls its weights, and the weights."""
+    """Return the name and the weights of a part of an output."""
     if part is not None and part not in list(PARTS):
-        raise CourseError(f"The part {part!r} is not known.", f"Choose one of {', '.join(PARTS)}.")
+        raise CourseError(f"The part {part!r} is unknown.", f"Choose one of {', '.join(PARTS)}.")
     there = {it: getattr(output, field, None) for it, field in PARTS.items()}
     if part is None:
         given = [it for it, weights in there.items() if weights is not None]
         if len(given) > 1 and "self" not in given:
             choices = " or ".join(f'part="{it}"' for it in given)
             raise CourseError(
-                f"This output has the weights of {', '.join(given)}.", f"Say {choices}."
+                f"This output has the weights of {', '.join(given)}.", f"Pass {choices}."
             )
         part = "self" if "self" in given or not given else given[0]
     return f"{name}.{PARTS[part]}", there[part]
@@ -189,7 +174,7 @@ def _of_layers(name: str, layers: Sequence[Any]) -> Array:
         if isinstance(layer, tuple | list) and any(hasattr(it, "shape") for it in layer):
             raise CourseError(
                 f"{which} is a {type(layer).__name__} of arrays.",
-                f"Pass one array a layer; of what generate() returned, one step: {which}.",
+                f"Pass one array per layer; from generate(), pass one step: {which}.",
             )
         found.append(_one_layer(which, _numbers(which, layer)))
     shapes = [it.shape for it in found]
@@ -197,7 +182,7 @@ def _of_layers(name: str, layers: Sequence[Any]) -> Array:
         if shape != shapes[0]:
             raise CourseError(
                 f"{name}[{i}] has the shape {shape}, {name}[0] has {shapes[0]}.",
-                "Pass layers of the same heads, queries and keys; others go into another widget.",
+                "Pass layers with the same numbers of heads, queries and keys.",
             )
     return np.stack(found)
 
@@ -226,45 +211,33 @@ def _one_sequence(name: str, shape: tuple[int, ...], axis: int, remedy: str) -> 
     if shape[axis] > 1:
         raise CourseError(
             f"{name} has the shape {shape}: {shape[axis]} sequences.",
-            f"Pass one of them, the first by {remedy}.",
+            f"Pass one of them, such as {remedy}.",
         )
 
 
 def _no_such_shape(name: str, array: Array) -> CourseError:
     return CourseError(
-        f"{name} has the shape {array.shape}, which is no attention's.",
-        "Pass (layer, head, query, key), or a list of one (1, head, query, key) a layer.",
+        f"{name} has the shape {array.shape}, which does not fit an attention.",
+        "Pass (layer, head, query, key), or a list with (1, head, query, key) per layer.",
     )
 
 
-def numbers(value: Any) -> Array | None:
-    """The value as an array of numbers or booleans, or None: it is none."""
-    try:
-        if hasattr(value, "detach"):
-            value = value.detach().cpu()
-            value = value.float() if value.is_floating_point() else value
-        array = np.asarray(value)
-    except (TypeError, ValueError, RuntimeError):  # ragged; or a tensor that holds no data
-        return None
-    return array if array.dtype.kind in "fiub" else None
-
-
 def _numbers(name: str, value: Any) -> Array:
-    """The value as an array of float32 with none of its axes empty."""
+    """Return the value as a float32 array that is not empty."""
     array = numbers(value)
     if array is None:
         raise CourseError(
-            f"{name} is of type {type(value).__name__}, and holds no attention weights.",
+            f"{name} is of type {type(value).__name__}, not attention weights.",
             "Pass a model's output, its .attentions, or one array (layer, head, query, key).",
         )
     if array.size == 0:
         raise CourseError(
-            f"{name} has the shape {array.shape}: there is nothing in it.",
+            f"{name} has the shape {array.shape}: it is empty.",
             "Pass at least one layer, head, query and key.",
         )
     return array.astype(np.float32, copy=False)
 
 
-def _place(wrong: Array) -> str:
+def _where(wrong: Array) -> str:
     layer, head, query = np.argwhere(wrong)[0]
     return f"layer {layer}, head {head}, query {query}"

@@ -1,4 +1,4 @@
-"""The page that bertviz makes, as a frame that needs no network and may load nothing."""
+"""bertviz's page as a sandboxed frame that needs no network."""
 
 import html
 import json
@@ -9,9 +9,10 @@ from typing import Any
 from lmcourse.errors import CourseError
 from lmcourse.widgets import page
 
+REMEDY = "Run `python -m coursekit.install` in the course's folder."
 LIBRARIES = Path(__file__).parent / "vendor" / "bertviz.js"
-FRAME = 110  # pixels: margins, a hint of four lines (in a wide font), room for a scroll bar
-# What the frame may do: run what stands in it. Without a policy an image would be loaded.
+FRAME = 110  # pixels: margins, a hint of four lines (in a wide font), a scroll bar
+# The frame may only run its own scripts. Without a policy, images would be loaded.
 POLICY = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'"
 
 _PARAMS = "const params = "
@@ -27,8 +28,8 @@ span { white-space: nowrap }
 svg { display: block }
 p { margin: 0 0 6px; color: #59636e; font: 14px/20px sans-serif }
 """
-# bertviz gives each token a fixed width and clips what is longer: here that is drawn narrower.
-# The model view is 970 pixels wide, and shrinks a little where a page has less.
+# bertviz clips long tokens to a fixed width: here they are drawn narrower. The model view is 970
+# pixels wide, and shrinks a little on a narrower page.
 _FITTING = """
 const vis = document.querySelector("[id=vis]");
 for (const it of document.querySelectorAll("select")) {
@@ -55,19 +56,19 @@ fit();
 
 
 class BertViz:
-    """A view of bertviz: in a notebook, on a page, in a file, and in words.
+    """A view of bertviz: in a notebook, on a page, in a file, and as text.
 
     Attributes:
-        title: which view of what, as the frame is called.
-        alt: what is to be seen, in words.
-        height: of the frame, in CSS pixels.
+        title: the title of the frame.
+        alt: a description of the view.
+        height: the height of the frame in CSS pixels.
     """
 
     def __init__(self, document: str, title: str, alt: str, height: int) -> None:
         self.document, self.title, self.alt, self.height = document, title, alt, height
 
     def to_html(self) -> str:
-        """The view as one frame, which runs its own scripts and may load nothing."""
+        """Return the view as a sandboxed frame."""
         inside = self.document.replace("&", "&amp;").replace('"', "&quot;")
         return (
             f'<iframe class="lmcourse-bertviz" title="{html.escape(self.title)}" '
@@ -77,11 +78,7 @@ class BertViz:
         )
 
     def save(self, path: str | Path) -> None:
-        """Write the view as a page of its own, which opens from disk with no network.
-
-        Raises:
-            CourseError: the folder is not there, or the file cannot be written.
-        """
+        """Write the view as a page that needs no network."""
         page.save(Path(path), self.title, self.to_html())
 
     def _repr_mimebundle_(self, **_options: Any) -> dict[str, str]:
@@ -92,13 +89,13 @@ class BertViz:
 
 
 def framed(made: str, title: str, alt: str, hint: str, height: float, **changes: Any) -> BertViz:
-    """bertviz's page with its libraries inside, its data once, and nothing that ends a script.
+    """Return bertviz's page with its libraries inside, and its data once and escaped.
 
     Args:
         made: bertviz's own page.
-        hint: what to do with it.
-        height: of what is drawn, with what is above it.
-        changes: of its parameters.
+        hint: how to use it.
+        height: the height of the drawing and the controls above it.
+        changes: changes of its parameters.
     """
     parts = re.fullmatch(
         r'<script src="[^"]+"></script>(.*)<script type="text/javascript">(.*)</script>\s*',
@@ -109,12 +106,11 @@ def framed(made: str, title: str, alt: str, hint: str, height: float, **changes:
     start = script.find(_PARAMS)
     if start < 0:
         raise CourseError(
-            "This version of bertviz writes another page than the course knows.",
-            "Install the version in requirements.lock: "
-            "`python -m pip install -c requirements.lock bertviz`.",
+            "This version of bertviz writes an unknown page.",
+            REMEDY,
         )
     params, end = json.JSONDecoder().raw_decode(script, start + len(_PARAMS))
-    name = params["root_div_id"]  # drawn at random: equal views give equal bytes
+    name = params["root_div_id"]  # random: the same view shall give the same bytes
     params |= {"root_div_id": "bertviz"} | changes
     data = json.dumps(params, separators=(",", ":")).replace("<", "\\u003c")
     script = f"{script[: start + len(_PARAMS)]}{data};{script[script.index(chr(10), end) :]}"

@@ -1,6 +1,6 @@
-"""Values and gradients of a graph, for the words that stand where the Graph widget cannot.
+"""Values and gradients of a graph, for the description of the Graph widget.
 
-``web/widgets/graph/evaluate.js`` computes the same, step by step; both are tested against torch.
+``web/widgets/graph/evaluate.js`` computes the same step by step; both are tested against torch.
 """
 
 from collections.abc import Callable, Mapping
@@ -10,8 +10,7 @@ import numpy as np
 from lmcourse.widgets.expression import Node
 from lmcourse.widgets.graph_words import ODD
 
-_Number = np.float64  # division by zero and overflow are values, as in a browser
-
+_Number = np.float64  # division by zero and overflow give values, as in a browser
 
 _VALUES: dict[str, Callable[..., _Number]] = {
     "+": np.add,
@@ -30,7 +29,7 @@ _VALUES: dict[str, Callable[..., _Number]] = {
     "sqrt": np.sqrt,
     "max": np.maximum,
 }
-# Local derivatives, one an argument, from the arguments and the value.
+# Local derivatives, one per argument, from the arguments and the value.
 _SLOPES: dict[str, Callable[..., tuple[float | _Number, ...]]] = {
     "+": lambda a, b, v: (1.0, 1.0),
     "-": lambda a, b, v: (1.0, -1.0),
@@ -53,14 +52,14 @@ _SLOPES: dict[str, Callable[..., tuple[float | _Number, ...]]] = {
 }
 
 
-def turns(nodes: list[Node]) -> list[int]:
-    """The nodes that hand on a gradient, in the order of the backward pass."""
+def backward_order(nodes: list[Node]) -> list[int]:
+    """Return the nodes that propagate a gradient, in the order of the backward pass."""
     needs = _needs(nodes)
     return [i for i in reversed(range(len(nodes))) if nodes[i].args and needs[i]]
 
 
 def _needs(nodes: list[Node]) -> list[bool]:
-    """Of each node, whether a variable is below it, so that it has a gradient."""
+    """Return whether each node depends on a variable, and so has a gradient."""
     needs: list[bool] = []
     for node in nodes:
         needs.append(node.op == "variable" or any(needs[i] for i in node.args))
@@ -71,18 +70,18 @@ def gradients(
     nodes: list[Node],
     given: Mapping[str, float],
     overwrite: bool = False,
-    handed: int | None = None,
+    done: int | None = None,
 ) -> tuple[list[float], list[float]]:
-    """Each node's value, and ∂ output / ∂ node, by the chain rule from the output back.
+    """Return each node's value, and ∂ output / ∂ node by the chain rule.
 
     Args:
-        nodes: in the order in which they are computed, the output last.
+        nodes: in the order of the forward pass, the output last.
         given: the variables' values.
-        overwrite: make the classical mistake: a node that is used twice keeps what came last.
-        handed: how many nodes have handed their gradient on; all of them, if None.
+        overwrite: whether gradients replace earlier ones instead of adding up.
+        done: the number of nodes that have propagated their gradient; None: all.
 
     Returns:
-        Values and gradients; nan where there is none.
+        Values and gradients; nan if undefined.
     """
     with np.errstate(all="ignore"):
         values: list[_Number] = []
@@ -90,7 +89,7 @@ def gradients(
             values.append(_value(node, values, given))
         slopes = [_Number(0.0)] * len(nodes)
         slopes[-1] = _Number(1.0)
-        for i in turns(nodes)[:handed]:
+        for i in backward_order(nodes)[:done]:
             node = nodes[i]
             along = _SLOPES[node.op](*_inputs(node, values), values[i])
             for to, local in zip(node.args, along, strict=False):
@@ -99,18 +98,18 @@ def gradients(
 
 
 def oddity(nodes: list[Node], values: list[float], at: int) -> str:
-    """Why a node has no value, or what else is odd about it: a key of the lexicon, or nothing."""
+    """Return why a node has no value, or another irregularity: a key of ``ODD``, or ""."""
     node = nodes[at]
     with np.errstate(all="ignore"):
         inputs = _inputs(node, [_Number(it) for it in values])
         if not node.args or not np.isfinite(inputs).all():
-            return ""  # it was odd before
+            return ""  # because of its inputs
         if not np.isfinite(values[at]):
             return node.op if node.op in ODD else "overflow"
         along = _SLOPES[node.op](*inputs, _Number(values[at]))
     needs = _needs(nodes)
     if not needs[at]:
-        return ""  # no gradient passes here
+        return ""  # it has no gradient
     if any(needs[i] and not np.isfinite(it) for i, it in zip(node.args, along, strict=False)):
         return "steep"
     if node.op == "max" and inputs[0] == inputs[1]:

@@ -1,4 +1,4 @@
-"""What Merges and Segmentation share: up to three tokenizers, and a text that they cut."""
+"""The base class of Merges and Segmentation: up to three tokenizers, and a text."""
 
 import json
 import re
@@ -16,50 +16,51 @@ from lmcourse.widgets.tokens import visible
 
 NAMES = {"bpe": "BPE", "wordpiece": "WordPiece", "unigram": "unigram"}
 TEXT = "A tokenizer cuts unbelievably rare words."
-MOST_TEXT = 200  # UTF-16 units, which is what an input field of a page counts
-MOST_WORK = 5e6  # words × merges: what a browser replays in half a second
+MOST_TEXT = 200  # UTF-16 units, as counted by an input field
+MOST_WORK = 5e6  # words × merges: 0.5 s in a browser
 REMEDY = (
-    "Pass what a recipe gives, such as recipes.bert(texts, vocab_size=800), or a Tokenizer of "
-    "lmcourse.tokenizers; Tokenizer.from_library takes one of the tokenizers library."
+    "Pass the result of a recipe, such as recipes.bert(texts, vocab_size=800), or "
+    "recipes.recipe_of(tokenizer) with a tokenizer of the tokenizers library."
 )
 
 
 class Cutting(Widget):
-    """A text of the reader's own, cut by up to three tokenizers.
+    """A text tokenized by up to three tokenizers.
 
-    What stands in the text is text, and no special token. Among a unigram model's pieces are its
-    special tokens, though: it takes a typed ``<pad>`` for that piece, as its library does.
+    Special tokens in the text are ordinary text, except that a unigram model's pieces include its
+    special tokens: a typed ``<pad>`` becomes that piece, as in its library.
     """
 
-    lighter: ClassVar[str] = (
-        "Train on fewer texts or with a smaller vocab_size: 1,000 to 2,000 show all there is to "
-        "see."
-    )
+    lighter: ClassVar[str] = "Train on fewer texts or with a smaller vocab_size, such as 1,000."
 
     tokenizers = traitlets.Dict().tag(sync=True, data=True)
     text = traitlets.Unicode(TEXT).tag(sync=True)
     algorithm = traitlets.Unicode("bpe").tag(sync=True)
 
     @classmethod
-    def facts(cls, bpe: Any, wordpiece: Any, unigram: Any) -> dict[str, dict[str, Any]]:
-        """Each tokenizer that is given as plain lists and strings.
-
-        Raises:
-            CourseError: there is none, or one is no tokenizer of its kind.
-        """
-        given = dict(zip(NAMES, (bpe, wordpiece, unigram), strict=True))
-        found = {name: _facts(name, it) for name, it in given.items() if it is not None}
+    def recipes(cls, bpe: Any, wordpiece: Any, unigram: Any) -> dict[str, Any]:
+        """Return the given tokenizers, as a ``Recipe`` each."""
+        given = zip(NAMES, (bpe, wordpiece, unigram), strict=True)
+        found = {name: _recipe(name, it) for name, it in given if it is not None}
         if not found:
             raise CourseError(f"{cls.__name__} has no tokenizer to show.", REMEDY)
         return found
 
     @classmethod
-    def held(cls, facts: dict[str, dict[str, Any]]) -> dict[str, Any]:
-        """The traits that hold these facts, long lists of numbers as arrays.
+    def facts(cls, recipes: dict[str, Any]) -> dict[str, dict[str, Any]]:
+        """Return each tokenizer as plain lists and strings."""
+        found = {name: it.plain() for name, it in recipes.items()}
+        for name, facts in found.items():
+            if facts["kind"] != name:
+                kind = facts["kind"]
+                raise CourseError(
+                    f"{name} is a tokenizer of the kind {kind}.", f"Pass it as {kind}=…."
+                )
+        return found
 
-        Raises:
-            CourseError: they take more than a page can carry.
-        """
+    @classmethod
+    def held(cls, facts: dict[str, dict[str, Any]]) -> dict[str, Any]:
+        """Return the traits of these tokenizers, with long lists of numbers as arrays."""
         arrays: dict[str, Array] = {}
         for name, each in facts.items():
             arrays[f"{name}_size"] = np.array([len(each["tokens"])])
@@ -70,8 +71,8 @@ class Cutting(Widget):
         size = len(json.dumps(facts))
         if size > LIMIT:
             raise CourseError(
-                f"The tokenizers of this {cls.__name__} take {size / 1e6:.1f} MB, and a page "
-                f"carries {LIMIT / 1e6:.0f} MB.",
+                f"The tokenizers of this {cls.__name__} take {size / 1e6:.1f} MB, and a page can "
+                f"hold {LIMIT / 1e6:.0f} MB.",
                 cls.lighter,
             )
         return {**cls.hold(arrays), "tokenizers": facts}
@@ -81,13 +82,13 @@ class Cutting(Widget):
         text = str(proposal["value"])
         if re.search("[\ud800-\udfff]", text):
             raise CourseError(
-                "text holds half of a surrogate pair, which is no character.",
+                "text has half of a surrogate pair, which is not a character.",
                 'Decode its bytes with errors="replace".',
             )
         length = len(text.encode("utf-16-le")) // 2
         if length > MOST_TEXT:
             raise CourseError(
-                f"text has {length} characters, and the widget takes {MOST_TEXT}.",
+                f"text has {length} characters; at most {MOST_TEXT} are allowed.",
                 "Pass a sentence or two; an emoji counts two or more.",
             )
         return text
@@ -97,33 +98,27 @@ class Cutting(Widget):
         return one_of("algorithm", proposal["value"], self.tokenizers)
 
     def named(self) -> str:
-        """The names of the tokenizers, as a sentence lists them, with what they do."""
+        """Return the names of the tokenizers as a subject, with its verb."""
         names = [NAMES[kind] for kind in self.tokenizers]
         if len(names) == 1:
-            return f"{names[0]} cuts"
-        return f"{', '.join(names[:-1])} and {names[-1]} cut"
+            return f"{names[0]} splits"
+        return f"{', '.join(names[:-1])} and {names[-1]} split"
 
     def quoted(self) -> str:
-        """The text as a reader sees it."""
+        """Return the text with visible marks, quoted."""
         return f"“{visible(self.text).replace('␣', ' ')}”"
 
 
 def listed(tokens: Iterable[str]) -> str:
-    """Tokens in a sentence: how many, and each as a reader sees it."""
+    """Return the number of tokens, and the tokens with visible marks."""
     seen = [visible(it) for it in tokens]
     return f"{len(seen)} token{'s' * (len(seen) != 1)} ({' '.join(seen)})"
 
 
-def _facts(name: str, value: Any) -> dict[str, Any]:
-    """A tokenizer of the kind that its argument's name says."""
+def _recipe(name: str, value: Any) -> Any:
     if not callable(getattr(value, "plain", None)):
-        raise CourseError(f"{name} is of type {type(value).__name__}, not a tokenizer.", REMEDY)
-    facts: dict[str, Any] = value.plain()
-    if facts["kind"] != name:
-        raise CourseError(
-            f"{name} is a tokenizer of the kind {facts['kind']}.", f"Pass it as {facts['kind']}=…."
-        )
-    return facts
+        raise CourseError(f"{name} is of type {type(value).__name__}, not a recipe.", REMEDY)
+    return value
 
 
 def _ids(ids: list[int]) -> Array:

@@ -1,7 +1,7 @@
-"""Typed expressions as graphs: the grammar that the Graph widget takes.
+"""The parser of expressions for the Graph widget.
 
-``web/widgets/graph/parse.js`` has the same grammar, and a test holds the two together, down to the
-words of each mistake. Nothing that is typed is ever run as code.
+``web/widgets/graph/parse.js`` has the same grammar and the same messages, which a test compares.
+Expressions are never executed as code.
 """
 
 import re
@@ -32,16 +32,16 @@ _LEVEL = {"+": 1, "-": 1, "*": 2, "/": 2}
 
 @dataclass
 class Node:
-    """One step of a computation: its operation, and the nodes that it takes."""
+    """One step of a computation: its operation, and the nodes of its arguments."""
 
-    op: str  # "variable", "number", or what is done
-    args: list[int] = field(default_factory=list)  # places of the nodes before it
+    op: str  # "variable", "number", or an operation
+    args: list[int] = field(default_factory=list)  # indices of earlier nodes
     name: str = ""
-    number: float = 0.0  # a number's own, or an exponent that is no node
+    number: float = 0.0  # the value of a number, or a constant exponent
 
 
 class Mistake(CourseError):
-    """What is wrong with an expression, and at which character."""
+    """An error in an expression, with its position and message."""
 
     def __init__(self, text: str, at: int, words: str) -> None:
         first, _, remedy = words.partition(". ")
@@ -50,38 +50,38 @@ class Mistake(CourseError):
         self.words = words
 
     def __reduce__(self) -> tuple[type[CourseError], tuple[str, str]]:
-        """It comes back from another process as the error that it is a kind of."""
+        """Return from another process as a CourseError."""
         return CourseError, (self.cause, self.remedy)
 
 
 def _pointed(text: str, at: int) -> str:
-    """The text around a mistake, and a caret below its place."""
+    """Return the text around an error, with a caret below it."""
     start = max(0, at - 30)
     around = "".join(c if c.isprintable() else "?" for c in text[start : at + 20])
     return f"\n    {around}\n    {' ' * (at - start)}^\n" if text.strip() else ""
 
 
 def _as_in_a_browser(number: float) -> str:
-    """The number as JavaScript writes it: 1000000, 0.1234567, 1e+21."""
+    """Return the number as JavaScript formats it: 1000000, 0.1234567, 1e+21."""
     if number == 0 or 1e-6 <= abs(number) < 1e21:
         return np.format_float_positional(number + 0.0, trim="-")
     return np.format_float_scientific(number, trim="-", exp_digits=1)
 
 
 def is_name(text: str) -> bool:
-    """Whether a variable can be called so."""
+    """Return whether this is a valid name of a variable."""
     fits = len(text) <= LETTERS and re.fullmatch(NAME, text) is not None
     return fits and text not in FUNCTIONS
 
 
 def parse(text: str) -> list[Node]:
-    """The graph of an expression such as ``"h = tanh(w*x); (h - y)**2"``.
+    """Return the graph of an expression such as ``"h = tanh(w*x); (h - y)**2"``.
 
     Returns:
-        Its nodes in the order in which they are computed, the output last.
+        Its nodes in the order of the forward pass, the output last.
 
     Raises:
-        Mistake: it is none; the message says where, and what is needed there.
+        Mistake: the expression is invalid; the message says where, and why.
     """
     return _Parser(text).program()
 
@@ -94,14 +94,14 @@ class _Token:
 
 
 class _Parser:
-    """Recursive descent: each method reads a part, and adds the nodes that compute it."""
+    """A recursive-descent parser: each method parses a part and adds its nodes."""
 
     def __init__(self, text: str) -> None:
         self.text = text
         self.nodes: list[Node] = []
-        self.named: dict[str, int] = {}  # what a name stands for
-        self.defined: dict[int, int] = {}  # where each definition begins
-        self.place = self.depth = self.free = 0
+        self.named: dict[str, int] = {}  # the node of each name
+        self.defined: dict[int, int] = {}  # the position of each definition
+        self.index = self.depth = self.free = 0
         if (length := len(text)) > CHARACTERS:
             self.fail("characters", CHARACTERS, length, CHARACTERS)
         self.tokens = [self.token_of(it) for it in _TOKEN.finditer(text)]
@@ -120,7 +120,7 @@ class _Parser:
 
     @property
     def token(self) -> _Token:
-        return self.tokens[self.place]
+        return self.tokens[self.index]
 
     def fail(self, key: str, at: int | None = None, *given: object) -> NoReturn:
         words = MISTAKES[key].format(*given)
@@ -129,7 +129,7 @@ class _Parser:
     def here(self, *signs: str) -> bool:
         return self.token.text in signs
 
-    def seen(self) -> str:
+    def quoted(self) -> str:
         return f"“{self.token.text}”" if self.token.text else END
 
     def add(self, op: str, args: list[int], name: str = "", number: float = 0.0) -> int:
@@ -139,15 +139,15 @@ class _Parser:
         return len(self.nodes) - 1
 
     def take(self, sign: str) -> None:
-        """Take a sign; if it is not there, what is there is misplaced."""
+        """Take a sign, or fail."""
         token = self.token
         if token.text == sign:
-            self.place += 1
+            self.index += 1
             return
         if token.kind in ("number", "name") or token.text == "(":
-            self.fail("operator", token.at, self.tokens[self.place - 1].text, token.text)
+            self.fail("operator", token.at, self.tokens[self.index - 1].text, token.text)
         if sign:
-            self.fail("missing", token.at, sign, self.seen())
+            self.fail("missing", token.at, sign, self.quoted())
         self.fail(token.text)
 
     def sum(self, level: int = 1) -> int:
@@ -155,7 +155,7 @@ class _Parser:
         left = operand()
         while _LEVEL.get(self.token.text) == level:
             op = self.token.text
-            self.place += 1
+            self.index += 1
             left = self.add(op, [left, operand()])
         return left
 
@@ -164,9 +164,9 @@ class _Parser:
         if self.depth > LEVELS:
             self.fail("levels", None, LEVELS)
         if self.here("-"):
-            self.place += 1
+            self.index += 1
             it = self.unary()
-            if self.tokens[self.place - 1].kind == "number" and self.nodes[it].op == "number":
+            if self.tokens[self.index - 1].kind == "number" and self.nodes[it].op == "number":
                 self.nodes[it].number *= -1
             else:
                 it = self.add("neg", [it])
@@ -179,19 +179,19 @@ class _Parser:
         base = self.atom()
         if not self.here("**", "^"):
             return base
-        self.place += 1
+        self.index += 1
         exponent = self.unary()
         node = self.nodes[exponent]
         if node.op != "number" or node.name:
             return self.add("**", [base, exponent])
-        self.nodes.pop()  # the exponent is no node of its own
+        self.nodes.pop()  # a constant exponent is not a node
         return self.add("**", [base], number=node.number)
 
     def atom(self) -> int:
         token = self.token
         if token.kind not in ("number", "name") and token.text != "(":
-            self.fail("operand", token.at, self.seen())
-        self.place += 1
+            self.fail("operand", token.at, self.quoted())
+        self.index += 1
         if token.kind == "number":
             return self.add("number", [], number=float(token.text))
         if token.kind == "name":
@@ -214,7 +214,7 @@ class _Parser:
     def call(self, op: str) -> int:
         if not self.here("("):
             self.fail("bracket", None, op)
-        self.place += 1
+        self.index += 1
         args = [self.sum()]
         if op == "max":
             self.take(",")
@@ -225,11 +225,11 @@ class _Parser:
         return self.add(op, args)
 
     def statement(self) -> bool:
-        """Read one part between semicolons; say whether it defines a name."""
+        """Parse one part between semicolons; return whether it defines a name."""
         token = self.token
         name = token.text
-        defines = token.kind == "name" and self.tokens[self.place + 1].text == "="
-        self.place += 2 * defines
+        defines = token.kind == "name" and self.tokens[self.index + 1].text == "="
+        self.index += 2 * defines
         it = self.sum()
         if defines:
             if name in self.named or name in FUNCTIONS:
@@ -248,9 +248,9 @@ class _Parser:
             if self.here(""):
                 break
             if not defines:
-                self.place += 1
+                self.index += 1
                 self.fail("nameless", start)
-            self.place += 1
+            self.index += 1
         if not self.free:
             self.fail("fixed", 0)
         used = {it for node in self.nodes for it in node.args}
@@ -261,7 +261,7 @@ class _Parser:
         return self.nodes
 
     def name_the_rest(self) -> None:
-        """Name the nodes that have no name, in ways that cannot be typed."""
+        """Name the unnamed nodes, by names that cannot be typed."""
         if not self.nodes[-1].name:
             self.nodes[-1].name = "L′" if any(it.name == "L" for it in self.nodes) else "L"
         digits = str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉")

@@ -1,4 +1,4 @@
-"""The arrays that Gates takes: their names, and the equations that they must obey."""
+"""The arrays of Gates: their names, and the equations that they must satisfy."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -10,20 +10,20 @@ import numpy as np
 from lmcourse.errors import CourseError
 from lmcourse.widgets.packing import Array, as_array, single
 
-# How far a state may be from what its equation gives, as a share of 1 + its modulus. Where all
-# numbers are rounded by a share of δ, f·c + i·g is off by at most δ·(3·|c| + 4): four times δ.
+# The tolerance of a state relative to 1 + |state|. If all numbers have the relative error δ, that
+# of f·c + i·g is at most δ·(3·|c| + 4): hence four times δ.
 HALF = 2e-3  # half precision: δ = 2⁻¹¹
 BFLOAT16 = 8e-3  # δ = 2⁻⁹
 
 
 @dataclass(frozen=True)
 class Kind:
-    """What the arrays of one kind of cell are called."""
+    """The names of a cell's arrays."""
 
     name: str
     gates: str  # between 0 and 1
     candidate: str  # between −1 and 1
-    keep: str  # the gate that the state passes through
+    keep: str  # the gate that multiplies the previous state
     state: str
     arrays: str
 
@@ -37,17 +37,14 @@ OTHER = ("before", "cell_clip")
 def checked(
     given: Mapping[str, Any], where: str, shape: tuple[int | None, int | None] = (None, None)
 ) -> tuple[Kind, dict[str, Array]]:
-    """The arrays of one direction, in single precision, with ``before`` and ``ends``.
+    """Return the arrays of one direction as float32, with ``before`` and ``ends``.
 
-    ``ends`` are the largest modulus of a state, and that which it may have; 0: any.
+    ``ends`` are the largest |state|, and its limit; 0: none.
 
     Args:
-        given: arrays by name, ``before`` and ``cell_clip`` among them or not.
+        given: arrays by name, possibly with ``before`` and ``cell_clip``.
         where: the direction, for messages.
-        shape: (time, unit), where it is known.
-
-    Raises:
-        CourseError: names, shapes or numbers do not fit.
+        shape: (time, unit), if known.
     """
     kind = _kind(given, where)
     arrays: dict[str, Array] = {}
@@ -62,18 +59,18 @@ def checked(
     arrays["before"] = single(f"{where}before", as_array(f"{where}before", before, (units,)))
     if clip is not None and (not isinstance(clip, Real) or not float(clip) > 0):
         raise CourseError(f"{where}cell_clip is {clip!r}.", "Pass a positive number, or None.")
-    _obeys(kind, arrays, where, np.inf if clip is None else float(clip))
+    _check_equations(kind, arrays, where, np.inf if clip is None else float(clip))
     most = np.abs(arrays[kind.state]).max() or 1.0
     arrays["ends"] = np.array([most, 0.0 if clip in (None, np.inf) else clip])
     return kind, arrays
 
 
 def left(keep: Array, pin: int, by: int = 1) -> Array:
-    """The share of each unit's state at ``pin`` that is left at each step; NaN before it.
+    """Return the fraction of each unit's state at ``pin`` that is left at each step; NaN before it.
 
     Args:
         keep: the forget gate, (time, unit).
-        by: 1, or −1 where the layer reads from the end.
+        by: 1, or −1 for a backward layer.
     """
     shares = np.full(keep.shape, np.nan)
     after = keep[pin::by].astype(np.float64)
@@ -83,14 +80,14 @@ def left(keep: Array, pin: int, by: int = 1) -> Array:
 
 
 def saturation(gate: Array) -> Array:
-    """How often each unit of a gate, (time, unit), is below 0.1, and above 0.9: (2, unit)."""
+    """Return the fractions of a gate, (time, unit), below 0.1 and above 0.9: (2, unit)."""
     return np.stack([(gate < 0.1).mean(0), (gate > 0.9).mean(0)])
 
 
 def correlation(states: Array, series: Array) -> Array:
-    """Pearson's, of each unit's states, (time, unit), with a series, (time).
+    """Return Pearson's correlation of each unit's state, (time, unit), with a series, (time).
 
-    0 where one of the two stands still.
+    It is 0 if one of the two is constant.
     """
     a = states - states.mean(0, dtype=np.float64)
     b = series - series.mean(dtype=np.float64)
@@ -102,15 +99,15 @@ def _kind(given: Mapping[str, Any], where: str) -> Kind:
     if not isinstance(given, Mapping):
         raise CourseError(
             f"{where}it is of type {type(given).__name__}, not a dict of arrays.",
-            "Pass the arrays by name, such as gates(layer, inputs) gives them.",
+            "Pass the arrays by name, such as gates(layer, inputs) returns them.",
         )
     kind = GRU if "z" in given else LSTM
     missing = [name for name in kind.arrays if name not in given]
-    strange = [name for name in given if name not in (*kind.arrays, *OTHER)]
-    if missing or strange:
-        said = [f"{it} is missing" for it in missing] + [f"{it!r} is not known" for it in strange]
+    unknown = [name for name in given if name not in (*kind.arrays, *OTHER)]
+    if missing or unknown:
+        wrong = [f"{it} is missing" for it in missing] + [f"{it!r} is unknown" for it in unknown]
         raise CourseError(
-            f"{where}{', '.join(said)}.",
+            f"{where}{', '.join(wrong)}.",
             "Pass f, i, o, g, c, h of an LSTM, or r, z, n, h of a GRU.",
         )
     return kind
@@ -121,22 +118,19 @@ def _bounded(name: str, array: Array, low: int) -> None:
     if far.any():
         squashed = "sigmoid" if low == 0 else "tanh"
         raise CourseError(
-            f"{name} holds {array[far][0]:.3g}, outside of {low} to 1.",
-            f"Pass what the {squashed} gave, not what it was given.",
+            f"{name} has the value {array[far][0]:.3g}, not between {low} and 1.",
+            f"Pass the outputs of the {squashed}, not its inputs.",
         )
 
 
 def _tolerance(arrays: Mapping[str, Array]) -> float:
-    """How far a state may be from what its equation gives.
-
-    A tensor in bfloat16 comes as float32 with its last 16 bits empty, whoever made that of it.
-    """
+    """Return the tolerance of the equations: values from bfloat16 have 16 zero bits in float32."""
     coarse = any(not (it.view(np.uint32) & 0xFFFF).any() for it in arrays.values())
     return BFLOAT16 if coarse else HALF
 
 
-def _obeys(kind: Kind, a: dict[str, Array], where: str, clip: float) -> None:
-    """See that each step follows from the one before it, in the direction of reading."""
+def _check_equations(kind: Kind, a: dict[str, Array], where: str, clip: float) -> None:
+    """Check that each step follows from the previous one, in the direction of reading."""
     state = a[kind.state]
     backward = where != ""
     start = a["before"][None]
@@ -163,9 +157,9 @@ def _equal(name: str, found: Array, wanted: Array, equation: str, tolerance: flo
     if off.max() > tolerance:
         t, unit = np.unravel_index(off.argmax(), off.shape)
         raise CourseError(
-            f"{name}[{t}, {unit}] is {found[t, unit]:.4g}, where {equation} is "
+            f"{name}[{t}, {unit}] is {found[t, unit]:.4g}, but {equation} is "
             f"{wanted[t, unit]:.4g}.",
-            "Pass the arrays of one run, (time, unit) each, and the gates by their own names: "
-            "PyTorch stacks an LSTM's as i, f, g, o and a GRU's as r, z, n. A state that does not "
-            "start at 0 goes into before, a clipped cell's limit into cell_clip.",
+            "Pass arrays (time, unit) of one run, each gate by its name: PyTorch stacks an LSTM's "
+            "gates as i, f, g, o and a GRU's as r, z, n. Pass an initial state as before, and "
+            "the limit of a clipped cell as cell_clip.",
         )

@@ -1,4 +1,4 @@
-"""GradientFlow: how much of a loss reaches each step before it, for three kinds of cell."""
+"""GradientFlow: the gradient of a loss with respect to earlier states, for three cells."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -16,14 +16,14 @@ GATES = {"RNN": 1, "LSTM": 4, "GRU": 3}  # stacked in PyTorch's order: i, f, g, 
 ACTIVATIONS = ("tanh", "relu", "linear")
 SETTINGS = ("spectral_radius", "activation", "forget_bias", "truncation", "clip", "step")
 RANGES = {"spectral_radius": (0.1, 3.0), "forget_bias": (-2.0, 6.0), "clip": (0.01, 1000.0)}
-WHOLE = ("truncation", "step")  # steps, from 1 to the last
-OPTIONAL = (*WHOLE, "clip")
-MOST_WORK = 1.5e8  # multiplications for one picture: a tenth of a second in a browser
+INTEGERS = ("truncation", "step")  # from 1 to the last step
+OPTIONAL = (*INTEGERS, "clip")
+MOST_WORK = 1.5e8  # multiplications per figure: 0.1 s in a browser
 
 
 @runtime_checkable
 class Network(Protocol):
-    """What GradientFlow looks at, such as `lmcourse.evaluation.gradient_flow.random_network()`.
+    """The input of GradientFlow, such as `lmcourse.evaluation.gradient_flow.random_network()`.
 
     Arrays are NumPy's or tensors: inputs (time, input width), read_out (width), and for each of
     RNN, LSTM and GRU the matrices U (gates · width, input width) and W (gates · width, width).
@@ -42,26 +42,21 @@ class Network(Protocol):
 class GradientFlow(Widget):
     """‖∂L_T/∂h_t‖ for an RNN, an LSTM and a GRU with the same inputs and read-out.
 
-    The loss is L_T = read_out · h_T. Each gate's recurrent matrix is scaled to the spectral radius
-    that the reader sets; the browser computes everything anew, in float64. Of the LSTM, h_t is
-    hidden and cell state side by side. Settings are traits that a kernel can read and set.
+    The loss is L_T = read_out · h_T. Each gate's recurrent matrix is scaled to the chosen spectral
+    radius, and the browser recomputes everything in float64. For the LSTM, h_t is the concatenation
+    of hidden and cell state. Settings are traits that a kernel can read and set.
 
     Args:
         network: inputs, read-out, and the three cells' weights.
         spectral_radius: of each recurrent matrix W, from 0.1 to 3.
         activation: of the RNN: ``"tanh"``, ``"relu"`` or ``"linear"``.
         forget_bias: added to the LSTM's forget gate, from −2 to 6.
-        truncation: cut the gradient so many steps before the loss; None: do not.
-        clip: rescale the gradient of a cell's parameters (U, W, b) to this norm, from 0.01 to
-            1000, if it is longer;
-            None: do not.
+        truncation: the number of steps of backpropagation; None: no truncation.
+        clip: the maximum norm of the gradient of a cell's parameters (U, W, b), from 0.01 to 1000;
+            None: no clipping.
         step: T, the step of the loss whose gradient is drawn as curves; None: the last.
-        before: draw the curves of other settings, wide and pale, behind the present ones: the six
-            settings in the order above; None: do not.
-
-    Raises:
-        CourseError: an array does not fit or is not finite, a setting is out of range, or the
-            network is too large to follow a slider.
+        before: other settings to compare with, whose curves are wide and pale: the six settings in
+            the order above; None: none.
     """
 
     _esm = module("gradient_flow")
@@ -93,7 +88,7 @@ class GradientFlow(Widget):
         work = self._time**2 / 2 * sum(GATES.values()) * self._width * (self._width + self._time)
         if work > MOST_WORK:
             raise CourseError(
-                f"{self._time} steps of width {self._width} are too many to follow a slider.",
+                f"{self._time} steps of width {self._width} are too many to compute interactively.",
                 self.lighter,
             )
         super().__init__(
@@ -109,15 +104,15 @@ class GradientFlow(Widget):
 
     @property
     def alt(self) -> str:
-        """What is to be seen, in words, at the present settings."""
+        """A description of the figure at the present settings."""
         now = [getattr(self, name) for name in SETTINGS]
-        before = f" Behind them, pale: {self._words(self.before)}." if self.before else ""
+        before = f" Pale curves: {self._words(self.before)}." if self.before else ""
         return (
             f"Gradient flow: the norm of the gradient of a loss at step {self.step or self._time} "
-            "with respect to the state at each step before it (of the LSTM, hidden and cell "
-            "state), on a log scale, for an RNN, an LSTM and a GRU with "
-            f"{self._width} units that read the same {self._time} inputs. Heat strips show it for "
-            "every step of the loss and every distance back, curves for one loss. "
+            "with respect to the state at each earlier step (for the LSTM, hidden and cell state), "
+            f"on a log scale, for an RNN, an LSTM and a GRU with {self._width} units and the same "
+            f"{self._time} inputs. Heat strips show it for every step of the loss and every "
+            "distance, curves for one loss. "
             f"Settings: {self._words(now)}.{before}"
         )
 
@@ -161,21 +156,21 @@ class GradientFlow(Widget):
                 f"{name} is {shown(value)}, not a number.", "Pass a number."
             ) from None
         number = within(name, number, *RANGES.get(name, (1, self._time)))
-        if name not in WHOLE:
+        if name not in INTEGERS:
             return number
         if number % 1:
-            raise CourseError(f"{name} is {number:g}, between two steps.", "Pass a whole number.")
-        return None if number == self._time else int(number)  # as none: nothing lies beyond
+            raise CourseError(f"{name} is {number:g}, not an integer.", "Pass an integer.")
+        return None if number == self._time else int(number)  # the same as None
 
 
 def _arrays(network: Network) -> dict[str, Array]:
-    """The network's arrays by name, each gate's recurrent matrix at spectral radius 1."""
+    """Return the network's arrays by name, with recurrent matrices of spectral radius 1."""
     missing = [name for name in ("inputs", "read_out", "U", "W") if not hasattr(network, name)]
     if missing:
         raise CourseError(
             f"network is of type {type(network).__name__}, without {', '.join(missing)}.",
-            "Pass random_network() of lmcourse.evaluation.gradient_flow, or put inputs, read_out, "
-            "U and W of your cells into its RandomNetwork.",
+            "Pass random_network() of lmcourse.evaluation.gradient_flow, or a RandomNetwork with "
+            "inputs, read_out, U and W of your cells.",
         )
     inputs = as_array("inputs", network.inputs, (None, None))
     read_out = as_array("read_out", network.read_out, (None,))
@@ -197,13 +192,13 @@ def _arrays(network: Network) -> dict[str, Array]:
 
 
 def _of_radius_one(kind: str, gates: Array) -> Array:
-    """Each gate's matrix divided by its spectral radius, stacked."""
+    """Return each gate's matrix divided by its spectral radius, stacked."""
     gates = gates.astype(np.float64)
     radii = np.abs(np.linalg.eigvals(gates)).max(-1)
     if (radii <= 1e-12 * np.abs(gates).max((1, 2))).any():
         raise CourseError(
-            f"W[{kind!r}] has a matrix whose spectral radius is 0; no factor makes it larger.",
-            "Pass matrices with an eigenvalue other than 0.",
+            f"W[{kind!r}] has a matrix with spectral radius 0, which cannot be scaled.",
+            "Pass matrices with a nonzero eigenvalue.",
         )
     stacked: Array = (gates / radii[:, None, None]).reshape(-1, gates.shape[-1])
     return stacked

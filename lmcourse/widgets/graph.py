@@ -2,18 +2,19 @@
 
 import math
 import numbers
-from collections.abc import Mapping
+import re
+from collections.abc import Iterator, Mapping
 from typing import Any, ClassVar
 
 import numpy as np
 import traitlets
 
 from lmcourse.errors import CourseError
-from lmcourse.widgets import graph_alt
+from lmcourse.widgets import chain_rule
 from lmcourse.widgets.base import Widget, module
 from lmcourse.widgets.checks import Fixed, plain, shown, within
-from lmcourse.widgets.expression import is_name, parse
-from lmcourse.widgets.graph_words import LEXICON, SAID
+from lmcourse.widgets.expression import Node, is_name, parse
+from lmcourse.widgets.graph_words import LEXICON, ODD, OPERATIONS, SAID
 
 DEFAULTS = (0.5, 2.0, -1.0, 1.0, 0.5, -2.0, 3.0, -0.5)  # of variables without values, in order
 MOST = 1e6  # of a value, in size
@@ -22,31 +23,27 @@ MOST = 1e6  # of a value, in size
 class Graph(Widget):
     """The computation graph of a typed expression: each node's value and gradient, step by step.
 
-    Variables get values, then each node is computed from those before it, then ∂L/∂L = 1 goes back
-    over each edge, times its local derivative; a node that is used twice adds. Beside each
-    variable's gradient stands its finite difference. Settings are traits that a kernel can read
-    and set, the reader's own expression included.
+    The forward pass computes each node from earlier ones; the backward pass starts with ∂L/∂L = 1
+    and multiplies by the local derivative of each edge. Gradients of a node that is used twice add
+    up. Each variable's gradient is next to its finite difference. Settings are traits that a kernel
+    can read and set, including the reader's expression.
 
     Expressions have numbers (``0.001`` or ``1e-3``), names, ``+ - * / **`` (or ``^``), parentheses,
     tanh, sigmoid, relu, exp, log, sin, cos, sqrt and max(a, b). Parts between semicolons have names
-    that later parts use: ``"h = tanh(w*x); (h - y)**2"``. At most 200 characters, 40 nodes and 8
-    variables. Nothing that is typed is run as code.
+    that later parts use: ``"h = tanh(w*x); (h - y)**2"``. The limits are 200 characters, 40 nodes
+    and 8 variables. Expressions are parsed, never executed.
 
     Args:
         expression: its last part is the output, L if it has no name.
-        values: of the variables; those not given get one by their order. Names that do not occur
-            may stand there: a reader's earlier expressions leave some. The trait is read-only; to
-            move a: ``loss.values = {**loss.values, "a": 5}``.
-        step: 0 has only the variables' values, None everything: forward, then backward.
-        overwrite: let a gradient replace what is there, the classical mistake.
-        learning_rate: η of a step downhill, above 0.
-        pinned: the name of a box, a variable's or a part's, whose paths to the output are shown;
-            one that no box has (after the expression changed, say) marks nothing.
-        variables: values, too: ``Graph("a*b", a=2, b=-3)``.
-
-    Raises:
-        CourseError: the expression cannot be read (the message says where, and what is needed), a
-            value is no finite number up to a million, or one of ``variables`` does not occur.
+        values: the values of the variables, with defaults by their order. Names of a reader's
+            earlier expressions may occur. The trait is read-only; to change a:
+            ``loss.values = {**loss.values, "a": 5}``.
+        step: the number of steps, forward, then backward; None: all.
+        overwrite: whether gradients replace earlier ones, a common mistake.
+        learning_rate: η of a step of gradient descent, above 0.
+        pinned: the name of the variable or part whose paths to the output are shown; unknown names
+            are ignored.
+        variables: further values: ``Graph("a*b", a=2, b=-3)``.
     """
 
     _esm = module("graph")
@@ -60,7 +57,7 @@ class Graph(Widget):
     pinned = traitlets.Unicode(None, allow_none=True).tag(sync=True)
     lexicon = traitlets.Dict(LEXICON).tag(
         sync=True, data=True
-    )  # what the page says, and its grammar
+    )  # the texts and the grammar of the page
 
     def __init__(
         self,
@@ -84,11 +81,11 @@ class Graph(Widget):
                 'Pass {"a": 0.5}, or a=0.5.',
             )
         names = [node.name for node in parse(expression) if node.op == "variable"]
-        for name in variables:  # in `values` are those of a reader's earlier expressions, too
+        for name in variables:  # `values` may have others, from a reader's earlier expressions
             if name not in names:
                 raise CourseError(
-                    f"{name} is no variable of {expression!r}.",
-                    f"It has {', '.join(names)}; what is defined has its value already.",
+                    f"{name} is not a variable of {expression!r}.",
+                    f"Its variables are {', '.join(names)}.",
                 )
         super().__init__(
             **self.hold({"defaults": np.array(DEFAULTS)}),
@@ -102,7 +99,7 @@ class Graph(Widget):
 
     @property
     def alt(self) -> str:
-        """What is to be seen, in words, at the present settings."""
+        """A description of the figure at the present settings."""
         nodes = parse(self.expression)
         names = [it.name for it in nodes if it.op == "variable"]
         given = {
@@ -112,20 +109,20 @@ class Graph(Widget):
         output = nodes[-1].name
         said = [
             f"Computation graph of {self.expression} with {len(nodes)} nodes.",
-            *graph_alt.passes(nodes, given, self.overwrite, self.step),
+            *_passes(nodes, given, self.overwrite, self.step),
         ]
         if self.overwrite:
-            said.append("Gradients overwrite what is there instead of adding to it, a mistake.")
+            said.append("Gradients overwrite earlier ones instead of adding up, a mistake.")
         if self.pinned in [it.name for it in nodes]:
             said.append(f"The paths from {self.pinned} to {output} are marked.")
         elif self.pinned is not None:
             said.append(SAID["nobox"].format(self.pinned))
         if self.learning_rate != type(self).learning_rate.default_value:
-            said.append(f"A step downhill has the learning rate {self.learning_rate:g}.")
+            said.append(f"The learning rate is {self.learning_rate:g}.")
         return " ".join(said)
 
     @traitlets.validate("expression")
-    def _expression_can_be_read(self, proposal: Any) -> str:
+    def _expression_is_valid(self, proposal: Any) -> str:
         parse(proposal["value"])
         return str(proposal["value"])
 
@@ -156,12 +153,12 @@ def _named(name: Any) -> str:
 
 
 def _number(name: str, value: Any) -> float:
-    """A variable's value: a number, or an array or tensor of one."""
+    """Return a variable's value: a number, or an array or tensor with one element."""
     given = plain(value)
     while hasattr(value, "tolist") and isinstance(given, list) and len(given) == 1:
         given = given[0]
     try:
-        if not isinstance(given, numbers.Real):  # nor what float() makes of a string
+        if not isinstance(given, numbers.Real):  # not strings, which float() accepts
             raise TypeError
         number = float(given)
     except (TypeError, OverflowError):
@@ -170,3 +167,61 @@ def _number(name: str, value: Any) -> float:
             f"Pass a number from {-MOST:g} to {MOST:g}.",
         ) from None
     return within(f"The value of {name}", number, -MOST, MOST)
+
+
+def _passes(
+    nodes: list[Node], given: Mapping[str, float], overwrite: bool, step: int | None
+) -> Iterator[str]:
+    """Return sentences on the values and gradients after these steps, and on irregularities.
+
+    Args:
+        nodes: the nodes of the expression.
+        given: the variables' values.
+        overwrite: whether gradients replace earlier ones.
+        step: the number of steps; None: all.
+    """
+    inner = [i for i, it in enumerate(nodes) if it.args]
+    order = chain_rule.backward_order(nodes)
+    last = len(inner) + len(order) + 2
+    at = last if step is None else min(step, last)
+    done = max(at - len(inner) - 1, 0)
+    values, slopes = chain_rule.gradients(nodes, given, overwrite, done)
+    known = [i for i, it in enumerate(nodes) if not it.args or i in inner[:at]]
+    result = f"{nodes[-1].name} = {_written(values[-1])}"
+    if at == last:
+        each = [f"{_value(nodes, values, i)} with {_slope(nodes, slopes, i)}" for i in known]
+        variables = [it for i, it in zip(known, each, strict=True) if nodes[i].op == "variable"]
+        yield f"{result}; {', '.join(variables)}."
+    elif at > len(inner):
+        reached = {len(nodes) - 1}.union(*(nodes[i].args for i in order[:done]))
+        moved = [i for i in sorted(reached) if i in order or nodes[i].op == "variable"]
+        so_far = ", ".join(_slope(nodes, slopes, i) for i in moved)
+        yield f"Step {at} of {last}, backward: {result}; gradients so far: {so_far}."
+    else:
+        so_far = ", ".join(_value(nodes, values, i) for i in known if nodes[i].op != "number")
+        yield f"Step {at} of {last}, forward: values so far: {so_far}."
+    for i in known:
+        if odd := chain_rule.oddity(nodes, values, i):
+            yield SAID["odd"].format(_definition(nodes, i), ODD[odd]).strip()
+
+
+def _value(nodes: list[Node], values: list[float], i: int) -> str:
+    return f"{nodes[i].name} = {_written(values[i])}"
+
+
+def _slope(nodes: list[Node], slopes: list[float], i: int) -> str:
+    return f"∂{nodes[-1].name}/∂{nodes[i].name} = {_written(slopes[i])}"
+
+
+def _definition(nodes: list[Node], i: int) -> str:
+    """Return the definition as the page writes it: "v₁ = log(x)"."""
+    node = nodes[i]
+    names = [nodes[it].name for it in node.args] + [f"{node.number:g}"]
+    written = re.sub("[AB]", lambda it: names["AB".index(it[0])], OPERATIONS[node.op][0])
+    return f"{node.name} = {written}"
+
+
+def _written(x: float) -> str:
+    if math.isnan(x):
+        return "no value"
+    return f"{x:.3g}" if math.isfinite(x) else "∞" if x > 0 else "−∞"

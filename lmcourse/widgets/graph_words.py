@@ -1,44 +1,41 @@
-"""What the Graph widget says: one source for Python and for the page, which gets it as data.
-
-``{0}``, ``{1}``, ... are filled in there and here alike.
-"""
+"""The texts of the Graph widget, for Python and for the page, which receives them as data."""
 
 from typing import Any
 
-CHARACTERS, NODES, VARIABLES, LETTERS, LEVELS = 200, 40, 8, 12, 30  # the most of each
+CHARACTERS, NODES, VARIABLES, LETTERS, LEVELS = 200, 40, 8, 12, 30  # limits
 NAME = "[A-Za-zΑ-Ωα-ω_][A-Za-zΑ-Ωα-ω_0-9]*"
-NUMBER = r"(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]{1,2})?"  # none overflows
-# A number, a name, a sign, or what is none of them; regular expressions here and in a browser.
+NUMBER = r"(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]{1,2})?"  # without overflow
+# A number, a name, a sign, or something else; the same regular expression in a browser.
 TOKEN = rf"({NUMBER})|({NAME})|\*\*|[-+*/^(),;=]|([^ \t\r\n])"
 FUNCTIONS = ["tanh", "sigmoid", "relu", "exp", "log", "sin", "cos", "sqrt", "max"]
 MEANT = {"×": "*", "·": "*", "÷": "/", "−": "-", "²": "**2", "³": "**3"}
 END = "the end"
 
-# What is wrong, and after the first full stop what to do.
+# The cause and, after the first full stop, the remedy.
 MISTAKES = {
     "strange": "{0} is not part of an expression. It has numbers, names, + - * / ** ( ) , ; and =.",
     "meant": "{0} is not part of an expression. Write {1} instead.",
-    "operator": "Between “{0}” and “{1}” an operator is missing. A product needs its sign: *.",
+    "operator": "Between “{0}” and “{1}” an operator is missing. Write products with *.",
     "operand": "A number, a name or “(” is needed before {0}.",
     "missing": "“{0}” is missing before {1}.",
     "bracket": "“(” is missing after {0}. Write {0}(...).",
-    "one": "{0} takes one value. Only max takes two.",
-    ")": "“)” closes nothing. Take it away, or open it before.",
-    ",": "“,” is out of place. It stands between the two values of max(a, b), and nowhere else.",
-    "=": "“=” is out of place. It gives one name to what follows, as in h = a*b.",
-    "function": "“{0}” is no function. Known are {1}; for a product write {0}*(.",
+    "one": "{0} takes one argument. Only max takes two.",
+    ")": "“)” has no opening bracket. Delete it, or write “(” before.",
+    ",": "“,” is out of place. It separates the two arguments of max(a, b) only.",
+    "=": "“=” is out of place. It defines one name, as in h = a*b.",
+    "function": "“{0}” is not a function. The functions are {1}; write a product as {0}*(.",
     "long": "“{0}” is longer than {1} letters. Choose a shorter name.",
-    "characters": "The expression has {0} characters. {1} are the most.",
+    "characters": "The expression has {0} characters. At most {1} are allowed.",
     "nodes": "There are more than {0} nodes. Write a shorter expression.",
     "levels": "More than {0} levels are nested here. Name a part, h = ...; and go on with h.",
-    "variables": "“{0}” is one variable too many. There can be {1}.",
+    "variables": "“{0}” is one variable too many. At most {1} are allowed.",
     "fixed": "There is no variable. Write at least one name, such as x.",
-    "nameless": "Only the last part goes without a name. Write h = before this, and use h later.",
-    "again": "“{0}” already stands for something. Choose another name.",
-    "unused": "“{0}” is never used. Use it in the last part, or take it away.",
+    "nameless": "Only the last part may be unnamed. Write h = before this, and use h later.",
+    "again": "“{0}” is already defined. Choose another name.",
+    "unused": "“{0}” is never used. Use it in the last part, or delete it.",
 }
 
-# How an operation is written, its sign in the picture, and its local derivatives; V is its value.
+# The notation of an operation, its sign in the figure, and its local derivatives; V is its value.
 OPERATIONS = {
     "+": ["A + B", "+", "1", "1"],
     "-": ["A − B", "−", "1", "−1"],
@@ -57,26 +54,26 @@ OPERATIONS = {
     "max": ["max(A, B)", "max", "(1 if A > B, else 0)", "(1 if B > A, else 0)"],
 }
 
-# Why a node has no value, by its operation, or what else is odd about it.
+# Why a node has no value, by its operation, or another irregularity.
 ODD = {
     "/": "division by zero, or too large a quotient",
-    "**": "0 to a negative power, or a negative number to one that is not whole, or overflow",
-    "log": "log has values only above 0",
-    "sqrt": "sqrt has values only from 0 on",
+    "**": "0 to a negative power, a negative number to a non-integer power, or overflow",
+    "log": "log is defined only above 0",
+    "sqrt": "sqrt is defined only from 0 on",
     "overflow": "overflow, beyond the 1.8·10³⁰⁸ that float64 holds",
-    "steep": "a slope is infinite here, or does not exist",
-    "kink": "a kink, with slope 0 on its left and 1 on its right; 0 is taken, as in PyTorch",
-    "tie": "a tie, where each of the two gets half, as in PyTorch",
+    "steep": "the derivative is infinite here, or does not exist",
+    "kink": "a kink, with derivative 0 on its left and 1 on its right; 0 is used, as in PyTorch",
+    "tie": "a tie, where each argument gets half, as in PyTorch",
 }
 
 SAID = {
-    "given": "The variables have their values; each node will get its own from those before it.",
+    "given": "The variables have their values; each node’s value follows from those before it.",
     "value": "Forward, {0} of {1}: {2} = {3} = {4}.",
-    "seed": "Backward begins: ∂{0}/∂{0} = 1, and every other gradient is 0.",
-    "pass": "Backward, {0} of {1}: {2} hands on its gradient {3}, times each local derivative.",
+    "seed": "The backward pass begins: ∂{0}/∂{0} = 1, and every other gradient is 0.",
+    "pass": "Backward, {0} of {1}: {2} passes on its gradient {3}, times each local derivative.",
     "push": "∂{0}/∂{1} {2}= ∂{0}/∂{3} · ∂{3}/∂{1} = {4} · {5} = {6}",
     "after": ", now {0}",
-    "gone": ", and {0} is lost",
+    "gone": ", replacing {0}",
     "rule": ", where ∂{0}/∂{1} = {2}",
     "result": "{0} = {1}.",
     "most": " {1} changes fastest with {0}: there |∂| is {2}.",
@@ -86,7 +83,7 @@ SAID = {
     "odd": " {0}: {1}.",
     "slope": "∂{0}/∂{1} = {2}",
     "via": "  {0} · {1} = {2} by way of {3}",
-    "constant": "{0} hangs on no variable and needs no gradient",
+    "constant": "{0} depends on no variable and needs no gradient",
     "few": "Paths from {0} to {1}: {2}. ∂{1}/∂{0} is the sum of the products along them:",
     "many": "Paths from {0} to {1}: {2}. Going backward adds up all of them, and takes each of the "
     "{3} edges once.",
@@ -98,9 +95,9 @@ SAID = {
     "unsure": ", too small to tell",
     "size": "A number from −1,000,000 to 1,000,000 is needed; {0} stays.",
     "positive": "A number above 0, and up to 1,000,000, is needed; {0} stays.",
-    "kept": "{0} The picture shows what was there before.",
+    "kept": "{0} The picture shows the last valid state.",
     "alt": "Computation graph of {0}, step {1} of {2}. {3} Nodes: {4}. {5}.",
-    "nograd": "{0} would leave what can be computed. Move the variables, or take a smaller η.",
+    "nograd": "{0} would leave the allowed range. Move the variables, or choose a smaller η.",
     "moved": "{0} was {1} and is {2}.",
 }
 

@@ -1,4 +1,4 @@
-"""Masking: which tokens a masked language model has to guess, and how well it guesses."""
+"""Masking: which tokens a masked language model predicts, and how well."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar
@@ -7,63 +7,59 @@ import traitlets
 
 from lmcourse.errors import CourseError
 from lmcourse.widgets.base import Widget, module
-from lmcourse.widgets.checks import one_of, shown, whole_below, within
-from lmcourse.widgets.masking_data import Content, content_of, gain, said
+from lmcourse.widgets.checks import index_below, one_of, shown, within
+from lmcourse.widgets.masking_data import Content, content_of, described, gain
 from lmcourse.widgets.masking_draw import MASKED, RANDOM, Draw, Rules, draw
 from lmcourse.widgets.tokens import MOST_TOKENS, as_text, as_tokens, visible, words_of
 
-EPOCHS = 10  # of draws that the browser makes
+EPOCHS = 10  # drawn by the browser
 LAST_SEED = 999_999
 MOST_CHARACTERS = 4000  # of a typed text
 KINDS = ("token", "word", "span")
 
 
 class Masking(Widget):
-    """A text with holes: which tokens are selected, and what stands in their place.
+    """Masked language modeling: which tokens are selected, and what replaces them.
 
-    Draws are made in the browser, by the rules of `lmcourse.widgets.masking_draw`, or given. With
-    predictions, a position shows the likeliest words of the model beside the exact answer, the loss
-    −log p of the true token under both, and KL(exact ‖ model), the nats by which the model's
-    expected loss there lies above the floor. Positions and epochs count from 0. Settings are
-    traits.
+    The browser draws by the rules of `lmcourse.widgets.masking_draw`, or draws are given. With
+    predictions, a position shows the most probable words of the model next to the exact answer, the
+    loss −log p of the true token under both, and KL(exact ‖ model), by which the model's expected
+    loss exceeds the floor. Positions and epochs count from 0. Settings are traits.
 
-    A reader may type another text. A page splits it into words and draws; with a kernel, ``answer``
-    is called for it, and what it cannot do stands in the widget as a sentence.
+    A reader may type another text. A page splits it into words and draws; a kernel calls ``answer``
+    for it, whose errors are shown in the widget.
 
     Args:
-        tokens: the text, special tokens included, 512 at most.
-        special: 1 for each token that is never selected; None: those named like [CLS] or </s>.
-        word_ids: of each token its word, as tokenizers give it; None: ``##`` continues a word.
-        vocabulary: the words that predictions are about, in the order of their columns. Random
-            words are drawn from it (from 2,000 of them at most), or else from the text.
-        selected: draws to step through, 1 where a token is selected, (draw, token).
-        read: of each draw, the tokens that the model reads; None: [MASK] where one is selected.
-        model, exact: probabilities of the words at each position, (token, word): *given that this
-            position alone is hidden*. Or (draw, token, word) for the given draws: *given that all
-            of a draw's selected tokens are hidden*. Rows of zeros are positions without prediction.
-            `lmcourse.evaluation.masked_predictions` computes both.
-        mask_token: what stands for [MASK].
-        answer: tokens → the arguments ``vocabulary``, ``model`` and ``exact`` for them,
-            (token, word), and ``special`` and ``word_ids`` if need be; also called for ``tokens``
+        tokens: the text, including special tokens, at most 512.
+        special: 1 for tokens that are never selected; None: those named like [CLS] or </s>.
+        word_ids: the index of each token's word, as returned by tokenizers; None: ``##`` continues
+            a word.
+        vocabulary: the words of the predictions, in the order of their columns. Random words are
+            drawn from (at most 2,000 of) them; None: from the text.
+        selected: draws to step through, 1 for selected tokens, (draw, token).
+        read: the model's input tokens of each draw; None: [MASK] for selected tokens.
+        model, exact: probabilities of the words, (token, word), *if only this position is masked*;
+            or (draw, token, word), *if all selected tokens of the draw are masked*. Rows of zeros
+            are positions without prediction. `lmcourse.evaluation.masked_predictions` computes
+            both.
+        mask_token: the mask token.
+        answer: a function that maps tokens to the arguments ``vocabulary``, ``model`` and ``exact``
+            (token, word), and optionally ``special`` and ``word_ids``; also called for ``tokens``
             if neither model nor exact is given. `lmcourse.evaluation.masked_predictions.answers`
-            makes one.
-        tokenize: a typed text → its tokens; None: words and punctuation marks.
-        text: what is typed, 4,000 characters at most. None: the tokens with spaces between, or
-            nothing if they would be split otherwise. With given draws there is nothing to type.
-        kind: how tokens are drawn: ``"token"``, ``"word"``, ``"span"``, or ``"given"``, if draws
-            are; None: as given, else by tokens.
-        rate: the share of tokens to select, 0 to 1.
-        masked, random: shares of the selected that become [MASK] and a random word, 0 to 1; the
-            rest is kept. If both are more than 1 together, [MASK] comes first.
-        dynamic: whether each epoch draws anew (RoBERTa), or all share the first draw.
+            returns one.
+        tokenize: a function that maps a typed text to tokens; None: words and punctuation marks.
+        text: the typed text, at most 4,000 characters. None: the tokens joined by spaces, or
+            nothing if that would be split differently. Not with given draws.
+        kind: the rule of the draw: ``"token"``, ``"word"``, ``"span"``, or ``"given"`` with given
+            draws; None: ``"given"`` if possible, else ``"token"``.
+        rate: the fraction of tokens to select, 0 to 1.
+        masked, random: the fractions of selected tokens that become [MASK] and a random word, 0 to
+            1; the rest is unchanged. If their sum exceeds 1, [MASK] has priority.
+        dynamic: whether each epoch has its own draw (RoBERTa), or all have the first.
         seed: of the draws, 0 to 999,999.
-        epoch: which draw is shown, from 0 to 9, or to the last given one.
-        position: whose predictions are shown; None, or behind the end of a typed text: of the
-            selected, the one where the exact answer knows the token and the model does not.
-
-    Raises:
-        CourseError: tokens and arrays do not fit each other, an array holds something else than
-            named here, a setting is unknown or out of range.
+        epoch: the shown draw, from 0 to 9, or to the last given one.
+        position: the position whose predictions are shown; None, or after the end of a typed text:
+            the selected one where the exact answer exceeds the model most.
     """
 
     _esm = module("masking")
@@ -71,12 +67,12 @@ class Masking(Widget):
     lighter: ClassVar[str] = "Pass a shorter text, or predictions for fewer draws."
 
     tokens = traitlets.List(traitlets.Unicode()).tag(sync=True, data=True)
-    # Those that stand in others' places, and how many of them are drawn from.
+    # Random words and those of predictions, and the number of the former.
     words = traitlets.List(traitlets.Unicode()).tag(sync=True, data=True)
     pool = traitlets.Int(1).tag(sync=True, data=True)
     mask_token = traitlets.Unicode("[MASK]").tag(sync=True, data=True)
-    answered = traitlets.Unicode("").tag(sync=True, data=True)  # the text whose tokens are there
-    trouble = traitlets.Unicode("").tag(sync=True, data=True)  # why it has no answers
+    answered = traitlets.Unicode("").tag(sync=True, data=True)  # the text of the present tokens
+    trouble = traitlets.Unicode("").tag(sync=True, data=True)  # why it has no predictions
     text = traitlets.Unicode("").tag(sync=True)
     kind = traitlets.Unicode("token").tag(sync=True)
     rate = traitlets.Float(0.15).tag(sync=True)
@@ -124,11 +120,11 @@ class Masking(Widget):
         given |= {"selected": selected, "read": read, "model": model, "exact": exact}
         if answer is not None and selected is not None:
             raise CourseError(
-                "answer is for texts that are typed, and selected holds draws of this one.",
+                "answer is for typed texts, and selected is for this one.",
                 "Leave out one of the two.",
             )
         if answer is not None and model is None and exact is None:
-            given |= _asked(answer, listed)
+            given |= _answer_for(answer, listed)
         self._first = content_of(listed, mask_token, **given)
         self._held = self._first.arrays
         self._vocabulary = vocabulary
@@ -152,13 +148,13 @@ class Masking(Widget):
             self.text = text
 
     def _shown(self, content: Content) -> dict[str, Any]:
-        """The traits that hold a text with its answers."""
+        """Return the traits of a text with its predictions."""
         tokens, words, pool, arrays = content
         return {**self.hold(arrays), "tokens": tokens, "words": words, "pool": pool}
 
     @traitlets.observe("text")
     def _read_text(self, change: Any) -> None:
-        """Send the typed text's tokens and answers, or say why there are none."""
+        """Send the typed text's tokens and predictions, or the reason why there are none."""
         if not self._made or change["new"] == self.answered:
             return
         content, trouble = self._first, ""
@@ -168,30 +164,32 @@ class Masking(Widget):
         self.renew(**self._shown(content), trouble=trouble, answered=change["new"])
 
     def _content_of(self, text: str) -> tuple[Content, str]:
-        """A typed text's content, and in a sentence what went wrong."""
+        """Return a typed text's content, and an error message."""
         try:
             tokens = as_text(list(self._tokenize(text)), "Masking")
             if self._answer is None:
-                none = "The widget was made without answer=, which computes them."
+                none = "The widget has no answer=, which computes them."
                 content = content_of(tokens, self.mask_token, vocabulary=self._vocabulary)
-                return content, f"There are no answers. {none}"
-            given = {"vocabulary": self._vocabulary} | _asked(self._answer, tokens)
+                return content, f"There are no predictions. {none}"
+            given = {"vocabulary": self._vocabulary} | _answer_for(self._answer, tokens)
             return content_of(tokens, self.mask_token, **given), ""
         except CourseError as error:
             trouble = str(error)
-        except Exception as error:  # of functions that are not ours: a page shows it
+        except Exception as error:  # of the user's functions: the page shows it
             what = f"{type(error).__name__}: {error}"
-            trouble = f"There are no answers: {what}. Call answer(tokens) in a cell to see where."
+            trouble = (
+                f"There are no predictions: {what}. Call answer(tokens) in a cell to see where."
+            )
         plain = content_of(words_of(text), self.mask_token, vocabulary=self._vocabulary)
         return plain, trouble
 
     @property
     def drawn(self) -> Draw:
-        """The draw at the present settings: each token's fate, and its random word's number."""
+        """The draw at the present settings: each token's action, and its random word."""
         held = self._held
         if self.kind == "given":
             e = self._epoch if self.dynamic else 0
-            return Draw(held["fates"][e].tolist(), held["stands"][e].tolist())
+            return Draw(held["actions"][e].tolist(), held["substitutes"][e].tolist())
         epoch = self._epoch if self.dynamic else 0
         rules = Rules(self.kind, self.rate, self.masked, self.random)
         own, never = held["word"].tolist(), held["special"].tolist()
@@ -199,51 +197,51 @@ class Masking(Widget):
 
     @property
     def read(self) -> list[str]:
-        """The tokens that the model reads at the present settings."""
+        """The model's input tokens at the present settings."""
         return [
-            self.mask_token if fate == MASKED else self.words[word] if fate == RANDOM else token
-            for token, fate, word in zip(self.tokens, *self.drawn, strict=True)
+            self.mask_token if action == MASKED else self.words[word] if action == RANDOM else token
+            for token, action, word in zip(self.tokens, *self.drawn, strict=True)
         ]
 
     @property
     def alt(self) -> str:
-        """What is to be seen, in words, at the present settings."""
-        fates, mask = self.drawn.fates, visible(self.mask_token)
-        none, masked, random, kept = (fates.count(fate) for fate in range(4))
+        """A description of the figure at the present settings."""
+        actions, mask = self.drawn.actions, visible(self.mask_token)
+        none, masked, random, kept = (actions.count(action) for action in range(4))
         drawn = (
             f"drawn by {self.kind} at a rate of {self.rate:g} with {self.masked:g} {mask} and "
             f"{self.random:g} random, seed {self.seed}"
         )
         eligible = int((self._held["special"] == 0).sum())
         return (
-            f"Masking: in epoch {self._epoch}, {len(fates) - none} of {eligible} tokens are "
-            f"selected. {masked} stand as {mask}, {random} as a random word, {kept} are "
-            f"kept; {'as given' if self.kind == 'given' else drawn}, "
+            f"Masking: in epoch {self._epoch}, {len(actions) - none} of {eligible} tokens are "
+            f"selected. {masked} become {mask}, {random} a random word, {kept} are "
+            f"unchanged; {'as given' if self.kind == 'given' else drawn}, "
             f"{'anew in each epoch' if self.dynamic else 'the same in each epoch'}. {self._answers}"
         )
 
     @property
     def _epoch(self) -> int:
-        """The one that is shown: other draws may be fewer."""
-        return min(self.epoch, (len(self._held["fates"]) if self.kind == "given" else EPOCHS) - 1)
+        """The shown epoch: there may be fewer given draws."""
+        return min(self.epoch, (len(self._held["actions"]) if self.kind == "given" else EPOCHS) - 1)
 
     @property
     def _answers(self) -> str:
-        """What is known about the chosen position."""
+        """The predictions at the chosen position."""
         draw = None
         if self.kind == "given":
             draw = self._epoch if self.dynamic else 0
-        selected = [i for i, fate in enumerate(self.drawn.fates) if fate]
+        selected = [i for i, action in enumerate(self.drawn.actions) if action]
         chosen = max(selected, key=lambda i: gain(self._held, i, draw), default=0)
         if self.position is not None and self.position < len(self.tokens):
             chosen = self.position
         token = f"Position {chosen}, “{visible(self.tokens[chosen])}”"
-        answers = said(self._held, self.words, chosen, draw) or self.trouble
-        return f"{token}: {(answers or 'no prediction was given for it').removesuffix('.')}."
+        answers = described(self._held, self.words, chosen, draw) or self.trouble
+        return f"{token}: {(answers or 'there is no prediction for it').removesuffix('.')}."
 
     @traitlets.validate("kind")
     def _kind_is_known(self, proposal: Any) -> str:
-        given = ("given",) if "fates" in self._held else ()
+        given = ("given",) if "actions" in self._held else ()
         return one_of("kind", proposal["value"], (*KINDS, *given))
 
     @traitlets.validate("rate", "masked", "random")
@@ -252,51 +250,53 @@ class Masking(Widget):
 
     @traitlets.validate("seed")
     def _seed_is_in_range(self, proposal: Any) -> int | None:
-        return whole_below("seed", proposal["value"], LAST_SEED + 1)
+        return index_below("seed", proposal["value"], LAST_SEED + 1)
 
     @traitlets.validate("epoch")
     def _epoch_exists(self, proposal: Any) -> int | None:
-        count = max(EPOCHS, len(self._held.get("fates", ())))
-        return whole_below("epoch", proposal["value"], count)
+        count = max(EPOCHS, len(self._held.get("actions", ())))
+        return index_below("epoch", proposal["value"], count)
 
     @traitlets.validate("position")
     def _position_exists(self, proposal: Any) -> int | None:
-        fixed = not self._made or "fates" in self._held  # a typed text may be longer, or shorter
+        fixed = not self._made or "actions" in self._held  # a typed text may be longer, or shorter
         count = len(self._held["special"]) if fixed else MOST_TOKENS
-        return whole_below("position", proposal["value"], count)
+        return index_below("position", proposal["value"], count)
 
     @traitlets.validate("text")
     def _text_has_words(self, proposal: Any) -> str:
         text = str(proposal["value"])
         if text not in (self._own, self.answered):
-            if "fates" in self._held:
-                raise CourseError("The draws were given for another text.", "Leave out selected.")
+            if "actions" in self._held:
+                raise CourseError("The given draws are for another text.", "Leave out selected.")
             if len(text) > MOST_CHARACTERS:
                 raise CourseError(
-                    f"text has {len(text):,} characters.", f"Give at most {MOST_CHARACTERS:,}."
+                    f"text has {len(text):,} characters.", f"Write at most {MOST_CHARACTERS:,}."
                 )
             words_of(text)
         return text
 
 
-def _asked(answer: Callable[[list[str]], Mapping[str, Any]], tokens: list[str]) -> dict[str, Any]:
-    """What a callable answers, under names that are known."""
+def _answer_for(
+    answer: Callable[[list[str]], Mapping[str, Any]], tokens: list[str]
+) -> dict[str, Any]:
+    """Return the answer of a function after checking its keys."""
     found = answer(list(tokens))
     known = ("vocabulary", "model", "exact", "special", "word_ids")
     if not isinstance(found, Mapping) or not set(found) <= set(known):
         names = sorted(map(str, found)) if isinstance(found, Mapping) else type(found).__name__
         raise CourseError(
             f"answer(tokens) returned {names}.",
-            f"Return a dictionary with {', '.join(known[:3])}, such as masked_predictions gives.",
+            f"Return a dictionary with {', '.join(known[:3])}, as masked_predictions does.",
         )
     return {name: it for name, it in found.items() if it is not None}
 
 
 def _written(tokens: list[str], tokenize: Callable[[str], Sequence[str]]) -> str:
-    """The text that is split into these tokens, if spaces between them do."""
+    """Return the tokens joined by spaces if that is split into the same tokens, else ""."""
     text = " ".join(tokens)
     try:
         same = len(text) <= MOST_CHARACTERS and list(tokenize(text)) == tokens
-    except Exception:  # whatever a function that is not ours may raise
+    except Exception:  # a user's function may raise anything
         same = False
     return text if same else ""

@@ -1,4 +1,4 @@
-"""What Masking is given, checked and made into what its page reads."""
+"""The data of Masking: checked, and converted for its page."""
 
 from collections.abc import Sequence
 from itertools import chain
@@ -7,24 +7,23 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from lmcourse.errors import CourseError
-from lmcourse.widgets.distributions import divergence
 from lmcourse.widgets.masking_draw import KEPT, MASKED, RANDOM
-from lmcourse.widgets.packing import Array, as_array, as_booleans
+from lmcourse.widgets.packing import Array, as_array, as_booleans, divergence
 from lmcourse.widgets.tokens import SPECIAL, as_tokens, visible
 
-MOST_WORDS = 2000  # that the browser may draw a random one of
+MOST_WORDS = 2000  # to draw random words from
 MOST_SHOWN = 3  # words of each distribution
-NOBODY = 0xFFFF  # no word
-ROUNDED = 4e-3  # what bfloat16's 8 bits may take from a sum of 1, and as much again
+NO_WORD = 0xFFFF
+TOLERANCE = 4e-3  # for a sum of 1: twice the rounding error of bfloat16
 READERS = ("exact", "model")
 
 
 class Content(NamedTuple):
-    """A text with its draws and answers, as a page gets it."""
+    """A text with its draws and predictions, as sent to a page."""
 
     tokens: list[str]
-    words: list[str]  # that stand in others' places
-    pool: int  # so many of them are drawn from
+    words: list[str]  # random words, and those of the predictions
+    pool: int  # the number of random words
     arrays: dict[str, Array]
 
 
@@ -40,24 +39,24 @@ def content_of(
     model: Any = None,
     exact: Any = None,
 ) -> Content:
-    """What `Masking` is given, checked and packed; its docstring says what each is."""
+    """Return the checked and packed arguments of `Masking`, which documents them."""
     named = [token in SPECIAL for token in tokens] if special is None else special
     arrays: dict[str, Array] = {"special": as_booleans("special", named, (len(tokens),))}
     words = Words(vocabulary, tokens, arrays["special"])
     arrays["word"] = word_numbers(word_ids, tokens)
     arrays |= draws_of(selected, read, tokens, words, mask_token)
-    arrays |= predictions_of(model, exact, tokens, words, len(arrays.get("fates", ())))
+    arrays |= predictions_of(model, exact, tokens, words, len(arrays.get("actions", ())))
     return Content(tokens, words.listed, words.pool, arrays)
 
 
 class Words:
-    """The words that a page may show, each sent once.
+    """The words of a page, each sent once.
 
     Args:
-        vocabulary: of the predictions, and random words are drawn from it: all, or 2,000 evenly
-            spaced ones. None: random words are the text's own.
+        vocabulary: the words of the predictions, and the random words: all of them, or 2,000 evenly
+            spaced ones. None: random words are those of the text.
         tokens: the text.
-        special: 1 where a token is never selected.
+        special: 1 for tokens that are never selected.
     """
 
     def __init__(self, vocabulary: Any, tokens: Sequence[str], special: Array) -> None:
@@ -71,27 +70,28 @@ class Words:
         if vocabulary is not None and len(self.vocabulary) < len(known):
             twice = next(word for i, word in enumerate(known) if self.vocabulary[word] != i)
             raise CourseError(
-                f"vocabulary has {twice!r} twice.", "Give each word once, in the order of the ids."
+                f"vocabulary has {twice!r} twice.", "Pass each word once, in the order of the ids."
             )
         self._known = known
 
     def id(self, word: str) -> int:
-        """The number of a word in the list, to which it is added if need be."""
+        """Return the index of a word in the list, adding it if necessary."""
         found = self._ids.setdefault(word, len(self.listed))
         if found == len(self.listed):
             self.listed.append(word)
         return found
 
     def named(self, column: int) -> int:
-        """The number of the word that a column of the predictions stands for."""
+        """Return the index of the word of a column of the predictions."""
         return self.id(self._known[column])
 
 
 def word_numbers(word_ids: Any, tokens: Sequence[str]) -> Array:
-    """Of each token the number of its word: as given, or a piece with ## belongs to what is before.
+    """Return the index of each token's word.
 
     Args:
-        word_ids: as tokenizers give them; None stands for a word of its own.
+        word_ids: as tokenizers return them, where None is a word of its own. None: a token with ##
+            continues a word.
     """
     if word_ids is None:
         return np.cumsum([not token.startswith("##") for token in tokens]).astype(np.uint16)
@@ -102,14 +102,14 @@ def word_numbers(word_ids: Any, tokens: Sequence[str]) -> Array:
     )
     if len(given) != len(tokens):
         raise CourseError(
-            f"word_ids has {len(given)} numbers for {len(tokens)} tokens.",
-            "Give one a token: encoding.word_ids of the same text.",
+            f"word_ids has {len(given)} entries for {len(tokens)} tokens.",
+            "Pass one per token: encoding.word_ids of the same text.",
         )
-    whole = [it is None or (isinstance(it, int | np.integer) and it >= 0) for it in given]
-    if not all(whole):
+    valid = [it is None or (isinstance(it, int | np.integer) and it >= 0) for it in given]
+    if not all(valid):
         raise CourseError(
-            f"word_ids[{whole.index(False)}] is {given[whole.index(False)]!r}.",
-            "Give a whole number from 0 for each token, and None for special tokens.",
+            f"word_ids[{valid.index(False)}] is {given[valid.index(False)]!r}.",
+            "Pass an integer from 0 for each token, and None for special tokens.",
         )
     new = [i == 0 or it is None or it != given[i - 1] for i, it in enumerate(given)]
     return np.cumsum(new).astype(np.uint16)
@@ -118,10 +118,10 @@ def word_numbers(word_ids: Any, tokens: Sequence[str]) -> Array:
 def draws_of(
     selected: Any, read: Any, tokens: Sequence[str], words: Words, mask: str
 ) -> dict[str, Array]:
-    """The given draws, (draw, token): fates, and the numbers of random words."""
+    """Return the given draws, (draw, token): actions, and the indices of random words."""
     if selected is None:
         if read is not None:
-            raise CourseError("read was given without selected.", "Give both, or selected alone.")
+            raise CourseError("read needs selected.", "Pass both, or selected alone.")
         return {}
     n = len(tokens)
     if _axes(selected) == 1:  # one draw
@@ -133,38 +133,38 @@ def draws_of(
         ]
     if not isinstance(read, Sequence) or isinstance(read, str) or len(read) != len(chosen):
         raise CourseError(
-            f"read is no list of {len(chosen)} texts, as selected has draws.",
-            "Give a list of tokens for each draw: what the model reads.",
+            f"read is not a list of {len(chosen)} texts, one per draw of selected.",
+            "Pass the list of the model's input tokens for each draw.",
         )
     rows = [as_tokens(f"read[{i}]", row, n) for i, row in enumerate(read)]
-    fates, stands = np.zeros((2, len(rows), n), np.uint16)
+    actions, substitutes = np.zeros((2, len(rows), n), np.uint16)
     for e, row in enumerate(rows):
         for i, (token, there) in enumerate(zip(tokens, row, strict=True)):
             if chosen[e, i]:
-                fates[e, i] = MASKED if there == mask else KEPT if there == token else RANDOM
-                stands[e, i] = words.id(there) if fates[e, i] == RANDOM else 0
+                actions[e, i] = MASKED if there == mask else KEPT if there == token else RANDOM
+                substitutes[e, i] = words.id(there) if actions[e, i] == RANDOM else 0
             elif there != token:
                 raise CourseError(
-                    f"read[{e}][{i}] is {there!r}, where {token!r} is not selected.",
-                    "Select it, or leave the token as it is.",
+                    f"read[{e}][{i}] is {there!r}, but {token!r} is not selected.",
+                    "Select it, or keep the token.",
                 )
-    return {"fates": fates.astype(np.uint8), "stands": stands}
+    return {"actions": actions.astype(np.uint8), "substitutes": substitutes}
 
 
 class _Rows(NamedTuple):
-    """Distributions of one reader, (given, token, word)."""
+    """The distributions of the model, or the exact ones, (draw, token, word)."""
 
     rows: Array
-    known: Array  # (given, token): a row of zeros was not computed
+    known: Array  # (draw, token): False for rows of zeros
 
 
 def predictions_of(
     model: Any, exact: Any, tokens: Sequence[str], words: Words, draws: int
 ) -> dict[str, Array]:
-    """The likeliest words under both, p of the true token, and KL(exact ‖ model) in nats.
+    """Return the most probable words of both, p of the true token, and KL(exact ‖ model) in nats.
 
-    Of both distributions the same words: the likeliest of each, and the true token. A divergence
-    that is infinite is sent as −1.
+    Both distributions have the same words: the most probable of each, and the true token. An
+    infinite divergence is sent as −1.
     """
     found = dict(zip(READERS, (exact, model), strict=True))
     given = {name: it for name, it in found.items() if it is not None}
@@ -172,8 +172,8 @@ def predictions_of(
         return {}
     if not words.vocabulary:
         raise CourseError(
-            "Predictions were given without a vocabulary.",
-            "Give the words that their columns stand for as vocabulary.",
+            "Predictions need a vocabulary.",
+            "Pass the words of their columns as vocabulary.",
         )
     both = {
         name: _rows(name, it, len(tokens), len(words.vocabulary), draws)
@@ -183,9 +183,9 @@ def predictions_of(
     if len(joint) > 1:
         raise CourseError(
             "model and exact are not for the same draws.",
-            "Give both with the shape (token, word), or both with (draw, token, word).",
+            "Pass both with the shape (token, word), or both with (draw, token, word).",
         )
-    out = _likeliest(both, tokens, words)
+    out = _most_probable(both, tokens, words)
     out["joint"] = np.array([*joint], np.uint8)
     if len(both) == 2:
         gap = divergence(both["exact"].rows, both["model"].rows)
@@ -193,19 +193,19 @@ def predictions_of(
     return out
 
 
-def _likeliest(both: dict[str, _Rows], tokens: Sequence[str], words: Words) -> dict[str, Array]:
-    """The words that are shown at each position, and the true token, with their probabilities."""
+def _most_probable(both: dict[str, _Rows], tokens: Sequence[str], words: Words) -> dict[str, Array]:
+    """Return the shown words of each position, with the true token, and their probabilities."""
     known = np.logical_and.reduce([it.known for it in both.values()])
     count = len(both) * MOST_SHOWN + 1
-    shown = np.full((*known.shape, count), NOBODY, np.uint16)
+    shown = np.full((*known.shape, count), NO_WORD, np.uint16)
     parts = {name: np.zeros(shown.shape, np.float32) for name in both}
     truth = np.zeros((*known.shape, len(both)), np.float32)
     for r, i in zip(*np.nonzero(known), strict=True):
         if tokens[i] not in words.vocabulary:
             raise CourseError(
-                f"The token {tokens[i]!r} at position {i} has predictions, and is not in the "
+                f"The token {tokens[i]!r} at position {i} has predictions, but is not in the "
                 "vocabulary.",
-                "Give rows of zeros for tokens that are not predicted, such as [CLS].",
+                "Pass rows of zeros for tokens that are not predicted, such as [CLS].",
             )
         true = words.vocabulary[tokens[i]]
         best = [
@@ -222,12 +222,12 @@ def _likeliest(both: dict[str, _Rows], tokens: Sequence[str], words: Words) -> d
 
 
 def row_of(held: dict[str, Array], i: int, draw: int | None) -> int | None:
-    """Which row of the predictions a position's are; None if there are none.
+    """Return the row of a position's predictions; None if there are none.
 
     Args:
         held: the arrays.
         i: the position.
-        draw: the given draw that is shown, None if it is another.
+        draw: the index of the shown draw if it is a given one, else None.
     """
     if "known" not in held or (held["joint"][0] and draw is None):
         return None
@@ -236,7 +236,7 @@ def row_of(held: dict[str, Array], i: int, draw: int | None) -> int | None:
 
 
 def gain(held: dict[str, Array], i: int, draw: int | None) -> float:
-    """By how much the exact answer knows a token better than the model does; -2 without answers."""
+    """Return p(true token) of the exact answer minus that of the model; −2 without predictions."""
     row = row_of(held, i, draw)
     if row is None:
         return -2.0
@@ -244,8 +244,8 @@ def gain(held: dict[str, Array], i: int, draw: int | None) -> float:
     return float(first - sum(second))
 
 
-def said(held: dict[str, Array], words: Sequence[str], i: int, draw: int | None) -> str:
-    """The answers at a position, in words; nothing where there are none."""
+def described(held: dict[str, Array], words: Sequence[str], i: int, draw: int | None) -> str:
+    """Return the description of the predictions at a position; "" if there are none."""
     row = row_of(held, i, draw)
     if row is None:
         return ""
@@ -268,28 +268,28 @@ def _rows(name: str, value: Any, n: int, width: int, draws: int) -> _Rows:
     deep = _axes(value) == 3
     if deep and not draws:
         raise CourseError(
-            f"{name} is for several draws, and none were given.",
-            "Give the draws as selected, or one row a token: each token hidden alone.",
+            f"{name} is for several draws, but selected is None.",
+            "Pass the draws as selected, or one row per token, for each token masked alone.",
         )
     shape = (draws, n, width) if deep else (n, width)
     rows = as_array(name, value, shape).astype(np.float64).reshape(-1, n, width)
     sums = rows.sum(-1)
     known = sums != 0
-    wrong = (rows < 0).any(-1) | (known & (np.abs(sums - 1) > ROUNDED))
+    wrong = (rows < 0).any(-1) | (known & (np.abs(sums - 1) > TOLERANCE))
     if wrong.any():
         r, i = (int(it) for it in np.argwhere(wrong)[0])
-        place = f"{name}[{r}, {i}]" if deep else f"{name}[{i}]"
+        where = f"{name}[{r}, {i}]" if deep else f"{name}[{i}]"
         raise CourseError(
-            f"{place} is no distribution: it sums to {sums[r, i]:.4g}, its least is "
+            f"{where} is not a distribution: its sum is {sums[r, i]:.4g}, its minimum "
             f"{rows[r, i].min():.4g}.",
-            "Give probabilities (logits.softmax(-1)); zeros for a token that is not predicted.",
+            "Pass probabilities (logits.softmax(-1)); zeros for a token that is not predicted.",
         )
     return _Rows(rows / np.where(known, sums, 1)[..., None], known)
 
 
 def _axes(value: Any) -> int:
-    """How many axes an array has, or a list that would be one."""
+    """Return the number of axes of an array or a nested list."""
     try:
         return int(getattr(value, "ndim", None) or np.ndim(value))
-    except (TypeError, ValueError, RuntimeError):  # as_array says what is wrong
+    except (TypeError, ValueError, RuntimeError):  # as_array raises the error
         return 2

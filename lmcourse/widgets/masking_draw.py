@@ -1,44 +1,44 @@
-"""Which tokens a masked language model is asked for, and what stands in their place.
+"""Which tokens a masked language model predicts, and what replaces them.
 
-The rules are those of the papers, and a page draws the same with the same seed
-(``web/widgets/masking/draws.js``):
+The rules are those of the papers, and ``web/widgets/masking/draws.js`` draws the same with the same
+seed:
 
     token   each token is selected with probability ``rate`` (Devlin et al. 2019, section 3.1, whose
-            published code takes a fixed number of them instead)
-    word    each word is, with all its pieces (whole word masking, of BERT's later release)
-    span    spans of words are, until ``rate`` of the tokens are reached; lengths are geometric,
+            published code selects a fixed number of them instead)
+    word    each word is selected with all its pieces (whole word masking, in BERT's later release)
+    span    spans of words are selected up to ``rate`` of the tokens; lengths are geometric,
             p = 0.2, and at most 10, 3.8 on average (Joshi et al. 2020, section 3.1)
 
-Of the selected, a share ``masked`` becomes [MASK], a share ``random`` a random word, and the rest
-is kept; in a span all tokens share one fate.
+A fraction ``masked`` of the selected tokens becomes [MASK], a fraction ``random`` a random word,
+and the rest is unchanged; all tokens of a span are treated alike.
 
-Numbers come from mulberry32 (Tommy Ettinger's 32-bit generator). Each token has three of its own,
-so moving one setting leaves what the others draw as it is; spans take theirs behind these.
+Random numbers are those of mulberry32 (Tommy Ettinger's 32-bit generator). Each token has three of
+its own, so that changing one setting does not affect the others; spans use later ones.
 """
 
 import math
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-KEPT_AS_IT_IS, MASKED, RANDOM, KEPT = range(4)  # not selected, and the three fates
+NOT_SELECTED, MASKED, RANDOM, KEPT = range(4)
 P, LONGEST = 0.2, 10
 _WORD = 0xFFFFFFFF
 
 
 class Draw(NamedTuple):
-    """One draw, a number a token.
+    """One draw, with an integer per token.
 
     Attributes:
-        fates: 0 not selected, 1 [MASK], 2 a random word, 3 kept.
-        stands: of a random word, its number in the pool; else 0.
+        actions: 0 not selected, 1 [MASK], 2 a random word, 3 unchanged.
+        substitutes: the index of the random word in the pool; else 0.
     """
 
-    fates: list[int]
-    stands: list[int]
+    actions: list[int]
+    substitutes: list[int]
 
 
 class Rules(NamedTuple):
-    """How tokens are drawn."""
+    """The settings of a draw."""
 
     kind: str  # token, word or span
     rate: float
@@ -47,7 +47,7 @@ class Rules(NamedTuple):
 
 
 def numbers(seed: int, epoch: int) -> Iterator[float]:
-    """Numbers in [0, 1) without end: mulberry32, started from a seed and an epoch."""
+    """Yield numbers in [0, 1) from mulberry32, seeded by a seed and an epoch."""
     a = (seed * 0x9E3779B1 + epoch * 0x85EBCA77) & _WORD
     while True:
         a = (a + 0x6D2B79F5) & _WORD
@@ -59,14 +59,14 @@ def numbers(seed: int, epoch: int) -> Iterator[float]:
 def draw(
     rules: Rules, words: Sequence[int], special: Sequence[int], pool: int, seed: int, epoch: int
 ) -> Draw:
-    """One draw.
+    """Return one draw.
 
     Args:
-        rules: how.
-        words: of each token, the number of its word.
-        special: 1 where a token is never selected.
-        pool: how many random words there are.
-        seed, epoch: where the numbers start.
+        rules: the settings.
+        words: the index of each token's word.
+        special: 1 for tokens that are never selected.
+        pool: the number of random words.
+        seed, epoch: the seeds of the random numbers.
     """
     stream = numbers(seed, epoch)
     own = [[next(stream) for _ in range(3)] for _ in words]
@@ -79,17 +79,17 @@ def draw(
         )
         taken = [one for one in parts if own[one[0]][0] < rules.rate]
         chosen = {i: i for start, end in taken for i in range(start, end)}
-    fates, stands = [KEPT_AS_IT_IS] * len(words), [0] * len(words)
-    for i, lead in chosen.items():
-        share = own[lead][1]
+    actions, substitutes = [NOT_SELECTED] * len(words), [0] * len(words)
+    for i, start in chosen.items():
+        share = own[start][1]
         bounds = (rules.masked, rules.masked + rules.random)
-        fates[i] = MASKED if share < bounds[0] else RANDOM if share < bounds[1] else KEPT
-        stands[i] = math.floor(own[i][2] * pool) if fates[i] == RANDOM else 0
-    return Draw(fates, stands)
+        actions[i] = MASKED if share < bounds[0] else RANDOM if share < bounds[1] else KEPT
+        substitutes[i] = math.floor(own[i][2] * pool) if actions[i] == RANDOM else 0
+    return Draw(actions, substitutes)
 
 
 def units_of(words: Sequence[int], special: Sequence[int]) -> list[tuple[int, int]]:
-    """Where each word begins and ends, special tokens left out."""
+    """Return start and end of each word, without special tokens."""
     units: list[tuple[int, int]] = []
     for i, word in enumerate(words):
         if special[i]:
@@ -104,7 +104,7 @@ def units_of(words: Sequence[int], special: Sequence[int]) -> list[tuple[int, in
 def _spans(
     rate: float, units: Sequence[tuple[int, int]], stream: Iterator[float]
 ) -> dict[int, int]:
-    """The selected tokens, each with its span's first one."""
+    """Return the selected tokens, each with the start of its span."""
     budget = math.floor(rate * sum(end - start for start, end in units) + 0.5)
     chosen: dict[int, int] = {}
     for _ in range(40 * len(units)):  # a budget of all tokens needs many tries
@@ -112,20 +112,20 @@ def _spans(
             break
         length = _length(next(stream))
         first = math.floor(next(stream) * len(units))
-        lead = units[first][0]
-        if lead in chosen:
+        start = units[first][0]
+        if start in chosen:
             continue
         for k in range(first, min(first + length, len(units))):
             if k > first and units[k][0] != units[k - 1][1]:
-                break  # a special token stands between
+                break  # at a special token
             for i in range(*units[k]):
                 if len(chosen) < budget:
-                    chosen.setdefault(i, lead)
+                    chosen.setdefault(i, start)
     return chosen
 
 
 def _length(u: float) -> int:
-    """A geometric length, at most ``LONGEST``, whose probabilities sum to one."""
+    """Return a truncated geometric length of at most ``LONGEST``."""
     share, reached = P, 0.0
     sums = []
     for _ in range(LONGEST):

@@ -6,32 +6,27 @@ import traitlets
 
 from lmcourse.errors import CourseError
 from lmcourse.widgets.base import module
-from lmcourse.widgets.checks import whole_below
+from lmcourse.widgets.checks import index_below
 from lmcourse.widgets.cutting import MOST_WORK, NAMES, TEXT, Cutting, listed
 from lmcourse.widgets.tokens import visible
 
 
 class Merges(Cutting):
-    """The training of up to three tokenizers again, and what it does to a text meanwhile.
+    """The training of up to three tokenizers, replayed by the browser with a text.
 
-    Of BPE and WordPiece, a step is a merge: the pairs that could be merged, the words that change,
-    and how the corpus shrinks. Of a unigram model it is a round: EM, and the pieces that are
-    pruned, with what each removal costs. The browser replays it.
+    A step of BPE or WordPiece is a merge: the candidate pairs, the words that change, and the size
+    of the corpus. A step of a unigram model is a round: EM, and the pruned pieces with the loss of
+    each removal.
 
     Args:
-        bpe: what ``recipes.char_bpe`` or ``recipes.gpt2`` gives. None: leave it out.
-        wordpiece: what ``recipes.bert`` gives.
-        unigram: what ``recipes.albert`` gives. Its training is done again, for the scores.
-        text: what is cut with what is learned so far, up to 200 characters.
-        algorithm: whose training is shown: ``"bpe"``, ``"wordpiece"`` or ``"unigram"``. None: the
-            first that is there.
-        step: how many merges, or rounds, are done: from 0 to the most that any of them has; of
-            one that has fewer, all. None: a tenth of the merges of the first, or all rounds.
-
-    Raises:
-        CourseError: there is no tokenizer, one is of another kind, comes without its training or
-            has parts that the browser cannot follow, a setting is out of range, or the data are
-            too large for a page.
+        bpe: the result of ``recipes.char_bpe`` or ``recipes.gpt2``; None: not shown.
+        wordpiece: the result of ``recipes.bert``.
+        unigram: the result of ``recipes.albert``. Its training is repeated, for the scores.
+        text: the text to tokenize with the pieces so far, up to 200 characters.
+        algorithm: the shown training: ``"bpe"``, ``"wordpiece"`` or ``"unigram"``; None: the first
+            one given.
+        step: the number of merges or rounds, from 0 to the largest of all trainings. None: a tenth
+            of the merges of the first, or all rounds.
     """
 
     _esm = module("merges")
@@ -49,11 +44,10 @@ class Merges(Cutting):
         algorithm: str | None = None,
         step: int | None = None,
     ) -> None:
-        facts = self.facts(bpe, wordpiece, unigram)
+        self._recipes = self.recipes(bpe, wordpiece, unigram)
+        facts = self.facts(self._recipes)
         for name, each in facts.items():
             _check_training(name, each)
-        given = zip(NAMES, (bpe, wordpiece, unigram), strict=True)
-        self._recipes = {name: it for name, it in given if it is not None}
         self._scores = _scores(facts.get("unigram"))
         self._last = max(map(_steps, facts.values()))
         if step is None:
@@ -68,7 +62,7 @@ class Merges(Cutting):
 
     @property
     def alt(self) -> str:
-        """What is to be seen, in words, at the present settings."""
+        """A description of the figure at the present settings."""
         facts, recipe = self.tokenizers[self.algorithm], self._recipes[self.algorithm]
         last = _steps(facts)
         at = min(self.step, last)
@@ -79,8 +73,8 @@ class Merges(Cutting):
         else:
             model = recipe.early(at)
             done = f"After {at} of {last} merges, {_next(recipe.training.steps[at:])}."
-        tokens = [token for cut in recipe.tokenizer.told(self.text, model) for token in cut.tokens]
-        text = f"The text {self.quoted()} is cut into {listed(tokens)}." if tokens else ""
+        tokens = [token for cut in recipe.explained(self.text, model) for token in cut.tokens]
+        text = f"The text {self.quoted()} is split into {listed(tokens)}." if tokens else ""
         return (
             f"Merges: how {NAMES[self.algorithm]} learns {len(facts['tokens'])} tokens. {done} "
             f"{text}"
@@ -88,17 +82,17 @@ class Merges(Cutting):
 
     @traitlets.validate("step")
     def _step_exists(self, proposal: Any) -> int | None:
-        return whole_below("step", proposal["value"], self._last + 1)
+        return index_below("step", proposal["value"], self._last + 1)
 
 
 def _steps(facts: dict[str, Any]) -> int:
-    """How many steps a training has: merges, or rounds after the seeds."""
+    """Return the number of merges, or of rounds after the seeds."""
     training = facts["training"]
     return len(training["steps"] if "steps" in training else training["rounds"][1:])
 
 
 def _scores(unigram: dict[str, Any] | None) -> list[dict[str, float]]:
-    """After each round of a unigram's training its pieces and their scores, nats."""
+    """Return a unigram model's pieces and their scores in nats after each round."""
     if not unigram:
         return []
     training = unigram["training"]
@@ -110,25 +104,25 @@ def _scores(unigram: dict[str, Any] | None) -> list[dict[str, float]]:
 
 
 def _round(it: dict[str, Any], left: int) -> str:
-    """What EM and pruning did in a round."""
+    """Return the description of a round of EM and pruning."""
     if it["kind"] == "seed":
-        return f"there are the seeds, {left:,} pieces"
-    back = f" and {it['added']} lost characters came back" if it["added"] else ""
+        return f"there are {left:,} seed pieces"
+    back = f" and added {it['added']} lost characters again" if it["added"] else ""
     return (
         f"the last of which dropped {it['seldom']:,} pieces by EM and pruned {it['pruned']:,}"
-        f"{back}, {left:,} pieces stay"
+        f"{back}, {left:,} pieces remain"
     )
 
 
 def _next(steps: Any) -> str:
-    """The next merge of those that are left."""
+    """Return the description of the next merge."""
     if not steps:
         return "none is left"
     left, right = map(visible, steps[0].pair)
     times = f"{steps[0].count:,} time{'s' * (steps[0].count != 1)}"
     return (
-        f"the next makes “{visible(steps[0].token)}” of “{left}” and “{right}”, which stand side "
-        f"by side {times}"
+        f"the next merges “{left}” and “{right}”, which are adjacent {times}, into "
+        f"“{visible(steps[0].token)}”"
     )
 
 
@@ -137,9 +131,9 @@ def _check_training(name: str, facts: dict[str, Any]) -> None:
     training = facts["training"]
     if training is None:
         raise CourseError(
-            f"The training of {name} did not come with it.",
-            "Pass what the recipe gives, not its tokenizer alone, and train with "
-            "backend='course'; Segmentation shows a tokenizer without its training.",
+            f"{name} has no training.",
+            "Pass the result of a recipe with backend='course', not only its tokenizer; "
+            "Segmentation shows a tokenizer without its training.",
         )
     words, steps = len(training.get("words", ())), len(training.get("steps", ()))
     if words * steps > MOST_WORK:

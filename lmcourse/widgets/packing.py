@@ -1,4 +1,4 @@
-"""Arrays on their way to a browser: checked, and packed into one run of bytes."""
+"""Arrays for a browser: checked, and packed into one sequence of bytes."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -10,81 +10,73 @@ from lmcourse.errors import CourseError
 
 Array = NDArray[Any]
 Index = dict[str, dict[str, Any]]
-WHOLE = ("uint8", "uint16")  # what stays as it is; the rest becomes float32
+INTEGERS = ("uint8", "uint16")  # are sent unchanged; all others as float32
+
+
+def numbers(value: Any) -> Array | None:
+    """Return the value as an array of numbers or booleans; None if it is not one."""
+    try:
+        if hasattr(value, "detach"):  # a tensor on any device
+            value = value.detach().cpu()
+            if str(value.dtype) == "torch.bfloat16":  # NumPy has no such type
+                value = value.float()
+        array = np.asarray(value)
+    except (TypeError, ValueError, RuntimeError):  # rows of unequal lengths, or a meta tensor
+        return None
+    return array if array.dtype.kind in "fiub" else None
 
 
 def as_array(name: str, value: Any, shape: tuple[int | None, ...]) -> Array:
-    """The value as a NumPy array of finite numbers and of a shape; None stands for any length.
+    """Return the value as a NumPy array of finite numbers; booleans become 0 and 1.
 
-    Booleans become 0 and 1.
-
-    Raises:
-        CourseError: it is none; the message names the argument, and both shapes.
+    Args:
+        name: the argument's name, for messages.
+        shape: the required shape; None is any length.
     """
-    if hasattr(value, "detach"):  # a tensor, on whatever device
-        value = value.detach().cpu()
-        if str(value.dtype) == "torch.bfloat16":  # which NumPy does not know
-            value = value.float()
-    try:
-        array = np.asarray(value)
-        array = array.astype(np.int64) if array.dtype == bool else array
-        numbers = np.issubdtype(array.dtype, np.number) and not np.iscomplexobj(array)
-    except (TypeError, ValueError, RuntimeError):  # rows of unequal lengths, for one
-        numbers = False
-    if not numbers:
+    array = numbers(value)
+    if array is None:
         raise CourseError(
             f"{name} is not an array of real numbers.",
             "Pass a NumPy array or a tensor.",
         )
+    array = array.astype(np.int64) if array.dtype == bool else array
     fits = len(array.shape) == len(shape) and all(
         want in (None, got) and got > 0 for got, want in zip(array.shape, shape, strict=True)
     )
     if not fits:
         raise CourseError(
-            f"{name} has the shape {_written(array.shape)}, where {_written(shape)} is needed.",
-            f"Pass an array of that shape{'; … stands for any length from 1' * (None in shape)}.",
+            f"{name} has the shape {_written(array.shape)}, not {_written(shape)}.",
+            f"Pass an array of that shape{'; … is any length from 1' * (None in shape)}.",
         )
     if not np.isfinite(array).all():
         raise CourseError(
-            f"{name} holds numbers that are not finite (inf or nan).",
-            "Look for a division by zero or a training that diverged before this cell.",
+            f"{name} has numbers that are not finite (inf or nan).",
+            "Check for a division by zero, or a training that diverged.",
         )
     return array
 
 
 def as_booleans(name: str, value: Any, shape: tuple[int | None, ...]) -> Array:
-    """The value as an array of 0 and 1, uint8.
-
-    Raises:
-        CourseError: it holds something else, or has another shape.
-    """
-    if hasattr(value, "detach"):
-        value = value.detach().cpu()
-    try:
-        array = np.asarray(value)
-        plain = array.astype(np.uint8) if array.dtype == bool else array
-        fits = bool(((plain == 0) | (plain == 1)).all())
-    except (TypeError, ValueError, RuntimeError):
-        plain, fits = value, True  # as_array says what is wrong
-    if not fits:
+    """Return the value as an array of 0 and 1, uint8."""
+    array = numbers(value)
+    if array is not None and not np.isin(array, (0, 1)).all():
         raise CourseError(
-            f"{name} holds something other than 0 and 1.",
-            "Give booleans. Of a mask that is added to the scores (0 and -inf), mask == 0 gives "
-            "them.",
+            f"{name} has values other than 0 and 1.",
+            "Pass booleans; for an additive mask of 0 and -inf, pass mask == 0.",
         )
-    return as_array(name, plain, shape).astype(np.uint8)
+    return as_array(name, value, shape).astype(np.uint8)
 
 
 def pack(arrays: Mapping[str, Array]) -> tuple[bytes, Index]:
-    """All arrays as bytes, little-endian and row by row, and where each of them lies.
+    """Return all arrays as little-endian bytes in row-major order, and the index of each.
 
-    uint8 and uint16 stay what they are; everything else becomes float32.
+    uint8 and uint16 are kept; all other types become float32.
     """
     parts: list[bytes] = []
     index: Index = {}
     offset = 0
     for name, array in arrays.items():
-        dtype = array.dtype.name if array.dtype.name in WHOLE else "float32"
+        dtype = array.dtype.name if array.dtype.name in INTEGERS else "float32"
         sent = single(name, array) if dtype == "float32" else array
         part = np.ascontiguousarray(sent, dtype=np.dtype(dtype).newbyteorder("<")).tobytes()
         index[name] = {"dtype": dtype, "shape": list(array.shape), "offset": offset}
@@ -94,18 +86,13 @@ def pack(arrays: Mapping[str, Array]) -> tuple[bytes, Index]:
 
 
 def single(name: str, array: Array) -> Array:
-    """The array in single precision, as a browser gets it.
-
-    Raises:
-        CourseError: a number is too large for that.
-    """
+    """Return the array as float32."""
     with np.errstate(over="ignore"):
         rounded = array.astype(np.float32)
     if not np.isfinite(rounded).all():
         raise CourseError(
-            f"{name} holds numbers too large for float32.",
-            "Scale the array down, or look for a training that diverged; browsers get it in single "
-            "precision.",
+            f"{name} has numbers too large for float32.",
+            "Scale the array down, or check whether the training diverged.",
         )
     return rounded
 
@@ -113,3 +100,11 @@ def single(name: str, array: Array) -> Array:
 def _written(shape: tuple[int | None, ...]) -> str:
     lengths = ["…" if length is None else str(length) for length in shape]
     return f"({', '.join(lengths)}{',' * (len(lengths) == 1)})"
+
+
+def divergence(p: Array, q: Array) -> NDArray[np.float64]:
+    """Return KL(p ‖ q) in nats over the last axis; inf where p > 0 and q = 0."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        terms = np.where(p > 0, p * (np.log(p) - np.log(q)), 0.0)
+    nats: NDArray[np.float64] = np.maximum(terms.sum(-1), 0.0)  # rounding may make it negative
+    return nats

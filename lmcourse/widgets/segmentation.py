@@ -1,4 +1,4 @@
-"""Segmentation: how BPE, WordPiece and a unigram model cut a text, and a word step by step."""
+"""Segmentation: how BPE, WordPiece and a unigram model split a text, and a word step by step."""
 
 import re
 from typing import Any, ClassVar
@@ -6,34 +6,30 @@ from typing import Any, ClassVar
 import traitlets
 
 from lmcourse.widgets.base import module
-from lmcourse.widgets.checks import whole_below
+from lmcourse.widgets.checks import index_below
 from lmcourse.widgets.cutting import MOST_TEXT, NAMES, TEXT, Cutting, listed
 from lmcourse.widgets.tokens import visible
 
 
 class Segmentation(Cutting):
-    """A text of the reader's own, cut by up to three tokenizers; and how they cut a word of it.
+    """A text split by up to three tokenizers, with the steps for one of its words.
 
-    BPE redoes its merges, WordPiece looks for the longest piece, a unigram model for the most
-    probable path. The browser does it, exactly as the tokenizers do. What stands in the text is
-    text: a typed ``[MASK]`` is no special token. (A unigram model's special tokens are among its
-    pieces: of a typed ``<pad>``, it takes that piece, and so does its library.)
+    BPE applies its merges, WordPiece searches the longest piece, a unigram model the most probable
+    path. The browser computes exactly what the tokenizers compute. Special tokens in the text are
+    ordinary text, except that a unigram model's pieces include its special tokens: a typed
+    ``<pad>`` becomes that piece, as in the library.
 
     Args:
-        bpe: what ``recipes.char_bpe`` or ``recipes.gpt2`` gives, or a ``Tokenizer`` of BPE. None:
-            leave it out.
-        wordpiece: the same of WordPiece, as of ``recipes.bert``.
-        unigram: the same of unigram pieces, as of ``recipes.albert``.
-        text: what is cut, up to 200 characters (an emoji counts two or more).
-        algorithm: whose steps are shown: ``"bpe"``, ``"wordpiece"`` or ``"unigram"``. None: the
-            first that is there.
-        word: which word is taken apart, from 0 to 199, words as spaces part them; more than there
-            are is the last. None: the one with most pieces.
-        longest_first: cut by BPE's pieces, longest first, too: which is not what BPE does.
-
-    Raises:
-        CourseError: there is no tokenizer, one is of another kind or has parts that the browser
-            cannot follow, a setting is out of range, or the data are too large for a page.
+        bpe: the result of ``recipes.char_bpe`` or ``recipes.gpt2``; for another tokenizer of the
+            ``tokenizers`` library, ``recipes.recipe_of(tokenizer)``. None: not shown.
+        wordpiece: the same for WordPiece, such as ``recipes.bert``.
+        unigram: the same for a unigram model, such as ``recipes.albert``.
+        text: the text, up to 200 characters (an emoji counts two or more).
+        algorithm: the tokenizer whose steps are shown: ``"bpe"``, ``"wordpiece"`` or
+            ``"unigram"``; None: the first one given.
+        word: the index of the word whose steps are shown, from 0 to 199, where spaces separate
+            words; beyond the last word, the last. None: the word with most pieces.
+        longest_first: whether to show also BPE's pieces chosen longest first, unlike BPE.
     """
 
     _esm = module("segmentation")
@@ -53,10 +49,9 @@ class Segmentation(Cutting):
         word: int | None = None,
         longest_first: bool = False,
     ) -> None:
-        # a recipe without its training
-        given = [getattr(it, "tokenizer", it) for it in (bpe, wordpiece, unigram)]
-        facts = self.facts(*given)
-        self._tools = {name: it for name, it in zip(NAMES, given, strict=True) if it is not None}
+        recipes = self.recipes(bpe, wordpiece, unigram)
+        self._recipes = {name: it.without_training() for name, it in recipes.items()}
+        facts = self.facts(self._recipes)
         super().__init__(
             **self.held(facts),
             text=text,
@@ -67,11 +62,11 @@ class Segmentation(Cutting):
 
     @property
     def alt(self) -> str:
-        """What is to be seen, in words, at the present settings."""
+        """A description of the figure at the present settings."""
         ends = [it.end() for it in re.finditer(r"\S+", self.text)]
         if not ends:
             return f"Segmentation: there is no text yet that {self.named()}."
-        rows = {kind: tool.told(self.text) for kind, tool in self._tools.items()}
+        rows = {kind: recipe.explained(self.text) for kind, recipe in self._recipes.items()}
         lanes = [
             f"{NAMES[kind]}, {listed(token for cut in cuts for token in cut.tokens)}."
             for kind, cuts in rows.items()
@@ -80,15 +75,15 @@ class Segmentation(Cutting):
             greedy = listed(token for cut in rows["bpe"] for token in cut.greedy)
             lanes.insert(1, f"BPE’s pieces, longest first, which is not what BPE does, {greedy}.")
         return (
-            f"Segmentation: the text {self.quoted()} as {self.named()} it, one row a tokenizer. "
-            f"{' '.join(lanes)} {self._taken_apart(rows, ends)}"
+            f"Segmentation: the text {self.quoted()} as {self.named()} it, one row per tokenizer. "
+            f"{' '.join(lanes)} {self._steps_of_word(rows, ends)}"
         ).rstrip()
 
-    def _taken_apart(self, rows: dict[str, list[Any]], ends: list[int]) -> str:
-        """How the word that is pinned, or the one with most pieces, is cut."""
+    def _steps_of_word(self, rows: dict[str, list[Any]], ends: list[int]) -> str:
+        """Return the steps of the pinned word, or of the one with most pieces."""
 
         def of(cut: Any) -> int:
-            return next((i for i, end in enumerate(ends) if cut.place < end), len(ends) - 1)
+            return next((i for i, end in enumerate(ends) if cut.position < end), len(ends) - 1)
 
         sizes = [0] * len(ends)
         for cut in (it for cuts in rows.values() for it in cuts):
@@ -108,7 +103,7 @@ class Segmentation(Cutting):
             for pieces, what in cut.steps
         ]
         return (
-            f"Below, how {NAMES[self.algorithm]} cuts “{visible(cut.word)}”: "
+            f"Below, how {NAMES[self.algorithm]} splits “{visible(cut.word)}”: "
             f"{'; '.join(steps) or 'there is no step'}."
         )
 
@@ -117,4 +112,4 @@ class Segmentation(Cutting):
 
     @traitlets.validate("word")
     def _word_can_be(self, proposal: Any) -> int | None:
-        return whole_below("word", proposal["value"], MOST_TEXT)
+        return index_below("word", proposal["value"], MOST_TEXT)

@@ -1,11 +1,10 @@
-"""A sentence tree as a line of text that a reader edits, and back.
+"""Sentence trees as editable lines of text.
 
     (tim cook) [ceo apple] is visiting beijing [capital china] [is_a city] now
 
-Square brackets hold a branch of the word before them; parentheses make one entity of several words.
-[CLS], [SEP], [PAD], [MASK] and [UNK] are words. What a text means, `tree_of` computes as
-`lmcourse.models.sentence_tree` does, and a page does (``web/widgets/visibility/tree.js``): order,
-soft positions and visible matrix are theirs.
+Square brackets hold a branch of the word before them; parentheses group several words into one
+entity. [CLS], [SEP], [PAD], [MASK] and [UNK] are words. `tree_of` computes order, soft positions
+and visible matrix like `lmcourse.models.sentence_tree` and ``web/widgets/visibility/tree.js``.
 """
 
 import re
@@ -18,20 +17,20 @@ from lmcourse.errors import CourseError
 from lmcourse.widgets.packing import Array
 from lmcourse.widgets.tokens import MOST_TOKENS, PADDING, as_tokens
 
-# As in tree.js: what Python and browsers call a space is not the same.
+# As in tree.js: Python and browsers differ in what is a space.
 _SPACE = r"\s\x1c-\x1f\x85\ufeff"
 _PARTS = re.compile(rf"\[(?:CLS|SEP|PAD|MASK|UNK)\]|[^{_SPACE}\[\]()]+|[\[\]()]")
 
 
 class Tree(NamedTuple):
-    """A sentence tree as a sequence, a branch right behind its entity; a number a token each.
+    """A flattened sentence tree, with each branch after its entity.
 
     Attributes:
         tokens: in the order of the text.
-        soft: positions.
-        branch: 0 for the sentence's own, else the branch's number from 1.
-        anchor: where in the sentence a token stands; a branch's, where its entity ends.
-        tree: 1 where the query (row) sees the key.
+        soft: soft positions.
+        branch: 0 for the trunk, else the index of the branch from 1.
+        anchor: the position in the trunk; for a branch, that of the end of its entity.
+        tree: the visible matrix: 1 where the key is visible to the query (row).
         real: 0 for padding.
     """
 
@@ -44,15 +43,10 @@ class Tree(NamedTuple):
 
 
 def tree_of(text: str) -> Tree:
-    """What a text means.
-
-    Raises:
-        CourseError: a bracket is missing or too many, a branch hangs on nothing or is empty, there
-            are no words or more than 512 tokens.
-    """
+    """Return the tree of a text."""
     found: list[tuple[str, int, int, int]] = []  # token, soft position, branch, anchor
-    starts = [0]  # of each branch's entity, in the sentence
-    start = end = 0  # of the last entity; nothing came yet
+    starts = [0]  # of each branch's entity, in the trunk
+    start = end = 0  # of the last entity
     inside, branches, length = "", 0, 0
     for part in _PARTS.findall(text):
         wrong = _misplaced(part, inside, end, length)
@@ -79,12 +73,12 @@ def tree_of(text: str) -> Tree:
     if inside:
         raise CourseError(*_open(inside))
     if not 1 <= len(found) <= MOST_TOKENS:
-        raise CourseError(f"These are {len(found)} tokens.", f"Give 1 to {MOST_TOKENS}.")
+        raise CourseError(f"The text has {len(found)} tokens.", f"Write 1 to {MOST_TOKENS}.")
     tokens = as_tokens("text", [it[0] for it in found])
     soft, branch, anchor = (np.array([it[k] for it in found], np.uint16) for k in (1, 2, 3))
     first = np.array(starts)[branch]
     seen = branch[:, None] == branch
-    # Of a branch's row: the words of its entity, which ends where the branch hangs.
+    # A branch attends to the words of its entity, which ends at the anchor.
     entity = (branch == 0) & (anchor >= first[:, None]) & (anchor <= anchor[:, None])
     seen |= entity & (branch[:, None] > 0)
     real = np.array([it not in PADDING for it in tokens], np.uint8)
@@ -99,15 +93,15 @@ def _open(inside: str) -> tuple[str, str]:
 
 
 def _misplaced(part: str, inside: str, end: int, length: int) -> tuple[str, str] | None:
-    """What is wrong with a bracket where it stands, and what to do."""
+    """Return the cause and the remedy of a misplaced bracket."""
     if part in ("[", "("):
         if inside:
             return _open(inside)
         if part == "[" and not end:
-            return "A branch stands at the start.", "Write its word before it."
+            return "A branch is at the start.", "Write its word before it."
     elif part in ("]", ")"):
         if _OTHER.get(inside) != part:
-            return f"“{part}” closes nothing.", "Delete it."
+            return f"“{part}” has no opening bracket.", "Delete it."
         if not length:
             return f"“{inside}{part}” is empty.", "Write a word into it."
     return None
@@ -116,10 +110,10 @@ def _misplaced(part: str, inside: str, end: int, length: int) -> tuple[str, str]
 def text_of(
     tokens: Sequence[str], branch: Sequence[int], anchor: Sequence[int], visible: Array
 ) -> str:
-    """The text of a flattened tree; empty if a text cannot say it.
+    """Return the text of a flattened tree; empty if it cannot be written as a text.
 
     Args:
-        tokens, branch, anchor, visible: as `Tree` has them.
+        tokens, branch, anchor, visible: as in `Tree`.
     """
     trunk = [i for i, it in enumerate(branch) if it == 0]
     parts = list(tokens)

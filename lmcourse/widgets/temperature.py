@@ -1,4 +1,4 @@
-"""Temperature: what a teacher says besides the right answer, and how that pulls at a student."""
+"""Temperature: the soft targets of a teacher, and their gradient for a student."""
 
 from collections.abc import Sequence
 from typing import Any, ClassVar
@@ -8,17 +8,16 @@ import traitlets
 
 from lmcourse.errors import CourseError
 from lmcourse.widgets.base import Widget, module
-from lmcourse.widgets.checks import shown, whole_below, within
-from lmcourse.widgets.distributions import divergence
-from lmcourse.widgets.packing import Array, as_array, single
+from lmcourse.widgets.checks import index_below, shown, within
+from lmcourse.widgets.packing import Array, as_array, divergence, single
 from lmcourse.widgets.tokens import as_tokens, visible
 
 TEMPERATURES = (0.1, 1000.0)
 LEARNING_RATES = (0.01, 20.0)
 MOVES = "a list of [example, class, amount]"
 STEPS = 50  # of gradient descent
-MOST_MOVED = 20.0  # what a hand adds to a logit, or takes from it
-MOST_CLASSES = 5_000  # what a browser computes while a slider moves
+MOST_MOVED = 20.0  # the largest manual change of a logit
+MOST_CLASSES = 5_000  # for an interactive figure
 
 
 class Temperature(Widget):
@@ -33,21 +32,17 @@ class Temperature(Widget):
         teacher: logits, (classes) of one example or (examples, classes) of several.
         student: logits of the same shape.
         classes: the classes' names.
-        labels: the right class of each example, by number; None: what the teacher thinks.
-        examples: a name or text for each example; None or an empty list: they are numbered.
-        example: the one that is shown, from 0.
+        labels: the index of the right class of each example; None: the teacher's most probable.
+        examples: a name or text for each example; None or an empty list: numbers.
+        example: the shown example, from 0.
         temperature: T, from 0.1 to 1000.
         alpha: α, the weight of L_d, from 0 to 1.
         learning_rate: of the gradient steps, from 0.01 to 20.
         scaled: whether L_d is multiplied by T².
-        pinned: the class whose logit a hand moves; None: the teacher's most probable.
-        moves: what hands have added, as [example, class, amount], each amount from −20 to 20.
-        step: how many gradient steps were taken, from 0 to 50.
-        exact: whether the teacher is the exact posterior, and gets its color and name.
-
-    Raises:
-        CourseError: shapes differ, a logit is not finite, a name is no text, or a setting is out
-            of range.
+        pinned: the class whose logit the reader changes; None: the teacher's most probable.
+        moves: the reader's changes, as [example, class, amount], each amount from −20 to 20.
+        step: the number of gradient steps, from 0 to 50.
+        exact: whether the teacher is the exact posterior, with its color and name.
     """
 
     _esm = module("temperature")
@@ -108,7 +103,7 @@ class Temperature(Widget):
 
     @property
     def alt(self) -> str:
-        """What is to be seen, in words, at the present settings."""
+        """A description of the figure at the present settings."""
         t = _softmax(self._teacher[self.example], self.temperature)
         s = _softmax(self._moved(), self.temperature)
         each = [
@@ -117,14 +112,14 @@ class Temperature(Widget):
         text = visible(self._names[self.example]).replace("␣", " ") if self._names else ""
         of = f" of “{text}”" if text else ""
         picked = "" if self.pinned is None else f", “{visible(self.classes[self.pinned])}” picked"
-        teacher = "a teacher that is exact" if self.exact else "a teacher"
+        teacher = "an exact teacher" if self.exact else "a teacher"
         far = "its limit for T → ∞" if self.scaled else "its approximation for high T, ∝ 1/T²"
         return (
             f"Soft targets of {teacher} and a student at T = {self.temperature:g}{of}: "
             f"{', '.join(each)}, of {len(t)} classes in all; KL {divergence(t, s):.3g} nats. "
-            f"Beside them the gradient of the loss by the student's logits with {far}, and below "
-            "it the gradient's length at each temperature, with and without the factor T², and "
-            f"the way of {STEPS} steps of gradient descent. Settings: step "
+            f"Next to them the gradient of the loss by the student's logits with {far}; below, the "
+            "norm of the gradient at each temperature, with and without the factor T², and "
+            f"KL over {STEPS} steps of gradient descent. Settings: step "
             f"{self.step}, {'with' if self.scaled else 'without'} T², α = {self.alpha:g}, learning "
             f"rate {self.learning_rate:g}, label “{visible(self.classes[self._label])}”{picked}."
         )
@@ -134,11 +129,11 @@ class Temperature(Widget):
         return int(self.labels[self.example])
 
     def _moved(self) -> Array:
-        """The student's logits after what hands and gradient steps have done."""
+        """Return the student's logits after the reader's changes and the gradient steps."""
         z = self._student[self.example].copy()
-        for example, place, amount in self.moves:
+        for example, index, amount in self.moves:
             if example == self.example:
-                z[place] += amount
+                z[index] += amount
         t, factor = _softmax(self._teacher[self.example], self.temperature), self.alpha
         factor *= self.temperature if self.scaled else 1 / self.temperature
         for _ in range(self.step):
@@ -158,17 +153,17 @@ class Temperature(Widget):
     def _number_exists(self, proposal: Any) -> int | None:
         name, (examples, classes) = proposal["trait"].name, self._teacher.shape
         counts = {"example": examples, "pinned": classes, "step": STEPS + 1}
-        return whole_below(name, proposal["value"], counts[name])
+        return index_below(name, proposal["value"], counts[name])
 
     @traitlets.validate("labels")
     def _labels_exist(self, proposal: Any) -> list[int | None]:
         examples, classes = self._teacher.shape
         if len(proposal["value"]) != examples:
             raise CourseError(
-                f"labels has {len(proposal['value'])} classes, and there are {examples} examples.",
-                "Pass the number of one right class for each example.",
+                f"labels has {len(proposal['value'])} classes, but there are {examples} examples.",
+                "Pass the index of the right class of each example.",
             )
-        return [whole_below("a class in labels", it, classes) for it in proposal["value"]]
+        return [index_below("a class in labels", it, classes) for it in proposal["value"]]
 
     @traitlets.validate("moves")
     def _moves_fit(self, proposal: Any) -> list[list[float]]:
@@ -177,16 +172,16 @@ class Temperature(Widget):
             if len(move) != 3 or not all(isinstance(it, int | float) for it in move):
                 raise CourseError(
                     f"{shown(move)} in moves is not of the form [example, class, amount].",
-                    "Pass three numbers for each logit that moved.",
+                    "Pass three numbers for each changed logit.",
                 )
-            whole_below("example in moves", move[0], examples)
-            whole_below("class in moves", move[1], classes)
+            index_below("example in moves", move[0], examples)
+            index_below("class in moves", move[1], classes)
             within("amount in moves", move[2], -MOST_MOVED, MOST_MOVED)
         return [[int(move[0]), int(move[1]), move[2]] for move in proposal["value"]]
 
 
 def _logits(name: str, value: Any, shape: tuple[int, ...] | None) -> Array:
-    """Logits as (examples, classes), float32 as the browser gets them, held in float64."""
+    """Return logits as (examples, classes), rounded to float32 like the page's, in float64."""
     try:
         rank = value.ndim if hasattr(value, "ndim") else np.ndim(value)
     except ValueError:  # rows of unequal lengths
@@ -201,13 +196,12 @@ def _logits(name: str, value: Any, shape: tuple[int, ...] | None) -> Array:
             raise
         raise CourseError(
             error.cause,
-            "A logit is a finite number. Of probabilities among which there are zeros, pass "
-            "np.log(p + 1e-6).",
+            "Logits are finite. For probabilities with zeros, pass np.log(p + 1e-6).",
         ) from None
     if array.shape[1] > MOST_CLASSES:
         raise CourseError(
-            f"{name} has {array.shape[1]:,} classes, and a slider can follow {MOST_CLASSES:,}.",
-            "Pass the logits of the classes that matter, such as the teacher's 1,000 best.",
+            f"{name} has {array.shape[1]:,} classes; at most {MOST_CLASSES:,} can be shown.",
+            "Pass the logits of some classes, such as the teacher's 1,000 most probable.",
         )
     return single(name, array).astype(np.float64)
 
@@ -216,7 +210,7 @@ def _named(name: str, value: Any, logits: Array, axis: int) -> list[str]:
     names = as_tokens(name, value)
     if len(names) != logits.shape[axis]:
         raise CourseError(
-            f"{name} has {len(names)} names, where teacher has {logits.shape[axis]} {name}.",
+            f"{name} has {len(names)} names, but teacher has {logits.shape[axis]} {name}.",
             f"Pass one string for each of the {name}, in the order of the logits.",
         )
     return names

@@ -1,4 +1,4 @@
-"""Tokens on their way to a browser: checked, and as a reader sees them."""
+"""Tokens for a browser: checked, and with visible marks."""
 
 import re
 import unicodedata
@@ -11,47 +11,44 @@ from lmcourse.errors import CourseError
 
 _NAMED = {" ": "␣", "\n": "⏎", "\r": "␍", "\t": "⇥", "\u00a0": "⍽"}
 _UNSEEN = frozenset({"Cc", "Cf", "Zs", "Zl", "Zp", "Co", "Cn"})
-_BLANK = frozenset("\u115f\u1160\u3164\uffa0\u034f")  # letters and marks that no font draws
+_BLANK = frozenset("\u115f\u1160\u3164\uffa0\u034f")  # blank letters and marks
 _HALF = re.compile("[\ud800-\udfff]")
 
 PADDING = frozenset({"[PAD]", "<pad>"})
 SPECIAL = PADDING | {
     *("[CLS]", "[SEP]", "[BOS]", "[EOS]"),
     *("<s>", "</s>", "<bos>", "<eos>", "<|endoftext|>"),
-}  # what stands around words in a model's input; [MASK] and [UNK] stand for one
-MOST_TOKENS = 512  # of a text whose every token is drawn: what BERT reads
+}  # tokens between words; [MASK] and [UNK] replace words
+MOST_TOKENS = 512  # of a text that is drawn whole: BERT's maximum
 _PARTS = re.compile(
-    r"""[^\s\x1c-\x1f\x85\ufeff.,:;!?()"“”…]+|[.,:;!?()"“”…]"""  # that of masking/text.js, too
+    r"""[^\s\x1c-\x1f\x85\ufeff.,:;!?()"“”…]+|[.,:;!?()"“”…]"""  # as in masking/text.js
 )
 
 
 def as_tokens(name: str, value: Any, length: int | None = None) -> list[str]:
-    """The value as a list of strings, one a token; special tokens and the empty string are tokens.
+    """Return the value as a list of tokens; special tokens and the empty string are allowed.
 
     Args:
-        name: the argument's, for messages.
+        name: the argument's name, for messages.
         value: a sequence of strings, or an array of them with one axis.
-        length: how many there must be; None: at least one.
-
-    Raises:
-        CourseError: it is none, or holds something that is no text.
+        length: the required number of tokens; None: at least one.
     """
     if isinstance(value, np.ndarray) and value.ndim == 1:
         value = value.tolist()
     if isinstance(value, str) or not isinstance(value, Sequence):
         raise CourseError(
             f"{name} is {_kind(value)}, not a list of strings.",
-            "Pass one string for each; of a text, tokenizer.tokenize(text) or text.split().",
+            "Pass one string per token, such as tokenizer.tokenize(text) or text.split().",
         )
-    for place, token in enumerate(value):
+    for position, token in enumerate(value):
         if not isinstance(token, str):
             raise CourseError(
-                f"{name}[{place}] is {_kind(token)}, not a string.",
-                "Pass the tokens themselves: tokenizer.convert_ids_to_tokens(ids) gives them.",
+                f"{name}[{position}] is {_kind(token)}, not a string.",
+                "Pass tokens, not ids: tokenizer.convert_ids_to_tokens(ids) returns them.",
             )
         if _HALF.search(token):
             raise CourseError(
-                f"{name}[{place}] holds half of a surrogate pair, which is no character.",
+                f"{name}[{position}] has half of a surrogate pair, which is not a character.",
                 'Decode its bytes with errors="replace".',
             )
     tokens = list(value)
@@ -59,21 +56,18 @@ def as_tokens(name: str, value: Any, length: int | None = None) -> list[str]:
         raise CourseError(f"{name} is empty.", "Pass at least one token.")
     if length is not None and len(tokens) != length:
         raise CourseError(
-            f"{name} has {len(tokens)} tokens, where the arrays have {length}.",
-            "Pass the tokens of the same input, special tokens and padding included.",
+            f"{name} has {len(tokens)} tokens, the arrays have {length}.",
+            "Pass the tokens of the same input, including special tokens and padding.",
         )
     return tokens
 
 
 def as_text(value: Any, widget: str) -> list[str]:
-    """The value as the tokens of a text that is drawn whole.
+    """Return the value as the tokens of a text that is drawn whole.
 
     Args:
-        value: as in `as_tokens`.
-        widget: whose text it is, for messages.
-
-    Raises:
-        CourseError: as in `as_tokens`; or there are more than 512.
+        value: as for `as_tokens`.
+        widget: the widget's name, for messages.
     """
     tokens = as_tokens("tokens", value)
     if len(tokens) > MOST_TOKENS:
@@ -85,21 +79,17 @@ def as_text(value: Any, widget: str) -> list[str]:
 
 
 def words_of(text: str) -> list[str]:
-    """A typed text's words and punctuation marks; special tokens such as [CLS] stay whole.
-
-    Raises:
-        CourseError: there are none, more than 512, or half of a character.
-    """
+    """Return the words and punctuation marks of a text; special tokens are not split."""
     words = _PARTS.findall(text)
     if not 1 <= len(words) <= MOST_TOKENS:
-        raise CourseError(f"The text has {len(words)} tokens.", f"Give 1 to {MOST_TOKENS}.")
+        raise CourseError(f"The text has {len(words)} tokens.", f"Write 1 to {MOST_TOKENS}.")
     return as_tokens("text", words)
 
 
 def visible(token: str) -> str:
-    """The token with a mark for each character that has no ink: ``"a\\u200bb"`` as ``a⟨200B⟩b``.
+    """Return the token with marks for invisible characters: ``"a\\u200bb"`` is ``a⟨200B⟩b``.
 
-    It is the rule of ``web/widgets/shared/tokens.js``, but that joiners between emoji show.
+    The rule is that of ``web/widgets/shared/tokens.js``, except that joiners in emoji are shown.
     """
     return "".join(_mark(c) for c in token) if token else "∅"
 

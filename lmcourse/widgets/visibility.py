@@ -1,4 +1,4 @@
-"""Visibility: which tokens a model may look at, and what a mask does to a softmax."""
+"""Visibility: attention masks, and their effect on a softmax."""
 
 from collections.abc import Sequence
 from types import SimpleNamespace
@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from lmcourse.errors import CourseError
 from lmcourse.widgets.base import Widget, module
-from lmcourse.widgets.checks import one_of, whole_below
+from lmcourse.widgets.checks import index_below, one_of
 from lmcourse.widgets.packing import Array, as_array, as_booleans
 from lmcourse.widgets.sentence_text import Tree, text_of, tree_of
 from lmcourse.widgets.tokens import MOST_TOKENS, PADDING, as_text, visible
@@ -19,42 +19,39 @@ from lmcourse.widgets.visibility_row import largest, weights_of
 MOST_CHARACTERS = 4000  # of a typed sentence
 MASKS = ("causal", "padding", "segment", "boundary", "tree", "given")
 ADDED = ("-inf", "-10000", "lowest")
-_BITS = ("tree", "given")  # matrices that travel as bits
+_BITS = ("tree", "given")  # matrices that are sent as bits
 
 
 class Visibility(Widget):
-    """The matrix of who may look at whom, under one mask or several, and one query's softmax.
+    """The matrix of visible keys under one or more masks, and one query's softmax.
 
-    Queries and keys count from 0. A mask is added to the scores before the softmax, in float32. A
-    query that sees nothing becomes NaN, as in PyTorch (our models give zeros). Settings are traits.
+    Queries and keys count from 0. A mask is added to the scores before the softmax, in float32. If
+    all keys of a query are hidden, its weights are NaN, as in PyTorch (our models return zeros).
+    Settings are traits.
 
-    A sentence tree is a line that a reader edits (`lmcourse.widgets.sentence_text`), here
-    ``(tim cook) [ceo apple] is in beijing [capital china]``. Of an edited one, only causal, padding
-    and visible matrix are known, and its scores are all 0.
+    A reader edits a sentence tree as a line (`lmcourse.widgets.sentence_text`), such as
+    ``(tim cook) [ceo apple] is in beijing [capital china]``. An edited tree has the masks causal,
+    padding and tree only, and its scores are 0.
 
     Args:
-        tokens: the text, padding included, 512 at most; None: those of ``text``.
-        attention_mask: 1 for a token, 0 for padding, (token); None: 0 for [PAD] and <pad>.
+        tokens: the text, including padding, at most 512; None: those of ``text``.
+        attention_mask: 1 for tokens, 0 for padding, (token); None: 0 for [PAD] and <pad>.
         token_type_ids: each token's segment, (token), for the mask ``"segment"``.
-        selected: 1 for each token that is masked out, (token), for the mask ``"boundary"``:
-            SpanBERT's second task tells such a token from the two places around its span alone.
-        visible: any mask, 1 where the query (row) may look at the key (column).
+        selected: 1 for masked tokens, (token), for the mask ``"boundary"``: SpanBERT's span
+            boundary objective predicts them from the two tokens next to the span only.
+        visible: any mask, 1 where the key (column) is visible to the query (row).
         scores: a head's scores before the mask, (query, key); None: all 0.
         tree: a `lmcourse.models.sentence_tree.FlatTree`; pass its tokens as tokens.
-        text: the sentence tree that is shown, as a line of 4,000 characters at most; None: the
-            given ``tree``, which a reader can edit if a line can say it.
-        masks: which are combined: of ``"causal"``, ``"padding"``, ``"segment"``, ``"boundary"``,
-            ``"tree"`` and ``"given"`` (``visible``); None: those that data were given for, and
-            padding if there is some; else causal.
-        added: what is added to a hidden key's score: ``"-inf"``, ``"-10000"`` or ``"lowest"``, the
-            lowest number of float32.
-        after: whether hidden weights are set to 0 *after* the softmax instead, which is a mistake.
-        row: the query whose softmax is shown; None: the middle one. Behind the end of an edited
+        text: the shown sentence tree, as a line of at most 4,000 characters; None: the given
+            ``tree``, which a reader can edit if it can be written as a line.
+        masks: the masks to combine: ``"causal"``, ``"padding"``, ``"segment"``, ``"boundary"``,
+            ``"tree"`` and ``"given"`` (``visible``); None: those with data, and padding if there is
+            any; else causal.
+        added: the number added to a hidden key's score: ``"-inf"``, ``"-10000"`` or ``"lowest"``,
+            the lowest float32.
+        after: whether weights are set to 0 *after* the softmax instead, a mistake.
+        row: the query whose softmax is shown; None: the middle one. After the end of an edited
             sentence: the last one.
-
-    Raises:
-        CourseError: tokens and arrays do not fit each other, an array holds something else than
-            named here, a setting is unknown or out of range.
     """
 
     _esm = module("visibility")
@@ -62,7 +59,9 @@ class Visibility(Widget):
     lighter: ClassVar[str] = "Pass a shorter text."
 
     tokens = traitlets.List(traitlets.Unicode()).tag(sync=True, data=True)
-    written = traitlets.Unicode("").tag(sync=True, data=True)  # the given tree; none: no line
+    written = traitlets.Unicode("").tag(
+        sync=True, data=True
+    )  # the given tree as a line; empty: none
     text = traitlets.Unicode("").tag(sync=True)
     masks = traitlets.List(traitlets.Unicode()).tag(sync=True)
     added = traitlets.Unicode("-inf").tag(sync=True)
@@ -87,7 +86,7 @@ class Visibility(Widget):
     ) -> None:
         if tokens is None:
             if text is None:
-                raise CourseError("There is no text.", "Give tokens, or a sentence tree as text.")
+                raise CourseError("There is no text.", "Pass tokens, or a sentence tree as text.")
             tokens, tree = _from_text(text)
         listed = as_text(tokens, "Visibility")
         n = len(listed)
@@ -133,7 +132,7 @@ class Visibility(Widget):
 
     @property
     def _now(self) -> tuple[list[str], dict[str, Array]]:
-        """The tokens and arrays of the sentence that is shown."""
+        """The tokens and arrays of the shown sentence."""
         if self.text == self._written:
             return self.tokens, self._held
         tokens, *arrays = tree_of(self.text)
@@ -141,7 +140,7 @@ class Visibility(Widget):
 
     @property
     def matrix(self) -> NDArray[np.bool_]:
-        """True where the query may look at the key under the present masks, (query, key)."""
+        """True where the key is visible to the query under the present masks, (query, key)."""
         tokens, held = self._now
         n = len(tokens)
         seen = np.ones((n, n), bool)
@@ -160,7 +159,7 @@ class Visibility(Widget):
 
     @property
     def alt(self) -> str:
-        """What is to be seen, in words, at the present settings."""
+        """A description of the figure at the present settings."""
         (tokens, held), seen = self._now, self.matrix
         n = len(tokens)
         row = (n - 1) // 2 if self.row is None else min(self.row, n - 1)
@@ -174,17 +173,18 @@ class Visibility(Widget):
         line = " ".join(map(visible, self.text.split()))
         tree = f" The sentence tree: {line}." if line else ""
         return (
-            f"Visibility: the matrix of which of {n} tokens may look at which. Under "
+            f"Visibility: the matrix of which of {n} tokens attends to which. Under "
             f"{' and '.join(self.masks) or 'no mask'}, {int(seen.sum()):,} of {n * n:,} pairs are "
-            f"visible. Query {row}, “{visible(tokens[row])}”, sees {int(seen[row].sum())} of "
-            f"{n} keys; the others {how}. {largest(tokens, weights, seen[row])}{tree}"
+            f"visible. Query {row}, “{visible(tokens[row])}”, attends to "
+            f"{int(seen[row].sum())} of {n} keys; the others {how}. "
+            f"{largest(tokens, weights, seen[row])}{tree}"
         )
 
     @traitlets.validate("masks")
     def _masks_are_there(self, proposal: Any) -> list[str]:
         found = [one_of("mask", it, self._masks) for it in proposal["value"]]
         if len(set(found)) < len(found):
-            raise CourseError(f"masks names one twice: {', '.join(found)}.", "Name each once.")
+            raise CourseError(f"masks has duplicates: {', '.join(found)}.", "Name each mask once.")
         return found
 
     @traitlets.validate("added")
@@ -195,7 +195,7 @@ class Visibility(Widget):
     def _row_exists(self, proposal: Any) -> int | None:
         fixed = not self._made or not self._written  # an edited sentence may be longer
         count = len(self._held["real"]) if fixed else MOST_TOKENS
-        return whole_below("row", proposal["value"], count)
+        return index_below("row", proposal["value"], count)
 
     @traitlets.validate("text")
     def _text_is_a_tree(self, proposal: Any) -> str:
@@ -210,11 +210,11 @@ class Visibility(Widget):
 
 
 def _from_text(text: Any) -> tuple[list[str], Any]:
-    """The tokens of a line, and its tree."""
+    """Return the tokens and the tree of a line."""
     if not isinstance(text, str) or len(text) > MOST_CHARACTERS:
         raise CourseError(
-            f"text is no line of {MOST_CHARACTERS:,} characters at most.",
-            "Give a sentence with its branches: (tim cook) [ceo apple] is in beijing.",
+            f"text is not a line of at most {MOST_CHARACTERS:,} characters.",
+            "Write a sentence with its branches: (tim cook) [ceo apple] is in beijing.",
         )
     tokens, soft, branch, anchor, tree, _ = tree_of(text)
     facts = {"soft_positions": soft, "anchors": anchor, "visible": tree}
@@ -222,25 +222,25 @@ def _from_text(text: Any) -> tuple[list[str], Any]:
 
 
 def _alone(value: Any, axes: int) -> Any:
-    """A batch of one without its axis: what tokenizers and models return."""
+    """Return the value without a batch axis of size 1, as returned by tokenizers and models."""
     try:
         deep = len(getattr(value, "shape", None) or np.shape(value))
-    except (TypeError, ValueError):  # rows of unequal lengths: as_array says so
+    except (TypeError, ValueError):  # ragged: as_array raises the error
         return value
     return value[0] if deep == axes + 1 and len(value) == 1 else value
 
 
 def _scores(value: Any, n: int) -> Array:
-    """A head's scores, before the mask."""
+    """Return a head's scores before the mask."""
     plain = value.detach().cpu().float() if hasattr(value, "detach") else value
     try:
         masked = bool(np.isneginf(np.asarray(plain, np.float64)).any())
     except (TypeError, ValueError, RuntimeError):
-        masked = False  # as_array says what is wrong
+        masked = False  # as_array raises the error
     if masked:
         raise CourseError(
-            "scores holds −∞: it is masked already.",
-            "Give the scores from before the mask, and the mask as visible=.",
+            "scores has −∞: it is masked already.",
+            "Pass the scores before the mask, and the mask as visible=.",
         )
     return as_array("scores", value, (n, n))
 
@@ -248,30 +248,30 @@ def _scores(value: Any, n: int) -> Array:
 def _ids(name: str, value: Any, n: int) -> Array:
     array = as_array(name, value, (n,))
     if ((array < 0) | (array > 0xFFFF) | (array != np.floor(array))).any():
-        raise CourseError(f"{name} holds numbers that are no ids.", "Give whole numbers from 0.")
+        raise CourseError(f"{name} has invalid ids.", "Pass integers from 0.")
     return array.astype(np.uint16)
 
 
 def _boundaries(selected: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """Of a selected token's row, the places just outside its run; of any other, all."""
+    """Return for selected tokens the positions next to their span; for others, all."""
     seen = np.ones((len(selected), len(selected)), bool)
-    open_places = np.flatnonzero(~selected)
+    unselected = np.flatnonzero(~selected)
     for i in np.flatnonzero(selected):
-        left, right = open_places[open_places < i], open_places[open_places > i]
+        left, right = unselected[unselected < i], unselected[unselected > i]
         seen[i] = False
         seen[i, [*left[-1:], *right[:1]]] = True
     return seen
 
 
 def _tree(tree: Any, tokens: Sequence[str]) -> dict[str, Array]:
-    """A flattened sentence tree: soft positions, branches (0 is the trunk), anchors, visible."""
+    """Return a tree's soft positions, branches (0 is the trunk), anchors and visible matrix."""
     if tree is None:
         return {}
     names = ("tokens", "soft_positions", "branches", "anchors", "visible")
     if not all(hasattr(tree, name) for name in names):
         raise CourseError(
             f"tree is of type {type(tree).__name__}, not a flattened sentence tree.",
-            "Give SentenceTree(...).flatten(), and its tokens as tokens.",
+            "Pass SentenceTree(...).flatten(), and its tokens as tokens.",
         )
     if list(tree.tokens) != list(tokens):
         raise CourseError(

@@ -17,9 +17,9 @@ from urllib.parse import urlsplit
 import pytest
 from playwright.sync_api import Browser, Page, Route
 
-from lmcourse.book import myst
-from lmcourse.book.content import Content, read_content
-from lmcourse.book.site.site import write_site
+from coursekit.book import myst
+from coursekit.book.content import Content, read_content
+from coursekit.book.site.site import write_site
 from tests.browser import PATIENCE, chromium
 
 BASE_URL = "https://example.org/a/course"

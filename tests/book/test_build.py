@@ -4,6 +4,7 @@ import http.server
 import io
 import json
 import os
+import re
 import subprocess
 import sys
 import threading
@@ -11,13 +12,14 @@ import zipfile
 from pathlib import Path
 
 import pytest
+from bs4 import BeautifulSoup
 from filelock import FileLock
 
-from lmcourse.book import build
-from lmcourse.book.build import build_book
+from coursekit import course
+from coursekit.book import build
+from coursekit.book.build import build_book
 from lmcourse.errors import CourseError
 from tests.book.checkout import CHAPTER, small  # noqa: F401 - a fixture
-from tests.privilege import passed_without_privilege
 
 
 def make(**options):
@@ -56,6 +58,55 @@ def test_absolute_addresses_follow_the_base_url(small):  # noqa: F811
     assert "/a/course/assets/" in (site / "404.html").read_text(encoding="utf-8")
 
 
+LINKED = (
+    CHAPTER
+    + """
+It keeps the **hidden state** $h_t$ (see [lab 02](../labs/02-lab-recurrent.md)).
+"""
+)
+
+
+def test_links_and_terms(small):  # noqa: F811
+    lab = small.root / "labs" / "02-lab-recurrent.md"
+    refers = "{term}`states <hidden state>` of [chapter 02](../chapters/02-recurrent.md)"
+    lab.write_text(lab.read_text("utf-8").replace("# Lab 02", f"# Lab 02\n\n{refers}"), "utf-8")
+    small.write("chapters/02-recurrent.md", LINKED)
+    index = small.root / "index.md"
+    index.write_text(f"{index.read_text('utf-8')}\nSee the [glossary](glossary.md).\n", "utf-8")
+    site = make().parent
+    chapter, lab, glossary, first = (
+        BeautifulSoup((site / f"{name}.html").read_text("utf-8"), "html.parser").main
+        for name in ("recurrent", "lab-recurrent", "glossary", "index")
+    )
+    assert chapter.select_one("strong > #definition-hidden-state").get_text() == "hidden state"
+    assert chapter.find("a", string="lab 02")["href"] == "lab-recurrent.html"
+    assert lab.find("a", string="chapter 02")["href"] == "recurrent.html"
+    term = lab.find("a", string="states")
+    assert term["href"] == "glossary.html#term-hidden-state"
+    assert term["title"] == "It keeps the hidden state h_t (see lab 02)."
+    assert glossary.select_one("dt#term-hidden-state").get_text() == "Hidden state"
+    links = {each.get_text(): each["href"] for each in glossary.select("dd a")}
+    assert links["lab 02"] == "lab-recurrent.html"
+    where = "Chapter 02: Recurrent language models"
+    assert links[where] == "recurrent.html#definition-hidden-state"
+    assert not glossary.select("a[download]")
+    assert first.find("a", string="glossary")["href"] == "glossary.html"
+    offered = (site / "downloads" / "02-recurrent.md").read_text("utf-8")
+    assert "**hidden state** $h_t$ (see [lab 02](../labs/02-lab-recurrent.md))" in offered
+    laid = (site / "downloads" / "02-recurrent.ipynb").read_text("utf-8")
+    assert "[lab 02](../labs/02-lab-recurrent.ipynb)" in laid
+    found = (site / "search-index.js").read_text("utf-8")
+    assert '"url":"glossary.html"' in found and "{span" not in found and ".md" not in found
+
+
+def test_a_notebook_that_is_offered_links_to_the_book(small):  # noqa: F811
+    small.write("chapters/02-recurrent.md", LINKED + "\nSee [it](../glossary.md).\n")
+    site = make(base_url="https://example.org/a/course").parent
+    offered = (site / "downloads" / "02-recurrent.ipynb").read_text("utf-8")
+    assert "[lab 02](https://example.org/a/course/lab-recurrent.html)" in offered
+    assert "[it](https://example.org/a/course/glossary.html)" in offered
+
+
 @pytest.mark.parametrize("url", ["example.org", "ftp://example.org", "/course", "https://"])
 def test_a_base_url_that_is_none(small, url):  # noqa: F811
     with pytest.raises(CourseError) as caught:
@@ -67,6 +118,8 @@ FAULTS = {
     "a cell that fails": (CHAPTER.replace("6 * 7", "6 / 0"), "ZeroDivisionError"),
     "a broken reference": (CHAPTER + "\nSee {eq}`eq-none`.\n", "eq-none"),
     "a broken link to a page": (CHAPTER + "\n[There](./03-nowhere.md).\n", "03-nowhere"),
+    "an unknown term": (CHAPTER + "\nA {term}`gate`.\n", "“gate”"),
+    "a term defined twice": (CHAPTER + "\nA **gate** is one.\n\nA **gate** is two.\n", "“gate”"),
     "a missing work": (CHAPTER + "\n{cite:p}`nobody2020`\n", "nobody2020"),
     "a drawing without words": (CHAPTER + "\n![](drawn.svg)\n", "drawn"),
     "an output without words": (
@@ -113,6 +166,32 @@ def test_a_killed_build_is_swept_up(small, killed):  # noqa: F811
     assert sorted(path.name for path in products.iterdir() if path.is_dir()) == ["site"]
 
 
+@pytest.mark.parametrize(
+    ("where", "character"), [("folder", "#"), ("file", "#"), ("file", "?"), ("file", "%")]
+)
+def test_a_path_that_mystmd_would_misread_is_named_first(
+    small,  # noqa: F811
+    tmp_path,
+    monkeypatch,
+    where,
+    character,
+):
+    def execute(*arguments):
+        raise AssertionError("a notebook was executed")
+
+    monkeypatch.setattr(build, "execute", execute)
+    if where == "folder":
+        root = small.root.rename(tmp_path / f"a{character}b")
+        monkeypatch.setenv("LMCOURSE_ROOT", str(root))
+    else:
+        small.write(f"chapters/03-a{character}b.md", CHAPTER)
+    (source,) = (each for each in course.sources("chapter") if each.number == "02")
+    for command in (make, lambda: build.build_slides(source, print)):
+        with pytest.raises(CourseError, match=re.escape(repr(character))) as caught:
+            command()
+        assert f"a{character}b" in caught.value.cause and "Rename" in caught.value.remedy
+
+
 def test_one_build_at_a_time(small):  # noqa: F811
     (small.root / "_build").mkdir()
     with (
@@ -122,9 +201,7 @@ def test_one_build_at_a_time(small):  # noqa: F811
         make()
 
 
-def test_a_folder_that_may_not_be_written(small, request):  # noqa: F811
-    if passed_without_privilege(request):
-        return
+def test_a_folder_that_may_not_be_written(small, unprivileged):  # noqa: F811
     (small.root / "_build").mkdir()
     (small.root / "_build").chmod(0o555)
     try:
@@ -141,7 +218,7 @@ def test_the_command(small):  # noqa: F811
         text=True,
     )
     assert done.returncode == 1
-    assert done.stderr.splitlines()[0].startswith("'nonsense' is no address")
+    assert done.stderr.splitlines()[0].startswith("'nonsense' is not a URL")
 
 
 SERVER = """\

@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser
 
-from lmcourse import course
-from lmcourse.book import myst
+from coursekit import course
+from coursekit.book import myst
 from tests.widgets import hosts
 from tests.widgets.examples import EXAMPLES
 from tests.widgets.test_every_widget import says

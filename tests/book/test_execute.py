@@ -13,13 +13,13 @@ import psutil
 import pytest
 import torch
 
-from lmcourse import course
-from lmcourse.book import cache
-from lmcourse.book import execute as module
-from lmcourse.book.execute import execute, run
-from lmcourse.book.kernel import WIDGET_VIEW
+from coursekit import course
+from coursekit.book import cache
+from coursekit.book import execute as module
+from coursekit.book.execute import execute, run
+from coursekit.book.kernel import WIDGET_VIEW
+from coursekit.notebooks.sources import to_bytes
 from lmcourse.errors import CourseError
-from lmcourse.notebooks.sources import to_bytes
 from tests.book.checkout import small  # noqa: F401 - a fixture
 
 COUNTING = """\
@@ -169,7 +169,7 @@ def test_what_the_tests_have_executed_is_not_executed_again(small, tmp_path):  #
 
 
 def test_modules_of_the_checkout_count_too():
-    script = "import lmcourse.show, lmcourse.book.witness as w; print(w.files_read())"
+    script = "import lmcourse.show, coursekit.book.witness as w; print(w.files_read())"
     done = subprocess.run(
         [sys.executable, "-c", script],
         env=os.environ | {"LMCOURSE_WITNESS": os.devnull},
@@ -204,7 +204,7 @@ def test_a_failure_names_chapter_cell_and_error(small, code, what):  # noqa: F81
     assert "Chapter 02" in error.cause and "chapters/02-recurrent.md" in error.cause
     assert "code cell 2 of 2 (`rate = 0`)" in error.cause
     assert what in error.cause
-    assert "the last book is untouched" in error.remedy
+    assert "the previous book is unchanged" in error.remedy
     kept = list((small.root / "_build" / "executed").rglob("*.ipynb"))
     assert len(kept) == 1, "the lab went well, and is kept"
 

@@ -6,7 +6,7 @@ import stat
 import pytest
 import yaml
 
-from lmcourse.book import myst
+from coursekit.book import myst
 from lmcourse.errors import CourseError
 
 GOOD = "# Title\n\nText.\n"
@@ -50,7 +50,7 @@ def test_faults(project, text):
     with pytest.raises(CourseError) as caught:
         myst.build_site(project)
     assert "index.md" in caught.value.cause and FAULTS[text] in caught.value.cause
-    assert "last book is untouched" in caught.value.remedy
+    assert "the previous book is unchanged" in caught.value.remedy
 
 
 def test_a_fault_names_the_tracked_source():

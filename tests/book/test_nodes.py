@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 from bs4 import BeautifulSoup, Tag
 
-from lmcourse.book.content import Content, Node
-from lmcourse.book.render.markup import is_safe, sanitize
-from lmcourse.book.render.nodes import HANDLERS, Renderer
-from lmcourse.book.site.pages import site_link
+from coursekit.book.content import Content, Node
+from coursekit.book.render.markup import is_safe, sanitize
+from coursekit.book.render.nodes import Renderer
+from coursekit.book.site.pages import site_link
 from tests.book.conftest import picture
 
 
@@ -66,6 +66,7 @@ CRAFTED = '<script>alert("x")</script> & "quoted"'
         node("span", "x", **{"class": '"><script>'}),
         node("div", "x", html_id='"><script>'),
         node("exercise", enumerator="<script>"),
+        node("proof", "x", kind="<script>", enumerator="1"),
         {"type": "chemicalFormula", "value": CRAFTED},
         {"type": "si", "number": "<script>", "unit": "m", "alt": '"<script>'},
         node("footnoteDefinition", "x", identifier='"><script>', enumerator="<script>"),
@@ -186,6 +187,12 @@ def test_references_reach_the_host_with_their_anchor(tmp_path: Path) -> None:
     assert only(renderer.render([near]), "a")["href"] == "#eq"
     assert only(renderer.render([far]), "a")["href"] == "second.html#eq"
     assert only(renderer.render([node("link", "x", url="/")]), "a")["href"] == "index.html"
+
+
+def test_a_reference_to_a_script_is_a_problem(renderer: Renderer) -> None:
+    far = node("crossReference", "x", resolved=True, remote=True, url="javascript:alert(1)")
+    assert renderer.render([far]) == "x"
+    assert "javascript:" in renderer.problems[0]
 
 
 def test_citations_and_where_they_stand(renderer: Renderer) -> None:
@@ -352,7 +359,9 @@ OTHERS |= {"linkBlock", "blockBreak"}
 
 
 def test_the_small_book_has_every_kind_and_no_problem(content: Content) -> None:
-    assert {kind for page in content.pages for kind in kinds(page.tree)} >= set(HANDLERS) - OTHERS
+    assert {kind for page in content.pages for kind in kinds(page.tree)} >= set(
+        Renderer.handlers
+    ) - OTHERS
     for page in content.pages:
         renderer = make(content.public, link=site_link)
         renderer.render([page.tree])

@@ -2,8 +2,7 @@
 
 import pytest
 
-from lmcourse import course
-from lmcourse.book import outline
+from coursekit import course, outline
 from lmcourse.errors import CourseError
 from tests.book.checkout import OUTLINE, small  # noqa: F401 - a fixture
 from tests.doors.conftest import WIDGET
@@ -33,10 +32,14 @@ def test_the_widgets_pages_stand_in_the_outlines_order(small):  # noqa: F811
         small.write(f"gallery/{name}.md", WIDGET)
     path = small.root / "outline.yml"
     for listed, cause, remedy in (
-        ("[masking]", "attention-heads.md has no place", "Add the name attention-heads"),
-        ("[masking, gates]", "no gallery/gates.md", "There are: attention-heads, masking."),
-        ("masking", "outline.yml names m", "There are"),
-        ("{a: 1}", "outline.yml names a", "There are"),
+        ("[masking]", "attention-heads.md is not listed", "Add the name attention-heads"),
+        (
+            "[masking, gates]",
+            "gallery/gates.md does not exist",
+            "pages are: attention-heads, masking.",
+        ),
+        ("masking", "outline.yml names m", "The pages are"),
+        ("{a: 1}", "outline.yml names a", "The pages are"),
         ("[masking, attention-heads, masking]", "masking twice", "once"),
     ):
         path.write_text(f"{OUTLINE}- part: Widgets\n  gallery: {listed}\n", encoding="utf-8")
@@ -53,13 +56,13 @@ def test_the_widgets_pages_stand_in_the_outlines_order(small):  # noqa: F811
     ("text", "cause"),
     [
         (OUTLINE.replace('"02"', '"03"').replace("needs: [", "title: a\n      question: b\n"
-         "      needs: ["), "02-recurrent.md has no place"),
+         "      needs: ["), "02-recurrent.md is not listed"),
         (OUTLINE.replace('needs: ["01"]', 'needs: ["03"]'), "needs 03"),
         (OUTLINE.replace("needs: []", 'needs: ["02"]'), "needs 02"),
-        (OUTLINE.replace("question: How?", "question How?"), "outline.yml is not as"),
+        (OUTLINE.replace("question: How?", "question How?"), "outline.yml does not have the form"),
         (OUTLINE.replace("      title: Backpropagation\n", ""), "KeyError: 'title'"),
-        ("- part: {unclosed", "outline.yml is not as"),
-        ("nothing", "outline.yml is not as"),
+        ("- part: {unclosed", "outline.yml does not have the form"),
+        ("nothing", "outline.yml does not have the form"),
     ],
 )  # fmt: skip
 def test_refused(small, text, cause):  # noqa: F811

@@ -7,9 +7,12 @@ from typing import Any
 import pytest
 from bs4 import BeautifulSoup
 
-from lmcourse.book.content import Content, Node
-from lmcourse.book.render.nodes import Renderer
-from lmcourse.book.render.outputs import LONGEST
+from coursekit.book.content import Content, Node
+from coursekit.book.render.figures import image_size
+from coursekit.book.render.nodes import Renderer
+from coursekit.book.render.outputs import LONGEST
+from lmcourse import show
+from lmcourse.diagram import Diagram
 from tests.book.conftest import WIDGET, contract, picture, shown_source
 
 
@@ -105,6 +108,65 @@ def test_an_svg_needs_words(renderer: Renderer, tmp_path: Path) -> None:
     assert "SVG" in renderer.problems[0]
 
 
+def diagram(width: int = 480, height: int = 120) -> Diagram:
+    """A diagram of one box."""
+    drawn = Diagram(width, height)
+    drawn.box("$h$", width / 2, height / 2, kind="attention")
+    return drawn
+
+
+def shown(*words: str, number: int | None = None) -> dict[str, Any]:
+    """What `lmcourse.show.figure` leaves of a diagram."""
+    forms, metadata = show.forms(diagram(), *words, number=number)
+    data = {mime: {"content": form} for mime, form in forms.items()}
+    return {"output_type": "display_data", "data": data, "metadata": metadata}
+
+
+def test_a_figure_has_its_number_and_caption(renderer: Renderer) -> None:
+    found = soup(renderer, shown("A box.", "One `state` $h_t$ is <b>kept</b>.", number=3))
+    (figure,) = found.select("figure#figure-3.figure-output")
+    image, caption = figure.find_all(recursive=False)
+    assert image.img["alt"] == "A box." and "output" in image["class"]
+    assert caption.name == "figcaption"
+    assert caption.select_one(".caption-number").get_text() == "Figure 3."
+    assert caption.get_text() == "Figure 3. One state ht is <b>kept</b>."
+    assert (caption.code.get_text(), caption.math.get_text()) == ("state", "ht")
+    assert not caption.select("p, b") and not renderer.problems
+
+
+def test_a_number_or_a_caption_may_be_missing(renderer: Renderer) -> None:
+    captioned = soup(renderer, shown("A box.", "One state.")).figure
+    assert captioned.get_text() == "One state." and not captioned.has_attr("id")
+    assert soup(renderer, shown("A box.", number=2)).figcaption.get_text().strip() == "Figure 2."
+    assert not soup(renderer, shown("A box.")).select("figure, figcaption")
+
+
+def test_a_caption_that_cannot_be_read_is_a_problem(renderer: Renderer) -> None:
+    soup(renderer, shown("A box.", r"It is $\nosuchcommand$.", number=1))
+    assert "nosuchcommand" in renderer.problems[0]
+
+
+def test_a_diagram_has_its_size_before_it_is_loaded(renderer: Renderer, tmp_path: Path) -> None:
+    image = soup(renderer, shown("A box.", "One state.", number=1)).img
+    assert (image["width"], image["height"]) == ("480", "120")
+    assert (tmp_path / image["src"]).read_text(encoding="utf-8") == diagram().svg()
+
+
+@pytest.mark.parametrize(
+    ("attributes", "size"),
+    [
+        ('width="300.6" height="99.2"', (301, 99)),
+        ('xmlns="http://www.w3.org/2000/svg" width="30"\n height="40" viewBox="0 0 3 4"', (30, 40)),
+        ('viewBox="0 0 3 4"', None),
+        ('width="100%" height="40"', None),
+    ],
+)
+def test_the_size_of_an_svg(tmp_path: Path, attributes: str, size: tuple[int, int] | None) -> None:
+    path = tmp_path / "drawn.svg"
+    path.write_text(f"<?xml version='1.0'?>\n<svg {attributes}/>", encoding="utf-8")
+    assert image_size(path) == size
+
+
 def test_html_is_left_as_it_is(renderer: Renderer, tmp_path: Path) -> None:
     (tmp_path / "w.html").write_text(WIDGET, encoding="utf-8")
     for form in (WIDGET, {"path": "/w.html"}):
@@ -147,6 +209,46 @@ def test_markdown_has_tables_and_maths_and_no_html(renderer: Renderer) -> None:
 def test_maths_that_cannot_be_read_is_a_problem(renderer: Renderer, tex: str) -> None:
     soup(renderer, display(text_markdown=tex))
     assert tex.strip("$") in renderer.problems[0]
+
+
+SCRIPT = "<script>alert(1)</script>"
+
+
+@pytest.mark.parametrize(
+    ("tex", "shown"),
+    [
+        (rf"\text{{{SCRIPT}}}", SCRIPT),
+        (rf"\mbox{{</mtext></math>{SCRIPT}}}", f"</mtext></math>{SCRIPT}"),
+        (r"\text{&lt;img src=x onerror=alert(1)&gt;}", "<img\xa0src=x\xa0onerror=alert(1)>"),
+        (rf"\tag{{{SCRIPT}}}", f"({SCRIPT})"),
+        (r'\color{red" onclick="alert(1)}{x}', "x"),
+        (r"\href{https://example.org}{x}", "x"),
+    ],
+)
+def test_text_in_maths_stays_text(renderer: Renderer, tex: str, shown: str) -> None:
+    for form in ({"text_markdown": f"${tex}$"}, {"text_latex": tex}):
+        found = soup(renderer, display(**form))
+        assert found.math.get_text() == shown
+        assert not found.select("script, img, [onclick]") and not renderer.problems
+
+
+@pytest.mark.parametrize(
+    ("tex", "named"),
+    [
+        (r"\href{javascript:alert(1)}{x}", "href"),
+        ("\\href{java\tscript:alert(1)}{x}", "href"),
+        (r"\href{data:text/html,<script>}{x}", "href"),
+        (r"\style{position:fixed}{x}", "style"),
+        (r"\class{lmcourse-widget}{x}", "class"),
+    ],
+)
+def test_maths_that_would_do_more_than_show_is_a_problem(
+    renderer: Renderer, tex: str, named: str
+) -> None:
+    found = soup(renderer, display(text_latex=tex))
+    assert not found.select("[href], [style], .lmcourse-widget")
+    assert found.code.get_text() == tex
+    assert f"the attribute {named}=" in renderer.problems[0]
 
 
 @pytest.mark.parametrize("text", ["$$x^2$$", "$x^2$", "\\[x^2\\]", "x^2"])

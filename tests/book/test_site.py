@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 from bs4 import BeautifulSoup
 
-from lmcourse import course
-from lmcourse.book.content import Content, Download
-from lmcourse.book.site import links
-from lmcourse.book.site.site import write_site
+from coursekit import course
+from coursekit.book.content import Content, Download
+from coursekit.book.site import links
+from coursekit.book.site.site import write_site
 from lmcourse.errors import CourseError
 from tests.book.conftest import BASE_URL
 
@@ -65,7 +65,7 @@ def test_nothing_is_broken_inside(site: Path) -> None:
         ('<a href="b.html?q=1#%C3%BC">x</a>', None),
         ('<img src="gone.png" alt="">', "`gone.png` is not there"),
         ('<img src="data:image/png;base64,">', "has no words"),
-        ('<p id="x"></p><p id="x"></p>', "`x` stands twice"),
+        ('<p id="x"></p><p id="x"></p>', "`x` is used twice"),
         ('<div aria-labelledby="gone"></div>', "`#gone`"),
         ('<script src="gone.js"></script>', "`gone.js` is not there"),
         ('<script>const a = "<a href=gone.html>"</script>', None),
@@ -85,7 +85,7 @@ def test_the_link_checker_reads_style_sheets(tmp_path: Path) -> None:
     (tmp_path / "a.css").write_text(css, encoding="utf-8")
     found = links.check(tmp_path)
     assert len(found) == 2
-    assert "gone.png" in found[0] and "another machine" in found[1]
+    assert "gone.png" in found[0] and "another server" in found[1]
 
 
 def test_the_missing_page_leads_back_from_any_depth(site: Path) -> None:

@@ -6,12 +6,12 @@ import pytest
 import yaml
 from nbformat.v4 import new_output
 
-from lmcourse import course
-from lmcourse.book import outline, solutions
-from lmcourse.book.cache import Executed
-from lmcourse.book.stage import stage
+from coursekit import course, outline
+from coursekit.book import solutions
+from coursekit.book.cache import Executed
+from coursekit.book.stage import stage
+from coursekit.notebooks.sources import read_notebook
 from lmcourse.errors import CourseError
-from lmcourse.notebooks.sources import read_notebook
 from tests.book.checkout import OUTLINE, small  # noqa: F401 - a fixture
 from tests.doors.conftest import WIDGET
 

@@ -9,13 +9,16 @@ import sys
 import pytest
 import yaml
 
-from lmcourse import course, widgets
-from lmcourse.notebooks.sources import read_notebook
+from coursekit import course
+from coursekit.notebooks.sources import read_notebook
+from lmcourse import widgets
 
 SOURCES = course.sources()
 CHAPTERS = [source for source in SOURCES if source.kind == "chapter"]
 GALLERY = [source for source in SOURCES if source.kind == "widget"]
+NUMBERED = [source for source in SOURCES if source.number]
 COLUMNS = 100
+DIAGRAMS = 4  # cells of a chapter that draw one, at least
 VISIBLE_LINES = 25  # of a cell that is not folded away
 
 
@@ -65,6 +68,29 @@ def test_every_figure_has_words_and_nothing_is_shown_without(source):
         for call in shown:
             words = ast.unparse(call.args[1])
             assert len(words.split()) >= 12, f"say what is to be seen: {words}"
+
+
+@pytest.mark.parametrize("source", NUMBERED, ids=name)
+def test_figures_have_captions_and_numbers_in_order(source):
+    shown = [call for cell in code_cells(source) for call in calls(cell, "show.figure")]
+    numbers = [option(call, "number", 3) for call in shown]
+    assert numbers == [str(number) for number in range(1, len(shown) + 1)]
+    for call in shown:
+        caption = option(call, "caption", 2)
+        assert len(caption.split()) >= 4, f"say what to conclude: {ast.unparse(call)[:80]}"
+
+
+def option(call, keyword, position):
+    """The source of an argument of a call; "" if it is not passed. A number is by keyword only."""
+    named = [ast.unparse(each.value) for each in call.keywords if each.arg == keyword]
+    placed = [ast.unparse(each) for each in call.args[position : position + 1]]
+    return "".join([*named, *placed])
+
+
+@pytest.mark.parametrize("source", CHAPTERS, ids=name)
+def test_a_chapter_has_diagrams(source):
+    drawn = [cell for cell in code_cells(source) if calls(cell, "Diagram", "Anatomy")]
+    assert len(drawn) >= DIAGRAMS
 
 
 @pytest.mark.parametrize("source", CHAPTERS, ids=name)
@@ -129,11 +155,18 @@ def test_the_voice(source):
     assert not found
 
 
+@pytest.fixture(scope="module")
+def saved(tmp_path_factory):
+    """Copies of all sources, opened and saved as notebooks by one call of jupytext."""
+    folder = tmp_path_factory.mktemp("saved")
+    shutil.copy(course.root() / "jupytext.toml", folder)
+    copies = [shutil.copy(source.path, folder / source.path.name) for source in SOURCES]
+    command = [sys.executable, "-m", "jupytext", "--from", "md:myst", "--to", "md:myst"]
+    subprocess.run([*command, *copies], check=True, capture_output=True)
+    return folder
+
+
 @pytest.mark.parametrize("source", SOURCES, ids=name)
-def test_opening_and_saving_a_source_as_a_notebook_changes_nothing(source, tmp_path):
-    copy = tmp_path / source.path.name
-    shutil.copy(source.path, copy)
-    shutil.copy(course.root() / "jupytext.toml", tmp_path)
-    command = [sys.executable, "-m", "jupytext", "--from", "md:myst", "--to", "md:myst", copy]
-    subprocess.run([*command, "-o", copy], check=True, capture_output=True)
+def test_opening_and_saving_a_source_as_a_notebook_changes_nothing(source, saved):
+    copy = saved / source.path.name
     assert copy.read_text(encoding="utf-8") == source.path.read_text(encoding="utf-8")

@@ -1,20 +1,14 @@
-"""A world for all tests, and claims whose runs take a moment."""
+"""Claims whose runs take a moment."""
 
 from dataclasses import replace
 
 import pytest
 
-from lmcourse.claims import table
-from lmcourse.claims.claim import Claim, Column, Contrast, Plan, Variant
-from lmcourse.claims.scale import BASE
-from lmcourse.corpus.bookworld import BookWorld
+from research.claims import table
+from research.claims.claim import Claim, Column, Contrast, Plan, Variant
+from research.claims.scale import BASE
 
 NARROW = {"hidden_size": 8, "num_attention_heads": 2, "intermediate_size": 8}
-
-
-@pytest.fixture(scope="session")
-def world():
-    return BookWorld()
 
 
 def toy(name, **settings):

@@ -3,10 +3,11 @@
 import pytest
 from typer.testing import CliRunner
 
-from lmcourse import cli
-from lmcourse.claims import command, kept, results, runs, schedule, table
-from lmcourse.claims.claim import Run
+from coursekit import cli
 from lmcourse.errors import CourseError
+from lmcourse.findings import kept
+from research.claims import command, results, runs, schedule, table
+from research.claims.claim import Run
 from tests.claims.conftest import toy
 from tests.claims.test_finding import made
 
@@ -29,7 +30,7 @@ def test_alone_it_lists_the_claims_with_what_is_there(claim, world, tmp_path, mo
     shown = invoke().output
     assert "1 of 4 runs, some 12 minutes to go. Nothing found yet." in line_of("toy", shown)
     assert "1 of 2 runs" in line_of("other", shown)
-    assert "Found with 3 seeds: seen." in line_of("other", shown)
+    assert "Found with 3 seeds: supported." in line_of("other", shown)
     assert "counted once: 3 runs, some 12 minutes" in shown
 
 
@@ -65,6 +66,28 @@ def test_a_short_test_writes_no_finding(claim, tmp_path, monkeypatch):
     assert {it.name for it in (tmp_path / "found").iterdir()} == {"masks.json", "README.md"}
 
 
+@pytest.mark.parametrize("locked", ["_build", "data"])
+def test_a_read_only_checkout_is_named_before_anything_is_trained(
+    claim, tmp_path, monkeypatch, unprivileged, locked
+):
+
+    def do(*arguments):
+        raise AssertionError("a run began")
+
+    monkeypatch.setattr(schedule, "do", do)
+    monkeypatch.setattr(runs, "home", lambda: tmp_path / "_build" / "claims")
+    monkeypatch.setattr(kept, "shelf", lambda: tmp_path / "data" / "claims")
+    for name in ("_build", "data"):
+        (tmp_path / name).mkdir()
+    (tmp_path / locked).chmod(0o555)
+    try:
+        with pytest.raises(CourseError, match=f"may not write .*{locked}") as caught:
+            invoke("toy")
+    finally:
+        (tmp_path / locked).chmod(0o755)
+    assert "checkout of your own" in caught.value.remedy
+
+
 def test_it_names_the_claims_that_there_are():
     with pytest.raises(CourseError, match="no claim 'masking'") as caught:
         invoke("masking")
@@ -82,6 +105,6 @@ def test_ctrl_c_says_that_the_same_command_goes_on(monkeypatch):
         raise KeyboardInterrupt
 
     monkeypatch.setattr(command, "tested", interrupted)
-    with pytest.raises(CourseError, match="the runs that were done are kept") as caught:
+    with pytest.raises(CourseError, match="finished runs are kept") as caught:
         invoke("dynamic-masking")
     assert "same command" in caught.value.remedy

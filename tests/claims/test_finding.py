@@ -5,11 +5,12 @@ from html.parser import HTMLParser
 import matplotlib.pyplot as plt
 import pytest
 
-from lmcourse.claims import finding_figure, kept, results, table
-from lmcourse.claims.finding import Claimed, Finding, Limit, Part, said
-from lmcourse.claims.page import page
-from lmcourse.claims.scale import TOLD
 from lmcourse.errors import CourseError
+from lmcourse.findings import figure, kept
+from lmcourse.findings.finding import Claimed, Finding, Limit, Part, said
+from research.claims import results, table
+from research.claims.page import page
+from research.claims.scale import SCALE
 
 RUN = {
     "name": "bert",
@@ -51,9 +52,9 @@ def test_less_is_better_where_the_column_says_so():
     found = made()
     (claimed,) = found.contrasts
     assert found.difference(claimed).values == pytest.approx((0.20, 0.21, 0.22))
-    assert found.verdicts == ["seen"]
+    assert found.verdicts == ["supported"]
     other = made(columns={**found.columns, "gap": Limit("gap", "more", 3)})
-    assert other.verdicts == ["opposite"]
+    assert other.verdicts == ["contradicted"]
 
 
 def test_a_side_may_be_a_number_and_a_multiple():
@@ -69,7 +70,13 @@ def test_a_side_may_be_a_number_and_a_multiple():
 def test_all_forms_have_the_same_numbers_and_the_verdict():
     found = made()
     for form in (repr(found), found.to_markdown(), found._repr_html_()):
-        for told in ("0.300 ± 0.010", "0.510 ± 0.010", "2.0 ± 0.0", "best possible", "Seen."):
+        for told in (
+            "0.300 ± 0.010",
+            "0.510 ± 0.010",
+            "2.0 ± 0.0",
+            "best possible",
+            ": supported.",
+        ):
             assert told in form
     assert found.rows()[1][-1] == ["best possible", "0.000", ""]
     assert "Fresh masks <are>" in repr(found)
@@ -114,7 +121,8 @@ def test_html_is_whole_and_escapes_what_it_is_given():
 
 def test_the_figure_shows_each_seed_and_says_what_is_to_be_seen():
     found = made()
-    fig = finding_figure.drawn(found, "gap")
+    scores = {part.name: part.scores["gap"] for part in found.parts}
+    fig = figure.drawn(scores, "gap, nats", 0.1)
     (axes,) = fig.axes
     dots = [line for line in axes.lines if len(line.get_xdata()) == 3]
     assert sorted(tuple(line.get_xdata()) for line in dots) == [
@@ -122,7 +130,7 @@ def test_the_figure_shows_each_seed_and_says_what_is_to_be_seen():
         (0.50, 0.52, 0.51),
     ]
     plt.close(fig)
-    words = finding_figure.alt(found, "gap")
+    words = found.alt("gap")
     assert "fresh: 0.300 ± 0.010." in words and "3 seeds" in words and "best possible" in words
 
 
@@ -164,10 +172,10 @@ def test_the_page_says_the_scale_first_and_has_every_claim(tmp_path):
         results.write(one, tmp_path)
     written = results.write_page(tmp_path).read_text()
     assert written == page([made(), second])
-    assert 0 < written.index(TOLD) < written.index("| [masks](#masks) | 12 |")
+    assert 0 < written.index(SCALE) < written.index("| [masks](#masks) | 12 |")
     assert "## masks" in written and "## order" in written
     assert "1 run of 2.0 minutes" in written
-    assert "| +0.210 [+0.185, +0.235] | seen |" in written
+    assert "| +0.210 [+0.185, +0.235] | supported |" in written
 
 
 def test_without_findings_the_page_says_so(tmp_path):

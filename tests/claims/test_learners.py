@@ -7,19 +7,6 @@ import pytest
 import torch
 
 from lmcourse import hub
-from lmcourse.claims import (
-    electra,
-    encoders,
-    masks,
-    measures,
-    runs,
-    span_questions,
-    students,
-    table,
-)
-from lmcourse.claims.claim import Run
-from lmcourse.claims.measures import Measured
-from lmcourse.claims.scale import BASE, SIZES
 from lmcourse.corpus.tasks import questions
 from lmcourse.errors import CourseError
 from lmcourse.models.bert_heads import BertForMaskedLM
@@ -29,8 +16,21 @@ from lmcourse.models.embeddings import Embeddings
 from lmcourse.models.inputs import IGNORED
 from lmcourse.models.spanbert import SpanBertForQuestionAnswering
 from lmcourse.models.word2vec import SkipGram
-from lmcourse.pretrain import words
+from lmcourse.tokenizers import words
 from lmcourse.training.examples import padded
+from research.claims import (
+    electra,
+    encoders,
+    masks,
+    measures,
+    runs,
+    span_questions,
+    students,
+    table,
+)
+from research.claims.claim import Run
+from research.claims.measures import Measured
+from research.claims.scale import BASE, SIZES
 
 CPU = torch.device("cpu")
 AS_DRAWN = pytest.approx(SIZES["initializer_range"], rel=0.15)  # a cut normal's is 12 % less
@@ -47,7 +47,7 @@ def drawn(recipe, world, epochs):
         batch = measures.padded(examples, words.PAD)
         batch |= {"example": torch.arange(3), "epoch": torch.full((3,), epoch)}
         chance = torch.Generator().manual_seed(epoch)
-        found.append((objective.drawn(batch, chance)["labels"] != IGNORED).numpy().tobytes())
+        found.append((objective.sample(batch, chance)["labels"] != IGNORED).numpy().tobytes())
     return found
 
 
@@ -125,7 +125,7 @@ def test_a_bilm_of_words_learns_from_both_sides(world):
     torch.manual_seed(0)
     network = recipe.with_given(SkipGram(SkipGram.Config(words.size(world), 64))).built(world)
     batch = padded(words.examples(world.sample(3, seed=4)))
-    loss, count = recipe.objective(network)(batch)
+    ((loss, count),) = recipe.objective(network)(batch)
     each = [
         network(input_ids=row[mask == 1][None], labels=row[mask == 1][None]).loss.item()
         for row, mask in zip(batch["input_ids"], batch["attention_mask"], strict=True)

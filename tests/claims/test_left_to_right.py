@@ -4,9 +4,9 @@ import pytest
 import torch
 from torch.nn import functional
 
-from lmcourse.claims.left_to_right import LeftToRightForQuestionAnswering, LeftToRightLM
-from lmcourse.claims.scale import RELATIVE_SIZES
 from lmcourse.models.deberta import DebertaForMaskedLM
+from research.claims.left_to_right import LeftToRightForQuestionAnswering, LeftToRightLM
+from research.claims.scale import RELATIVE_SIZES
 
 SIZE = 40
 

@@ -12,13 +12,14 @@ from pathlib import Path
 
 import pytest
 
-from lmcourse import course
-from lmcourse.claims import command, electra, kept, measures, results, runs, schedule, table
-from lmcourse.claims.claim import Run
-from lmcourse.claims.scale import BASE, TWICE
+from coursekit import course
 from lmcourse.corpus.bookworld import BookWorld
 from lmcourse.errors import CourseError
-from lmcourse.notebooks.citations import read_references
+from lmcourse.findings import kept
+from lmcourse.references import read_references
+from research.claims import command, electra, measures, results, runs, schedule, table
+from research.claims.claim import Run
+from research.claims.scale import BASE, TWICE
 from tests.claims.conftest import toy, variant
 
 WORLD = BookWorld().digest
@@ -221,8 +222,8 @@ def test_while_a_grid_is_not_whole_nothing_is_found(claim, here, tmp_path, world
 
 SCRIPT = """
 from pathlib import Path
-from lmcourse.claims import schedule
-from lmcourse.claims.claim import Claim
+from research.claims import schedule
+from research.claims.claim import Claim
 from lmcourse.corpus.bookworld import BookWorld
 from tests.claims.conftest import toy, variant
 if __name__ == "__main__":

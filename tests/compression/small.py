@@ -7,7 +7,7 @@ from torch import Tensor, nn
 
 from lmcourse.models.bert import BertConfig
 from lmcourse.models.bert_tasks import BertForSequenceClassification
-from lmcourse.models.parity.comparing import shaken
+from tests.parity.comparing import shaken
 
 CONFIG = BertConfig(40, 12, 4, 3, 20, max_position_embeddings=9, num_labels=3)
 ATTENTION = "bert.encoder.layers.{}.attention"

@@ -58,7 +58,7 @@ def in_eight_bits_after_training(model, given):
 
 
 def in_two_factors(model, given):
-    return factorize(model, energy=0.9, kinds=(nn.Linear, nn.Embedding)).model
+    return factorize(model, energy=0.9, types=(nn.Linear, nn.Embedding)).model
 
 
 def shared(model, given):

@@ -5,16 +5,17 @@ import warnings
 import pytest
 import torch
 from torch import nn
+from torch.ao.quantization import default_dynamic_qconfig, per_channel_dynamic_qconfig
 
 from lmcourse.compression import dynamic_quantization
 from lmcourse.compression.affine import (
     INT8,
     UINT7,
     UINT8,
-    Affine,
-    affine_map,
+    AffineQuantizer,
+    affine_quantizer,
     dynamic_linear,
-    symmetric_map,
+    symmetric_quantizer,
 )
 from lmcourse.compression.dynamic_quantization import (
     activation_range,
@@ -32,22 +33,35 @@ def uneven(rows: int = 6, columns: int = 10) -> torch.Tensor:
     return torch.randn(rows, columns) * torch.logspace(-2, 1, rows)[:, None]
 
 
-@pytest.mark.parametrize("rows", [True, False])
-def test_weights_are_rounded_as_by_torch(rows):
+def by_torch(weight: torch.Tensor, per_channel: bool) -> torch.Tensor:
+    """The weight as PyTorch's own observers quantize it."""
+    with dynamic_quantization.silenced():
+        config = per_channel_dynamic_qconfig if per_channel else default_dynamic_qconfig
+        observer = config.weight()
+        observer(weight)
+        scale, zero_point = observer.calculate_qparams()
+        if per_channel:
+            return torch.quantize_per_channel(weight, scale, zero_point, 0, torch.qint8)
+        return torch.quantize_per_tensor(weight, scale.item(), int(zero_point), torch.qint8)
+
+
+@pytest.mark.parametrize("per_channel", [True, False])
+def test_weights_are_rounded_as_by_torch(per_channel):
     for _ in range(20):
         weight = uneven()
-        theirs = quantized_weight(weight, rows)
-        ours = symmetric_map(weight, rows=rows)
-        scales = theirs.q_per_channel_scales() if rows else torch.tensor(theirs.q_scale())
+        theirs = by_torch(weight, per_channel)
+        ours = symmetric_quantizer(weight, per_channel=per_channel)
+        scales = theirs.q_per_channel_scales() if per_channel else torch.tensor(theirs.q_scale())
         assert torch.equal(ours.scale, scales.float())
         assert torch.equal(ours.quantize(weight), theirs.int_repr().float())
         assert torch.equal(ours.dequantize(ours.quantize(weight)), theirs.dequantize())
+        assert torch.equal(quantized_weight(weight, per_channel), theirs)
 
 
 def test_a_number_moves_by_half_a_step_at_most_and_zero_does_not():
     for x in (torch.randn(50), torch.rand(50) + 3, -torch.rand(50), torch.zeros(3)):
         for range in (UINT7, UINT8, INT8):
-            affine = affine_map(x, range)
+            affine = affine_quantizer(x, range)
             q = affine.quantize(x)
             assert q.min() >= range[0] and q.max() <= range[1] and torch.equal(q, q.round())
             error = (affine.dequantize(q) - x).abs().max()
@@ -59,26 +73,28 @@ def test_a_number_moves_by_half_a_step_at_most_and_zero_does_not():
 
 
 def test_rounding_by_hand():
-    affine = Affine(torch.tensor(0.5), torch.tensor(3.0), (0, 127))
+    affine = AffineQuantizer(torch.tensor(0.5), torch.tensor(3.0), (0, 127))
     x = torch.tensor([-9.0, -1.5, -0.25, 0.0, 0.25, 0.75, 0.8, 99.0])
     assert affine.quantize(x).tolist() == [0, 0, 3, 3, 3, 5, 5, 127]  # halves go to the even one
     assert affine.dequantize(affine.quantize(x)).tolist() == [-1.5, -1.5, 0, 0, 0, 1, 1, 62]
-    assert affine_map(torch.tensor([-1.0, 2.0]), (0, 255)) == Affine(
+    assert affine_quantizer(torch.tensor([-1.0, 2.0]), (0, 255)) == AffineQuantizer(
         torch.tensor(3 / 255), torch.tensor(85.0), (0, 255)
     )
-    given = symmetric_map(torch.tensor([[1.0, -2.55], [0.0, 0.0]]))
+    given = symmetric_quantizer(torch.tensor([[1.0, -2.55], [0.0, 0.0]]))
     torch.testing.assert_close(given.scale, torch.tensor([0.02, torch.finfo(torch.float).eps]))
 
 
-@pytest.mark.parametrize("rows", [True, False])
+@pytest.mark.parametrize("per_channel", [True, False])
 @pytest.mark.parametrize("bias", [True, False])
-def test_a_layer_is_the_slow_one(rows, bias):
+def test_a_layer_is_the_slow_one(per_channel, bias):
     for shift in range(20):
         layer = nn.Linear(10, 6, bias=bias)
         layer.weight.data = uneven()
         x = torch.randn(3, 4, 10) * 2 + (shift - 10) / 5
-        theirs = quantize_dynamic(layer, per_channel=rows).model(x)
-        ours = dynamic_linear(x, layer.weight, layer.bias, range=activation_range(), rows=rows)
+        theirs = quantize_dynamic(layer, per_channel=per_channel).model(x)
+        ours = dynamic_linear(
+            x, layer.weight, layer.bias, range=activation_range(), per_channel=per_channel
+        )
         torch.testing.assert_close(ours, theirs, rtol=1e-5, atol=1e-5)
 
 
@@ -129,13 +145,15 @@ def test_it_says_what_it_did():
     assert type(quantized.model.classifier.dense) is nn.Linear
 
 
-@pytest.mark.parametrize("rows", [True, False])
-def test_fake_quantization_is_that_of_torch_and_so_is_its_gradient(rows):
+@pytest.mark.parametrize("per_channel", [True, False])
+def test_fake_quantization_is_that_of_torch_and_so_is_its_gradient(per_channel):
     x = uneven().requires_grad_()
     upstream = torch.randn_like(x)
-    ours = symmetric_map(x.detach() / 2, rows=rows)  # so that large numbers are clipped
+    ours = symmetric_quantizer(
+        x.detach() / 2, per_channel=per_channel
+    )  # so that large numbers are clipped
     zeros = torch.zeros_like(ours.scale, dtype=torch.int32)
-    if rows:
+    if per_channel:
         theirs = torch.fake_quantize_per_channel_affine(x, ours.scale, zeros, 0, *INT8)
     else:
         theirs = torch.fake_quantize_per_tensor_affine(x, ours.scale, zeros, *INT8)
@@ -150,13 +168,13 @@ def test_fake_quantization_is_that_of_torch_and_so_is_its_gradient(rows):
 
 def test_the_gradient_ends_where_clipping_begins():
     x = torch.tensor([-1.0, -0.4, 0.0, 1.0, 3.0, 3.4, 4.0], requires_grad=True)
-    Affine(torch.tensor(1.0), torch.tensor(0.0), (0, 3)).fake_quantize(x).sum().backward()
+    AffineQuantizer(torch.tensor(1.0), torch.tensor(0.0), (0, 3)).fake_quantize(x).sum().backward()
     assert x.grad.tolist() == [0, 1, 1, 1, 1, 1, 0]
 
 
 def test_activations_fake_quantized_are_those_of_torch():
     x = (torch.randn(5, 8) + 1).requires_grad_()
-    ours = affine_map(x.detach() * 0.7, UINT7)
+    ours = affine_quantizer(x.detach() * 0.7, UINT7)
     theirs = torch.fake_quantize_per_tensor_affine(x, ours.scale, ours.zero_point.int(), *UINT7)
     assert torch.equal(ours.fake_quantize(x), theirs)
     wanted = torch.autograd.grad(theirs.sum(), x)
@@ -169,7 +187,7 @@ def test_no_warning_is_shown():
         quantize_dynamic(classifier()).model(**batch())
 
 
-def test_what_cannot_be_quantized_is_refused(monkeypatch):
+def test_what_cannot_be_quantized_is_refused():
     model = classifier()
     with pytest.raises(CourseError, match="quantized already"):
         quantize_dynamic(quantize_dynamic(model).model)
@@ -181,21 +199,6 @@ def test_what_cannot_be_quantized_is_refused(monkeypatch):
         quantize_dynamic(prune_weights(model, 0.5).model)
     with pytest.raises(CourseError, match="No Linear"):
         quantize_dynamic(model, where="bert.embeddings.*")
-    with pytest.raises(CourseError, match=r"score is also word\.weight"):
+    with pytest.raises(CourseError, match=r"score is tied to word\.weight"):
         quantize_dynamic(Tied())
     quantize_dynamic(Tied(), where="between").model(torch.arange(3))
-    with torch.no_grad():
-        model.bert.pooler.dense.weight[0, 0] = float("nan")
-    with pytest.raises(CourseError, match=r"pooler\.dense holds"):
-        quantize_dynamic(model)
-    for wrong in (torch.tensor([]), torch.tensor([1.0, float("inf")])):
-        with pytest.raises(CourseError, match="no range"):
-            affine_map(wrong)
-    with pytest.raises(CourseError, match="no rows"):
-        symmetric_map(torch.ones(3))
-    for engines, remedy in ((["none", "fbgemm"], "'fbgemm'"), (["none"], "Take a PyTorch")):
-        fake = type("Backend", (), {"engine": "none", "supported_engines": engines})
-        monkeypatch.setattr(dynamic_quantization.torch.backends, "quantized", fake)
-        with pytest.raises(CourseError, match=remedy):
-            quantize_dynamic(classifier())
-        monkeypatch.undo()

@@ -9,7 +9,12 @@ from torch import nn
 from torch.nn import functional
 from torch.nn.utils import parametrizations
 
-from lmcourse.compression.affine import UINT8, Affine, affine_map, symmetric_map
+from lmcourse.compression.affine import (
+    UINT8,
+    AffineQuantizer,
+    affine_quantizer,
+    symmetric_quantizer,
+)
 from lmcourse.compression.dynamic_quantization import activation_range, quantize_dynamic
 from lmcourse.compression.magnitude_pruning import make_permanent, prune_weights
 from lmcourse.compression.quantization_aware import convert, prepare
@@ -20,12 +25,12 @@ from tests.compression.small import Tied, batch, classifier, untouched
 
 def averaged(
     extremes: list[tuple[float, float]], c: float, whole: tuple[int, int] = UINT8
-) -> Affine:
+) -> AffineQuantizer:
     """The map of a moving average of ranges."""
     low, high = extremes[0]
     for least, most in extremes[1:]:
         low, high = low + c * (least - low), high + c * (most - high)
-    return affine_map(torch.tensor([low, high]), whole)
+    return affine_quantizer(torch.tensor([low, high]), whole)
 
 
 @pytest.mark.parametrize("c", [0.01, 0.3, 0.9])
@@ -39,7 +44,7 @@ def test_a_layer_rounds_as_the_equations_say(c):
         rounded = averaged(reads, c, activation_range()).fake_quantize(x)
         weight = layer.weight.detach().clone().requires_grad_()
         whole = functional.linear(
-            rounded, symmetric_map(weight.detach()).fake_quantize(weight), layer.bias
+            rounded, symmetric_quantizer(weight.detach()).fake_quantize(weight), layer.bias
         )
         writes.append((whole.min().item(), whole.max().item()))
         wanted = averaged(writes, c).fake_quantize(whole)
@@ -81,7 +86,7 @@ def test_the_weights_range_follows_the_weights():
     with torch.no_grad():
         prepared.module.weight.mul_(0.01)
     prepared(torch.randn(5, 4))
-    wanted = symmetric_map(prepared.module.weight.detach()).scale
+    wanted = symmetric_quantizer(prepared.module.weight.detach()).scale
     torch.testing.assert_close(prepared.module.weight_fake_quant.scale, wanted)
 
 
@@ -195,11 +200,11 @@ def test_what_makes_no_sense_is_refused():
     model = classifier()
     with pytest.raises(CourseError, match="prepare"):
         convert(model)
-    with pytest.raises(CourseError, match="no range is known"):
+    with pytest.raises(CourseError, match="ranges are unknown"):
         convert(prepare(model))
     evaluated = prepare(model).eval()
     evaluated(**batch())
-    with pytest.raises(CourseError, match="no range is known"):
+    with pytest.raises(CourseError, match="ranges are unknown"):
         convert(evaluated)
     prepared, _, _ = trained(1)
     for again in (prepared, convert(prepared).model, quantize_dynamic(model).model):
@@ -208,7 +213,7 @@ def test_what_makes_no_sense_is_refused():
     with pytest.raises(CourseError, match="float64"):
         prepare(classifier(torch.float64))
     for tied in (Tied(), prune_weights(Tied(), 0.5).model):
-        with pytest.raises(CourseError, match="also word"):
+        with pytest.raises(CourseError, match="tied to word"):
             prepare(tied)
     other = classifier()
     parametrizations.orthogonal(other.bert.pooler.dense)

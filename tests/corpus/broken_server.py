@@ -1,4 +1,7 @@
-"""A web server on the loopback that fails as servers do; /loop leads to itself."""
+"""A web server on the loopback that fails as servers do.
+
+/loop leads to itself, /moved to /data.bin, with a body; /head has a long head.
+"""
 
 import contextlib
 import http.server
@@ -23,6 +26,7 @@ class Site:
         conditions: the If-Range headers of those that had a Range header.
         came: set when a request came.
         sent: bytes of all bodies.
+        drip: seconds before each byte of a body; 0: it is sent at once.
     """
 
     def __init__(self) -> None:
@@ -38,7 +42,7 @@ class Site:
         self.came = threading.Event()
         self.asked: list[tuple[str, str | None]] = []
         self.conditions: list[str | None] = []
-        self.sent = 0
+        self.sent, self.drip = 0, 0.0
         self.url = ""
 
 
@@ -55,11 +59,16 @@ class _Handler(http.server.BaseHTTPRequestHandler):
         if site.statuses and (status := site.statuses.pop(0)) != 200:
             self.send_error(status)
             return
-        if self.path == "/loop":
+        if self.path == "/head":
+            self._send(b"HTTP/1.0 200 OK\r\nFiller: " + b"x" * 1000)
+            return
+        if self.path in ("/loop", "/moved"):
+            body = b"It is elsewhere." * 20 if self.path == "/moved" else b""
             self.send_response(302)
-            self.send_header("Location", "/loop")
-            self.send_header("Content-Length", "0")
+            self.send_header("Location", "/data.bin" if body else "/loop")
+            self.send_header("Content-Length", str(len(body)))
             self.end_headers()
+            self._send(body)
             return
         if self.path not in site.files:
             self.send_error(404)
@@ -76,9 +85,16 @@ class _Handler(http.server.BaseHTTPRequestHandler):
         cut = site.cuts.pop(0) if site.cuts else None
         body = body if cut is None else body[:cut]
         site.sent += len(body)
-        with contextlib.suppress(OSError):
-            self.wfile.write(body)
+        self._send(body)
         self.close_connection = True
+
+    def _send(self, body: bytes) -> None:
+        size = 1 if self.site.drip else len(body)
+        with contextlib.suppress(OSError):
+            for at in range(0, len(body), size or 1):
+                self.wfile.write(body[at : at + size])
+                if self.site.drip:
+                    threading.Event().wait(self.site.drip)
 
     def _head(self, data: bytes, start: int) -> None:
         headers: dict[str, str | None] = {

@@ -2,10 +2,7 @@
 
 from datetime import date, datetime
 
-import pytest
-
 from lmcourse.corpus.dates import FORMS, DateTask, ordinal, written
-from lmcourse.errors import CourseError
 
 
 def read(source):
@@ -64,17 +61,3 @@ def test_all_characters_are_known():
     known = set(task.characters)
     used = {letter for pair in task.pairs(5000) for text in pair for letter in text}
     assert used == known
-
-
-@pytest.mark.parametrize(
-    ("ask", "says"),
-    [
-        (lambda: DateTask(2000, 1999), "no dates from 2000 to 1999"),
-        (lambda: DateTask(1900, 10_000), "no dates from 1900 to 10000"),
-        (lambda: DateTask().pairs(-1), "-1 dates"),
-        (lambda: DateTask().pairs(1, split="validation"), "'validation'"),
-    ],
-)
-def test_what_cannot_be_drawn_is_told(ask, says):
-    with pytest.raises(CourseError, match=says):
-        ask()

@@ -7,13 +7,18 @@ import random
 import socket
 import subprocess
 import sys
+import time
 import zipfile
 from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
-from lmcourse.corpus import DATASETS, datasets, download, fetch, streams, transfer
+from coursekit import datasets, download
+from coursekit.datasets import DATASETS
+from coursekit.download import fetch
+from lmcourse import files
+from lmcourse.corpus import streams
 from lmcourse.errors import CourseError
 from tests.corpus.broken_server import serving
 
@@ -34,7 +39,7 @@ DATA, OTHER = some_bytes(1), some_bytes(2)
 
 @pytest.fixture
 def site(monkeypatch):
-    monkeypatch.setattr(transfer, "PAUSE", 0)
+    monkeypatch.setattr(download, "PAUSE", 0)
     for name in ("NO_PROXY", "no_proxy"):
         monkeypatch.setenv(name, "127.0.0.1")
     with serving() as site:
@@ -101,16 +106,10 @@ def test_without_tag_and_digest_it_starts_over(site, get):
     assert ranges(site) == [None, None]
 
 
-def test_without_tag_a_digest_is_enough(site, get):
-    site.etag, site.cuts = None, [100_000]
-    assert get(digest(DATA)).read_bytes() == DATA
-    assert ranges(site) == [None, "bytes=100000-"]
-
-
 @pytest.mark.parametrize("heeds", [True, False], ids=["If-Range", "ignores If-Range"])
 @pytest.mark.parametrize("verified", [True, False])
 def test_two_files_are_never_put_together(site, get, heeds, verified):
-    site.cuts = [100_000] * transfer.TRIES * 2
+    site.cuts = [100_000] * download.TRIES * 2
     site.ranges = False  # it breaks so long that the first call gives up
     with pytest.raises(CourseError, match="could not be downloaded"):
         get(digest(DATA) if verified else None)
@@ -120,33 +119,12 @@ def test_two_files_are_never_put_together(site, get, heeds, verified):
     assert "bytes=100000-" in ranges(site)
 
 
-def test_a_changed_file_without_tags_is_noticed_by_its_digest(site, get):
-    site.etag, site.cuts, site.statuses = None, [100_000], [200, 404]
-    with pytest.raises(CourseError, match="404"):
-        get(digest(DATA))
-    site.files["/data.bin"] = OTHER
-    path = get(digest(OTHER))
-    assert path.read_bytes() == OTHER and left(path.parent) == [path.name]
-    assert ranges(site) == [None, "bytes=100000-", "bytes=100000-", None]
-
-
 def test_a_file_that_became_shorter_starts_over(site, get):
     site.cuts, site.statuses = [200_000], [200, 404]
     with pytest.raises(CourseError):
         get()
     site.files["/data.bin"], site.heeds_if_range = OTHER[:1000], False
     assert get().read_bytes() == OTHER[:1000]
-
-
-def test_what_is_whole_but_not_yet_in_place_is_not_asked_for_again(site, get, monkeypatch):
-    with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
-
-        def interrupted(*_):
-            raise KeyboardInterrupt
-
-        patch.setattr(transfer.Path, "replace", interrupted)
-        get(digest(DATA))
-    assert get(digest(DATA)).read_bytes() == DATA and len(site.asked) == 1
 
 
 def stop_after(count, error):
@@ -170,9 +148,10 @@ def test_an_interruption_leaves_the_file_to_the_next_call(site, get, tmp_path, m
         get()
     assert [name.split("-")[1] for name in left(tmp_path / "cache")] == [
         "data.bin.part",
-        "data.bin.part.json",
+        "data.bin.tag",
     ]
-    assert get().read_bytes() == DATA and ranges(site) == [None, "bytes=100000-"]
+    assert get().read_bytes() == DATA
+    assert len(site.asked) == 2 and int(ranges(site)[1].strip("bytes=-")) >= 100_000
 
 
 def test_a_full_disk_is_named_and_what_came_is_kept(site, get, tmp_path, monkeypatch):
@@ -182,7 +161,7 @@ def test_a_full_disk_is_named_and_what_came_is_kept(site, get, tmp_path, monkeyp
         with pytest.raises(CourseError, match=r"The disk is full: .*data.bin.*Free some space"):
             get()
     assert len(site.asked) == 1  # there is no use in trying again
-    assert get().read_bytes() == DATA and ranges(site)[1] == "bytes=50000-"
+    assert get().read_bytes() == DATA and int(ranges(site)[1].strip("bytes=-")) >= 50_000
 
 
 def test_another_file_than_expected_is_removed(site, get, tmp_path):
@@ -213,7 +192,7 @@ def test_the_first_digest_is_recorded_and_held_against_later_ones(site, get):
     record.unlink()
     assert get().read_bytes() == OTHER
     record.write_text("no digest")
-    with pytest.raises(CourseError, match="has no SHA-256 digest"):
+    with pytest.raises(CourseError, match="another file than expected"):
         get()
 
 
@@ -239,7 +218,7 @@ def test_a_file_put_there_by_hand_is_taken_if_it_is_right(site, get):
 
 
 def test_a_file_that_is_not_there_is_asked_for_once(site, get, tmp_path):
-    with pytest.raises(CourseError, match=r"answered 404 \(Not Found\).*Check the address"):
+    with pytest.raises(CourseError, match=r"answered 404 \(Not Found\).*the address in a browser"):
         get(name="nothing.bin")
     assert len(site.asked) == 1 and left(tmp_path / "cache") == []
 
@@ -251,9 +230,9 @@ def test_a_server_in_trouble_is_asked_again(site, get):
 
 def test_a_server_that_stays_in_trouble_is_given_up(site, get):
     site.statuses = [503] * 99
-    with pytest.raises(CourseError, match=r"it answered 503 .*in a browser"):
+    with pytest.raises(CourseError, match=r"the server answered 503 .*in a browser"):
         get()
-    assert len(site.asked) == transfer.TRIES
+    assert len(site.asked) == download.TRIES
 
 
 def test_an_address_that_leads_to_itself_is_followed_once(site, get):
@@ -263,20 +242,46 @@ def test_an_address_that_leads_to_itself_is_followed_once(site, get):
 
 
 def test_tries_are_counted_from_the_last_byte_that_came(site, get):
-    site.cuts = [1000] * (3 * transfer.TRIES)
+    site.cuts = [1000] * (3 * download.TRIES)
     assert get().read_bytes() == DATA and site.sent == SIZE
 
 
+def test_a_server_that_sends_a_byte_at_a_time_is_given_up(site, get, monkeypatch):
+    monkeypatch.setattr(download, "TIMEOUT", 0.3)
+    site.drip = 0.01
+    with pytest.raises(CourseError, match=r"only \d+ bytes came in"):
+        get()
+    assert len(site.asked) == 1
+
+
+def test_the_body_of_a_redirect_is_not_waited_for(site, get):
+    site.drip, site.files["/data.bin"] = 0.05, b"data"
+    start = time.monotonic()
+    assert get(name="moved").read_bytes() == b"data"
+    assert time.monotonic() - start < 5  # the body of 320 bytes takes 16 s
+    assert [path for path, _ in site.asked] == ["/moved", "/data.bin"]
+
+
+def test_a_head_that_comes_byte_by_byte_is_given_up(site, get, monkeypatch):
+    monkeypatch.setattr(download, "TIMEOUT", 0.2)
+    monkeypatch.setattr(download, "TRIES", 2)
+    site.drip = 0.02
+    start = time.monotonic()
+    with pytest.raises(CourseError, match="did not answer in time"):
+        get(name="head")
+    assert time.monotonic() - start < 10 and len(site.asked) == 2  # the head takes 20 s
+
+
 def test_a_server_that_hangs_is_given_up(site, get, monkeypatch):
-    monkeypatch.setattr(transfer, "TIMEOUT", (5, 0.05))
-    monkeypatch.setattr(transfer, "TRIES", 2)
+    monkeypatch.setattr(download, "TIMEOUT", 0.05)
+    monkeypatch.setattr(download, "TRIES", 2)
     site.gate.clear()
     with pytest.raises(CourseError, match="did not answer in time"):
         get()
 
 
 def test_without_a_network_it_says_what_to_do(tmp_path, monkeypatch):
-    monkeypatch.setattr(transfer, "PAUSE", 0)
+    monkeypatch.setattr(download, "PAUSE", 0)
     for name in ("NO_PROXY", "no_proxy"):
         monkeypatch.setenv(name, "127.0.0.1")
     with socket.socket() as taken:  # bound but not listening: nobody answers there
@@ -305,7 +310,7 @@ def test_a_file_of_unknown_length(site, get):
 
 def test_two_processes_download_once(site, tmp_path):
     code = (
-        "import sys; from lmcourse.corpus import fetch;"
+        "import sys; from coursekit.download import fetch;"
         f"print(fetch('{site.url}/data.bin', folder=sys.argv[1]))"
     )
     command = [sys.executable, "-c", code, str(tmp_path)]
@@ -375,7 +380,9 @@ def test_a_bad_archive_is_named(site, archive, tmp_path, how):
         place = data.index(b"PK\x01\x02") + 16
         data[place] ^= 1
     site.files["/toy.zip"] = bytes(data)
-    with pytest.raises(CourseError, match=r"vectors.txt cannot be taken out of .*toy.zip.*Delete"):
+    with pytest.raises(
+        CourseError, match=r"vectors.txt cannot be extracted from .*toy.zip.*Delete"
+    ):
         fetch("toy", folder=tmp_path)
     assert not (tmp_path / "vectors.txt").exists()
 
@@ -384,33 +391,30 @@ def test_where_downloads_are_kept(site, tmp_path, monkeypatch):
     monkeypatch.setenv("LMCOURSE_CACHE", str(tmp_path / "größer als groß"))
     assert fetch(f"{site.url}/data.bin").parent == tmp_path / "größer als groß"
     monkeypatch.setenv("LMCOURSE_CACHE", "~/cache")
-    assert download.cache_folder() == type(tmp_path).home() / "cache"
+    assert files.cache_folder() == type(tmp_path).home() / "cache"
     monkeypatch.delenv("LMCOURSE_CACHE")
-    assert "lmcourse" in download.cache_folder().parts
+    assert "lmcourse" in files.cache_folder().parts
 
 
 def test_a_folder_that_cannot_be_is_named(tmp_path):
     (tmp_path / "file").touch()
-    with pytest.raises(
-        CourseError, match=r"A folder is needed where .*file stands.*LMCOURSE_CACHE"
-    ):
+    with pytest.raises(CourseError, match=r"is a file, but a folder is needed.*LMCOURSE_CACHE"):
         fetch("goodreads-spoilers", folder=tmp_path / "file")
 
 
 @pytest.mark.parametrize(
-    ("name", "sha256", "words"),
+    ("name", "words"),
     [
-        ("goodreads", None, "neither a known data set.*goodreads-spoilers, glove-6b-50"),
-        ("ftp://example.org/x", None, "neither a known data set"),
-        ("http:///x", None, "neither a known data set"),
-        ("http://[::1/x", None, "neither a known data set"),
-        ("file:///etc/passwd", None, "neither a known data set"),
-        ("goodreads-spoilers", "abc", "'abc' is no SHA-256 digest"),
+        ("goodreads", "neither a known data set.*goodreads-spoilers, glove-6b-50"),
+        ("ftp://example.org/x", "neither a known data set"),
+        ("http:///x", "neither a known data set"),
+        ("http://[::1/x", "neither a known data set"),
+        ("file:///etc/passwd", "neither a known data set"),
     ],
 )
-def test_what_cannot_be_asked_for(tmp_path, name, sha256, words):
+def test_what_cannot_be_asked_for(tmp_path, name, words):
     with pytest.raises(CourseError, match=words):
-        fetch(name, sha256, folder=tmp_path)
+        fetch(name, folder=tmp_path)
     assert left(tmp_path) == []
 
 

@@ -24,9 +24,9 @@ def test_the_place_is_that_of_the_mistake():
     """The words before it go on in some other way, and those up to it do not."""
     for example in acceptability(course(), 120, 3).examples:
         if example.label == "acceptable":
-            assert example.place is None
+            assert example.error_position is None
             continue
-        before = example.tokens[: example.place]
+        before = example.tokens[: example.error_position]
         assert not before or course().log_expected(before) > -np.inf
 
 
@@ -37,8 +37,8 @@ def test_each_kind_is_what_it_is_called():
         "case": {"i", "me", "he", "him", "she", "her", "they", "them", "we", "us"},
     }
     for example in acceptability(course(), 240, 4).examples:
-        if example.place is not None and example.kind in groups:
-            assert example.tokens[example.place] in groups[example.kind], example
+        if example.error_position is not None and example.kind in groups:
+            assert example.tokens[example.error_position] in groups[example.kind], example
 
 
 def test_a_bag_of_words_falls_short_of_the_best():

@@ -9,7 +9,7 @@ import pytest
 
 from lmcourse.corpus.bookworld import END
 from lmcourse.corpus.tasks import bag_of_words, next_sentence, sentence_order
-from lmcourse.corpus.tasks.coherence import PLACES, expected_pairs
+from lmcourse.corpus.tasks.coherence import POSITIONS, expected_pairs
 
 from .task_worlds import course, off_calibration, small, undecided
 
@@ -25,7 +25,7 @@ def seen():
         found["pair"].update(pairwise(parts))
         found["first"].update(parts[:-1])
         found["second"].update(parts[1:])
-        found["long"] += len(parts) > PLACES
+        found["long"] += len(parts) > POSITIONS
     return found
 
 
@@ -54,9 +54,9 @@ def test_expected_number_of_pairs():
     assert found == pytest.approx(expected_pairs(small()), rel=0.02)
 
 
-def test_no_review_is_longer_than_the_places_that_are_drawn_from():
+def test_no_review_is_longer_than_the_positions_that_are_drawn_from():
     assert seen()["long"] == 0
-    assert max(len(review.sentences) for review in course().sample(500, seed=8)) < PLACES * 0.8
+    assert max(len(review.sentences) for review in course().sample(500, seed=8)) < POSITIONS * 0.8
 
 
 def test_posterior_is_that_of_the_counts():

@@ -7,9 +7,9 @@ import warnings
 import numpy as np
 import pytest
 
-from lmcourse import files
-from lmcourse.corpus import WordVectors, read_vectors, streams, vector_files, write_vectors
+from lmcourse.corpus import WordVectors, read_vectors, streams, vector_files
 from lmcourse.errors import CourseError
+from tests.corpus.writing import write_vectors
 
 FORMATS = ("word2vec", "word2vec-binary", "glove")
 LETTERS = "abcdefghijklmnopqrstuvwxyzäöüß'.-_0123456789中文🙂"
@@ -91,9 +91,8 @@ def test_an_analogy_may_answer_with_its_own_words():
     vectors = WordVectors(["king", "man", "woman", "queen"], rows)
     assert vectors.analogy(["king", "woman"], ["man"], 1)[0][0] == "queen"
     assert vectors.analogy(["king", "woman"], ["man"], 1, with_queries=True)[0][0] == "woman"
-    for words, message in ((["prince"], "no vector for the word 'prince'"), ([], "No word")):
-        with pytest.raises(CourseError, match=message):
-            vectors.analogy(words)
+    with pytest.raises(CourseError, match="no vector for the word 'prince'"):
+        vectors.analogy(["prince"])
 
 
 @pytest.mark.parametrize("binary", [False, True])
@@ -130,8 +129,6 @@ def test_nearest():
     assert vectors.vector("far east").tolist() == [9, 0] and vectors.ids["west"] == 3
     with pytest.raises(CourseError, match="no vector for the word 'up'"):
         vectors.nearest("up")
-    with pytest.raises(CourseError, match=r"shape \(3,\).*width 2"):
-        vectors.nearest(numbers(1, 2, 3))
 
 
 @pytest.mark.parametrize("format", FORMATS)
@@ -194,6 +191,43 @@ def test_what_other_programs_write(tmp_path):
     assert read_vectors(path).vectors.tolist() == [[2, 2]]
 
 
+@pytest.mark.parametrize("header", [b"", b"3 2\n", b"3\t2\r\n"])
+@pytest.mark.parametrize(
+    "lines",
+    [
+        b"the  1 2\nat a.com 3 4\n.  . 5   6\n",
+        b"the\t1\t2\nat a.com\t3\t4\n.  .\t5\t6\n",
+        b"the \t1 \t2 \n\tat a.com 3 4\n  .  . 5\t6\t\n",
+        b"the 1 2\n\nat a.com 3 4\n.  . 5 6\n\n \t\r\n\n",
+        b"the 1 2\r\nat a.com 3 4\r\n.  . 5 6\r\n\r\n",
+    ],
+    ids=["spaces", "tabs", "both", "blank lines", "blank lines of Windows"],
+)
+def test_numbers_are_separated_by_any_spaces_and_tabs(tmp_path, header, lines):
+    path = tmp_path / "vectors"
+    path.write_bytes(header + lines)
+    for on_error in ("raise", "skip"):
+        found = read_vectors(path, on_error=on_error)
+        assert found.words == ["the", "at a.com", ".  ."] and found.skipped == 0
+        assert found.vectors.tolist() == [[1, 2], [3, 4], [5, 6]]
+    few = read_vectors(path, words=[".  .", "the"])
+    assert few.words == ["the", ".  ."] and few.vectors.tolist() == [[1, 2], [5, 6]]
+
+
+@pytest.mark.parametrize(
+    "lines", [b"the 1 2 \ncat 3 4\t\n\n", b"the 1 2\ncat 3 4\n\n\n"], ids=["spaces", "blank lines"]
+)
+def test_what_follows_the_numbers_is_passed_over_as_by_gensim(tmp_path, lines):
+    models = pytest.importorskip("gensim.models", reason="gensim is not installed")
+    path = tmp_path / "vectors"
+    path.write_bytes(b"2 2\n" + lines)
+    reference = models.KeyedVectors.load_word2vec_format(str(path))
+    assert read_vectors(path).words == reference.index_to_key
+    assert np.array_equal(read_vectors(path).vectors, reference.vectors)
+    path.write_bytes(lines)
+    assert np.array_equal(read_vectors(path).vectors, reference.vectors)
+
+
 BINARY = b"3 2\nthe " + numbers(1, 2).tobytes() + b"\ncat " + numbers(3, 4).tobytes() + b"\n"
 LAST = numbers(5, 6).tobytes()
 
@@ -219,6 +253,19 @@ BAD = {
     "only a word": (b"the 1 2\na\ncat 3 4\n", "Line 2 .*it has 0 numbers", "the cat"),
     "no word": (b"the 1 2\n 5 6\ncat 3 4\n", "Line 2 .*has no word", "the cat"),
     "nan": (b"3 2\nthe 1 2\na nan 1\ncat 3 4\n", r"Line 3 .*'a'.*not finite", "the cat"),
+    "nan first": (b"the 1 nan\ncat 3 4\n", r"Line 1 .*'the'.*not finite", "cat"),
+    "nan alone": (b"the nan 2\n", r"Line 1 .*'the'.*not finite", None),
+    "-NaN, tabs": (b"the\t-NaN\t2\ncat\t3\t4\n", r"Line 1 .*'the'.*not finite", "cat"),
+    "nan, too many": (
+        b"the 1 2\na nan 1 2\ncat 3 4\n",
+        "Line 2 .*it has 3 numbers where 2",
+        "the cat",
+    ),
+    "tab, too many": (
+        b"the 1 2\na\t1 2 3\ncat 3 4\n",
+        "Line 2 .*it has 3 numbers where 2",
+        "the cat",
+    ),
     "inf": (b"the 1 2\na 1 -inf\ncat 3 4\n", r"Line 2 .*'a'.*not finite", "the cat"),
     "too large": (b"the 1 2\na 1 1e39\ncat 3 4\n", r"Line 2 .*'a'.*too large", "the cat"),
     "twice": (
@@ -252,7 +299,7 @@ BAD = {
     "binary, not UTF-8": (BINARY + b"d\xe9 " + LAST, r"Word 3 .*byte 2 \(0xe9\)", "the cat"),
     "binary, goes on": (
         BINARY + b"dog " + LAST + b"\nmore",
-        "says 3 words .*goes on",
+        "says 3 words .*continues",
         "the cat dog",
     ),
     "binary, no space": (
@@ -288,8 +335,8 @@ def test_a_bad_file_is_named_or_skipped_and_counted(tmp_path, content, words, ke
         found = read_vectors(path, on_error="skip")
         assert found.words == kept.split()
         assert (found.skipped, found.reasons) == (1, (caught.value.cause,))
-        wanted = numbers(1, 2, 3, 4, 5, 6).reshape(3, 2)
-        assert np.array_equal(found.vectors, wanted[: len(found)])
+        wanted = {"the": [1, 2], "cat": [3, 4], "dog": [5, 6]}
+        assert found.vectors.tolist() == [wanted[word] for word in found.words]
 
 
 def test_words_that_are_not_utf8_can_be_read_all_the_same(tmp_path):
@@ -335,18 +382,6 @@ def test_files_that_are_not_there(tmp_path):
             read_vectors(path)
 
 
-def test_arguments_that_make_no_sense(tmp_path):
-    path = tmp_path / "vectors"
-    write_vectors(path, sample(1))
-    for arguments, words in (
-        ({"limit": 0}, "limit is 0"),
-        ({"format": "word2vec.c"}, "no format 'word2vec.c'.*word2vec-binary"),
-        ({"on_error": "ignore"}, "on_error is 'ignore'"),
-    ):
-        with pytest.raises(CourseError, match=words):
-            read_vectors(path, **arguments)
-
-
 def test_memory_is_asked_for_once(tmp_path, monkeypatch):
     asked = []
     rows = vector_files._Rows
@@ -381,51 +416,8 @@ def test_a_memory_that_is_full_is_named(tmp_path, monkeypatch):
         read_vectors(tmp_path / "vectors")
 
 
-@pytest.mark.parametrize(
-    ("word", "formats"),
-    [
-        ("", FORMATS),
-        ("two words", ["word2vec-binary"]),
-        ("route 66", FORMATS),
-        ("line\nend", FORMATS),
-        (" space", FORMATS),
-        ("\ud800", FORMATS),
-    ],
-)
-def test_a_word_that_would_not_read_back_is_refused(tmp_path, word, formats):
-    path = tmp_path / "vectors"
-    for format in FORMATS:
-        write_vectors(path, sample(1), format)
-        before = path.read_bytes()
-        vectors = WordVectors(["a", word], np.ones((2, 3), np.float32))
-        if format in formats:
-            with pytest.raises(CourseError, match="cannot be written in the format"):
-                write_vectors(path, vectors, format)
-            assert path.read_bytes() == before
-        else:
-            write_vectors(path, vectors, format)
-            assert read_vectors(path).words == ["a", word]
-    assert [each.name for each in tmp_path.iterdir()] == ["vectors"]
-
-
-def test_more_that_cannot_be_written(tmp_path, monkeypatch):
-    path = tmp_path / "vectors"
-    with pytest.raises(CourseError, match="'a' has a number that is not finite"):
-        write_vectors(path, WordVectors(["a"], numbers(1, np.inf)[None]))
-    with pytest.raises(CourseError, match="no format 'csv'"):
-        write_vectors(path, sample(1), "csv")
-
-    def full(number):
-        raise OSError(28, "No space left on device")
-
-    monkeypatch.setattr(files.os, "fsync", full)
-    with pytest.raises(CourseError, match="The disk is full"):
-        write_vectors(path, sample(1))
-    assert list(tmp_path.iterdir()) == []
-
-
 def test_vectors_that_contradict_their_words():
     with pytest.raises(CourseError, match=r"2 words and an array of shape \(3, 4\)"):
         WordVectors(["a", "b"], np.ones((3, 4), np.float32))
-    with pytest.raises(CourseError, match="'b' stands there twice"):
+    with pytest.raises(CourseError, match="'b' occurs twice"):
         WordVectors(["a", "b", "b"], np.ones((3, 4), np.float32))

@@ -45,5 +45,3 @@ def test_without_a_distance_each_sequence_draws_its_own():
 def test_an_impossible_batch_is_refused(size, distance):
     with pytest.raises(CourseError, match="from 1 to 6"):
         RecallTask(length=6).batch(size, distance)
-    with pytest.raises(CourseError, match="at least 2 symbols"):
-        RecallTask(symbols=1)

@@ -2,9 +2,10 @@
 
 import pytest
 
-from lmcourse import course
+from coursekit import course
+from coursekit.notebooks.citations import write_out
 from lmcourse.errors import CourseError
-from lmcourse.notebooks.citations import read_references, write_out
+from lmcourse.references import read_references
 
 BIB = """
 @article{one, author = {Elman, Jeffrey L.}, title = {Time}, year = {1990},

@@ -1,4 +1,4 @@
-"""lmcourse.cli: the command, its help, and how it says what is wrong."""
+"""coursekit.cli: the command, its help, and how it says what is wrong."""
 
 import os
 import subprocess
@@ -8,9 +8,10 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from lmcourse import cli, devices, doctor, testing
+from coursekit import cli, doctor, testing
+from coursekit.notebooks import serve
+from lmcourse import devices
 from lmcourse.errors import CourseError
-from lmcourse.notebooks import serve
 
 
 def run(*arguments, **variables):
@@ -32,7 +33,7 @@ def invoke(*arguments):
 def test_help_lists_the_doors_and_loads_nothing_heavy():
     script = (
         "import sys\n"
-        "from lmcourse.cli import main\n"
+        "from coursekit.cli import main\n"
         "sys.argv = ['lmcourse', '--help']\n"
         "try: main()\n"
         "except SystemExit as end: assert not end.code\n"
@@ -100,7 +101,7 @@ def test_a_device_that_is_not_there_is_named_before_anything_starts(monkeypatch)
     monkeypatch.setattr(serve, "serve_lab", lambda **_: pytest.fail("JupyterLab was started"))
     monkeypatch.setattr(devices, "available", lambda: ["cpu"])
     monkeypatch.setenv("LMCOURSE_DEVICE", "cpu")  # put back afterwards, whatever a command sets
-    with pytest.raises(CourseError, match="'cuda' was asked for"):
+    with pytest.raises(CourseError, match="'cuda' was requested"):
         invoke("lab", "--device", "cuda")
     monkeypatch.setenv("LMCOURSE_DEVICE", "gpu")
     with pytest.raises(CourseError, match="LMCOURSE_DEVICE is"):

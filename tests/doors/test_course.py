@@ -1,10 +1,10 @@
-"""lmcourse.course: where the course is and what it holds."""
+"""coursekit.course: where the course is and what it holds."""
 
 from pathlib import Path
 
 import pytest
 
-from lmcourse import course
+from coursekit import course
 from lmcourse.errors import CourseError
 from tests.doors.conftest import WIDGET
 

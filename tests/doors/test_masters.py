@@ -1,13 +1,13 @@
-"""lmcourse.notebooks.masters and .sources: a lab without its solutions, the same each time."""
+"""coursekit.notebooks.masters and .sources: a lab without its solutions, the same each time."""
 
 import re
 
 import pytest
 
-from lmcourse import course
+from coursekit import course
+from coursekit.notebooks.masters import PLACEHOLDER, strip_solutions, student_version
+from coursekit.notebooks.sources import read_notebook, to_bytes
 from lmcourse.errors import CourseError
-from lmcourse.notebooks.masters import PLACEHOLDER, strip_solutions, student_version
-from lmcourse.notebooks.sources import read_notebook, to_bytes
 from tests.doors.conftest import LAB
 
 BEGIN, END = "### BEGIN SOLUTION", "### END SOLUTION"

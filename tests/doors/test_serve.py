@@ -1,4 +1,4 @@
-"""lmcourse.notebooks.serve: JupyterLab on the workbook, and its end."""
+"""coursekit.notebooks.serve: JupyterLab on the workbook, and its end."""
 
 import json
 import os
@@ -17,8 +17,8 @@ from pathlib import Path
 import psutil
 import pytest
 
+from coursekit.notebooks import jupyterlab, lab_settings, serve, workbook
 from lmcourse.errors import CourseError
-from lmcourse.notebooks import jupyterlab, lab_settings, serve, workbook
 from tests.doors.conftest import SmallCourse, make_small
 
 POSIX = pytest.mark.skipif(sys.platform == "win32", reason="sends signals as Unix does")
@@ -46,6 +46,10 @@ class Served:
 
 def start(course: SmallCourse, home: Path, *options: str) -> Served:
     """Start `python -m lmcourse lab` as a student would, and wait for its address."""
+    return await_address(course, home, launch(course, home, *options))
+
+
+def launch(course: SmallCourse, home: Path, *options: str) -> "subprocess.Popen[str]":
     runtime = home / "runtime"
     environment = dict(os.environ) | {
         "LMCOURSE_ROOT": str(course.root),
@@ -56,7 +60,7 @@ def start(course: SmallCourse, home: Path, *options: str) -> Served:
         "PYTHONUNBUFFERED": "1",
     }
     environment.pop("JUPYTER_TOKEN", None)
-    process = subprocess.Popen(
+    return subprocess.Popen(
         [sys.executable, "-m", "lmcourse", "lab", "--no-browser", *options],
         env=environment,
         stdout=subprocess.PIPE,
@@ -64,6 +68,9 @@ def start(course: SmallCourse, home: Path, *options: str) -> Served:
         text=True,
         cwd=home,
     )
+
+
+def await_address(course: SmallCourse, home: Path, process: "subprocess.Popen[str]") -> Served:
     assert process.stdout is not None
     said = ""
     for line in process.stdout:
@@ -72,7 +79,7 @@ def start(course: SmallCourse, home: Path, *options: str) -> Served:
             break
     address = re.search(r"http://127\.0\.0\.1:(\d+)/lab/tree/START\.md\?token=(\w+)", said)
     assert address, f"no address in what it said:\n{said}"
-    return Served(course, process, int(address[1]), address[2], runtime)
+    return Served(course, process, int(address[1]), address[2], home / "runtime")
 
 
 def stop(served: Served, number: int) -> str:
@@ -207,6 +214,25 @@ def test_a_second_start_takes_the_next_port_and_a_given_one_is_refused(served, t
 
 
 @POSIX
+def test_several_that_start_at_once_on_one_workbook_all_serve_it(tmp_path):
+    course = make_small(tmp_path)
+    launched = [launch(course, tmp_path) for _ in range(4)]
+    running = []
+    try:
+        running = [await_address(course, tmp_path, each) for each in launched]
+        assert len({each.port for each in running}) == 4
+        for each in running:  # its own token opens it
+            assert each.ask("/api/status")["kernels"] == 0
+    finally:
+        for each in launched:
+            each.send_signal(signal.SIGTERM)
+        said = [each.communicate(timeout=120)[0] for each in launched]
+    assert [each.returncode for each in launched] == [0] * 4, said
+    assert list(course.workbook.rglob("jupyterlab-*.log")) == []
+    assert list(course.workbook.rglob("*.updated.*")) == [], "none took another's files for edits"
+
+
+@POSIX
 def test_ctrl_c_ends_server_and_kernels_without_a_traceback(served):
     """The last test of the shared server."""
     served.ask("/api/kernels", {"name": "python3"})
@@ -225,7 +251,8 @@ def test_a_server_that_ends_by_itself_is_told_with_its_last_words(small, monkeyp
     with pytest.raises(CourseError, match="ended with status 3") as error:
         serve.serve_lab(open_browser=False)
     assert "no such thing: frontend" in error.value.cause
-    assert "jupyterlab.log" in error.value.remedy
+    (log,) = small.workbook.rglob("jupyterlab-*.log")
+    assert str(log) in error.value.remedy
 
 
 SERVER = """
@@ -235,7 +262,8 @@ class Answer(BaseHTTPRequestHandler):
     def do_GET(self):
         self.send_response(200)
         self.end_headers()
-server = HTTPServer(("127.0.0.1", int(sys.argv[1])), Answer)
+server = HTTPServer(("127.0.0.1", 0), Answer)
+print("The course listens on port %d." % server.server_port, flush=True)
 server.handle_request()
 print("out of memory", flush=True)
 {end}
@@ -246,7 +274,7 @@ print("out of memory", flush=True)
 @pytest.mark.parametrize(("end", "status"), [("sys.exit(4)", 4), ("os.kill(os.getpid(), 9)", -9)])
 def test_a_server_that_dies_later_is_told_too(small, monkeypatch, capsys, end, status):
     def fake(folder, lab, port, browser, page):
-        return [sys.executable, "-c", SERVER.format(end=end), str(port)]
+        return [sys.executable, "-c", SERVER.format(end=end)]
 
     monkeypatch.setattr(lab_settings, "command", fake)
     with pytest.raises(CourseError, match=f"ended with status {status}") as error:
@@ -258,7 +286,7 @@ def test_a_server_that_dies_later_is_told_too(small, monkeypatch, capsys, end, s
 @POSIX
 def test_a_server_that_the_student_shuts_down_is_no_error(small, monkeypatch, capsys):
     def fake(folder, lab, port, browser, page):
-        return [sys.executable, "-c", SERVER.format(end=""), str(port)]
+        return [sys.executable, "-c", SERVER.format(end="")]
 
     monkeypatch.setattr(lab_settings, "command", fake)
     serve.serve_lab(open_browser=False)
@@ -267,7 +295,7 @@ def test_a_server_that_the_student_shuts_down_is_no_error(small, monkeypatch, ca
 
 def test_the_command_is_this_environments_and_asks_for_the_start_page(tmp_path):
     command = lab_settings.command(tmp_path, tmp_path / "lab", 8890, False, lab_settings.START)
-    assert command[:3] == [sys.executable, "-m", "jupyterlab"]
+    assert command[:3] == [sys.executable, "-m", "coursekit.notebooks.server"]
     assert "--ServerApp.port=8890" in command
     assert "--LabApp.default_url=/lab/tree/START.md" in command
     assert "--ServerApp.open_browser=False" in command
@@ -294,15 +322,6 @@ def test_a_busy_port_names_itself_and_another():
 def test_no_such_port(port):
     with pytest.raises(CourseError, match=f"no port {port}"):
         jupyterlab.require_port(port)
-
-
-def test_without_a_port_busy_ones_are_passed_over(monkeypatch):
-    with socket.socket() as busy:
-        busy.bind(("127.0.0.1", 0))
-        busy.listen()
-        taken = busy.getsockname()[1]
-        monkeypatch.setattr(jupyterlab, "FIRST_PORT", taken)
-        assert jupyterlab.free_port() != taken
 
 
 def test_jupyters_own_folder_cannot_be_written(small, tmp_path, monkeypatch):
@@ -380,7 +399,7 @@ def test_the_page_of_a_newer_start_is_left_to_it(small):
 
 def test_a_server_that_does_not_answer_yet_is_ended_at_once():
     server = Server()
-    jupyterlab._end(server, jupyterlab.free_port(), "token")
+    jupyterlab._end(server, None, "token")
     assert server.steps == ["terminate", "wait"]
 
 

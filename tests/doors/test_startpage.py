@@ -1,4 +1,4 @@
-"""lmcourse.notebooks.startpage: the page on which JupyterLab opens."""
+"""coursekit.notebooks.startpage: the page on which JupyterLab opens."""
 
 import json
 import re
@@ -6,9 +6,9 @@ from urllib.parse import unquote
 
 import pytest
 
+from coursekit.notebooks import files, startpage, workbook
 from lmcourse import labs
 from lmcourse.errors import CourseError
-from lmcourse.notebooks import files, startpage, workbook
 from tests.doors.conftest import WIDGET
 
 COUNT = len(labs.exercises("02"))
@@ -117,7 +117,7 @@ def test_an_updated_version_is_announced_with_both_links(small, edit):
     small.change_chapter()
     page = startpage.page(workbook.lay_out())
     assert "## Please note" in page
-    assert "(chapters/02-recurrent.ipynb) holds your edits" in page
+    assert "(chapters/02-recurrent.ipynb) contains your edits" in page
     assert "(chapters/02-recurrent.updated.ipynb)" in page
 
 
@@ -127,7 +127,7 @@ def test_damaged_files_are_announced(small):
     (small.workbook / ".lmcourse" / "manifest.json").write_text("{")
     page = startpage.page(workbook.lay_out())
     assert "(labs/02-recurrent.ipynb) cannot be read" in page
-    assert "(labs/02-recurrent.updated.ipynb)" in page and "holds your edits" not in page
+    assert "(labs/02-recurrent.updated.ipynb)" in page and "contains your edits" not in page
     assert "manifest.corrupt-1.json" in page
 
 

@@ -14,8 +14,9 @@ from typing import Any
 import psutil
 import pytest
 
-from lmcourse import devices, testing
-from lmcourse.doctor import machine
+from coursekit import testing
+from coursekit.doctor import machine
+from lmcourse import devices
 from lmcourse.errors import CourseError
 from tests import browser
 
@@ -69,7 +70,7 @@ def started(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
 
     monkeypatch.setattr(subprocess, "Popen", Process)
     monkeypatch.setattr(devices, "available", lambda: ["cpu"])
-    monkeypatch.setattr(testing, "worker_count", lambda: 2)
+    monkeypatch.setattr(testing, "worker_count", lambda more: 2)
     return seen
 
 
@@ -164,7 +165,7 @@ def test_what_is_not_installed_is_said_with_the_pip_line(
     )
     with pytest.raises(CourseError, match=name) as error:
         testing.run()
-    assert 'python -m pip install -c requirements.lock -e ".[dev]"' in error.value.remedy
+    assert "python -m coursekit.install --dev" in error.value.remedy
     assert "command" not in started
 
 
@@ -175,7 +176,7 @@ def test_no_test_at_all_is_an_error(small_course: Path, started: dict[str, Any])
 
 
 @pytest.mark.parametrize(
-    ("cores", "gigabytes", "workers"), [(2, 8, 2), (1, 8, 1), (16, 6.1, 4), (4, 0.2, 1)]
+    ("cores", "gigabytes", "workers"), [(2, 8, 2), (1, 8, 1), (16, 6.1, 3), (4, 0.2, 1)]
 )
 def test_workers_follow_cores_and_memory(
     monkeypatch: pytest.MonkeyPatch, cores: int, gigabytes: float, workers: int
@@ -183,6 +184,7 @@ def test_workers_follow_cores_and_memory(
     monkeypatch.setattr(machine, "cores", lambda: cores)
     monkeypatch.setattr(machine, "free_memory", lambda: gigabytes * 1e9)
     assert testing.worker_count() == workers
+    assert testing.worker_count(more=1) == workers + (cores < 4)
 
 
 def test_a_broken_notebook_fails_the_command_and_is_shown(small_course: Path) -> None:
@@ -224,7 +226,7 @@ def test_ctrl_c_ends_the_tests_and_their_kernels(small_course: Path, tmp_path: P
     psutil.wait_procs([kernel], timeout=browser.PATIENCE)
     assert not kernel.is_running()
     assert done.returncode == 2, said
-    assert "lmcourse/testing.py" not in said
+    assert "coursekit/testing.py" not in said
 
 
 @pytest.fixture

@@ -1,17 +1,27 @@
-"""lmcourse.notebooks.workbook: what a student wrote is never overwritten."""
+"""coursekit.notebooks.workbook: what a student wrote is never overwritten."""
 
 import errno
 import json
 import os
+import random
+import re
 import stat
+import subprocess
 import sys
+import threading
+import time
 from pathlib import Path
 
 import pytest
+from filelock import FileLock
+from jupyter_server.services.contents.fileio import atomic_writing
 
+from coursekit import doctor
+from coursekit.notebooks import files, workbook
+from coursekit.notebooks.serve import summary
 from lmcourse.errors import CourseError
-from lmcourse.notebooks import files, workbook
-from tests.privilege import passed_without_privilege
+
+ROOT = Path(__file__).resolve().parents[2]
 
 
 def answer(notebook):
@@ -128,6 +138,160 @@ def test_running_is_no_edit(small, edit):
     assert "New text." in small.chapter.read_text(encoding="utf-8")
 
 
+def test_what_an_update_replaces_is_kept_with_its_outputs(small, edit):
+    workbook.lay_out()
+    for number, text in enumerate(["Second text.", "Third text."], start=1):
+        edit(small.chapter, run_all)
+        edit(small.chapter, lambda n: n["metadata"].update(rise={"theme": "white"}))
+        ran = small.chapter.read_bytes()
+        small.change_chapter(text)
+        report = workbook.lay_out()
+        assert report.replaced == ["chapters/02-recurrent.ipynb"]
+        assert text in small.chapter.read_text(encoding="utf-8")
+        kept = small.workbook / ".lmcourse/replaced/chapters" / f"02-recurrent-{number}.ipynb"
+        assert kept.read_bytes() == ran
+    workbook.lay_out()
+    assert len(list(kept.parent.iterdir())) == 2, "nothing was replaced"
+    assert any(str(small.workbook / workbook.REPLACED) in line for line in summary(report))
+
+
+def test_a_copy_that_was_run_is_kept_too(small, edit):
+    workbook.lay_out()
+    edit(small.chapter, write_text)
+    small.change_chapter("Second text.")
+    workbook.lay_out()
+    beside = small.chapter.with_name("02-recurrent.updated.ipynb")
+    edit(beside, run_all)
+    ran = beside.read_bytes()
+    small.change_chapter("Third text.")
+    workbook.lay_out()
+    assert "Third text." in beside.read_text(encoding="utf-8")
+    kept = small.workbook / ".lmcourse/replaced/chapters/02-recurrent.updated-1.ipynb"
+    assert kept.read_bytes() == ran
+
+
+@pytest.mark.parametrize("moment", ["rename", "link"])
+@pytest.mark.parametrize("there", [True, False])
+def test_what_is_saved_in_the_last_moment_stays(small, edit, monkeypatch, moment, there):
+    """`there`: whether the notebook is there to be replaced, or was deleted to get a fresh one."""
+    workbook.lay_out()
+    edit(small.chapter, write_text)
+    mine = small.chapter.read_bytes()
+    small.chapter.unlink()
+    workbook.lay_out()
+    if not there:
+        small.chapter.unlink()
+    small.change_chapter()
+    real, saved = getattr(os, moment), []
+
+    def save_first(source, target, **options):
+        if not saved and small.chapter in (Path(source), Path(target)):
+            saved.append(small.chapter.write_bytes(mine))
+        return real(source, target, **options)
+
+    monkeypatch.setattr(os, moment, save_first)
+    report = workbook.lay_out()
+    if saved:  # a new file is not renamed
+        assert report.edited == ["chapters/02-recurrent.ipynb"]
+        assert small.chapter.read_bytes() == mine
+        beside = small.workbook / report.updates["chapters/02-recurrent.ipynb"]
+        assert "New text." in beside.read_text(encoding="utf-8")
+    assert bool(saved) == (there or moment == "link")
+    assert not list(small.chapter.parent.glob(".lmcourse-*"))
+
+
+def test_of_300_saves_during_updates_none_is_lost(small, monkeypatch):
+    """The saves are JupyterLab's: the file is emptied and written in place.
+
+    JupyterLab reports a save that fails, keeps its content, and saves it again.
+    """
+    draw, lost, replaced, took = random.Random(17), [], 0, 0.0
+    for number in range(300):
+        small.chapter.unlink(missing_ok=True)
+        monkeypatch.setattr(workbook, "products", lambda: [product("Text.")])
+        workbook.lay_out()
+        monkeypatch.setattr(workbook, "products", lambda: [product("New text.")])
+        mine, delay = product(f"My note {number}.").data, draw.uniform(0, 1.5 * took)
+
+        def save(mine=mine, delay=delay):
+            time.sleep(delay)
+            for _ in range(3):
+                try:
+                    with atomic_writing(str(small.chapter), text=False) as file:
+                        file.write(mine)
+                    return
+                except FileNotFoundError:  # the file was renamed just before it was opened
+                    continue
+
+        saving = threading.Thread(target=save)
+        saving.start()
+        start = time.perf_counter()
+        report = workbook.lay_out()
+        took = time.perf_counter() - start
+        saving.join()
+        replaced += len(report.replaced)
+        kept = (small.workbook / workbook.REPLACED).rglob("*.ipynb")
+        if small.chapter.read_bytes() != mine and all(it.read_bytes() != mine for it in kept):
+            lost.append(number)
+    assert lost == []
+    assert 0 < replaced < 300, "some saves came before the update, others after it"
+
+
+def product(text):
+    data = json.dumps(
+        {
+            "cells": [{"cell_type": "markdown", "id": "0", "metadata": {}, "source": text}],
+            "metadata": {},
+            "nbformat": 4,
+            "nbformat_minor": 5,
+        }
+    ).encode()
+    return workbook._product("chapters/02-recurrent.ipynb", data)
+
+
+def test_a_file_system_without_links_will_do(small, edit, monkeypatch):
+    monkeypatch.setattr(os, "link", fail_with(errno.EPERM))
+    workbook.lay_out()
+    edit(small.chapter, run_all)
+    small.change_chapter()
+    assert workbook.lay_out().replaced == ["chapters/02-recurrent.ipynb"]
+    assert "New text." in small.chapter.read_text(encoding="utf-8")
+    edit(small.chapter, write_text)
+    assert workbook.lay_out().edited == ["chapters/02-recurrent.ipynb"]
+
+
+def test_a_link_to_another_disk_is_kept_on_it(small, tmp_path, monkeypatch):
+    workbook.lay_out()
+    far = tmp_path / "far.ipynb"
+    small.chapter.rename(far)
+    small.chapter.symlink_to(far)
+    far.chmod(0o600)
+    small.change_chapter()
+    real = os.rename
+
+    def other_disk(source, target):
+        if ".lmcourse" in Path(target).parts:
+            raise OSError(errno.EXDEV, os.strerror(errno.EXDEV))
+        real(source, target)
+
+    old = far.read_bytes()
+    monkeypatch.setattr(os, "rename", other_disk)
+    assert workbook.lay_out().replaced == ["chapters/02-recurrent.ipynb"]
+    assert small.chapter.is_symlink() and "New text." in far.read_text(encoding="utf-8")
+    assert stat.S_IMODE(far.stat().st_mode) == 0o600
+    assert (tmp_path / "far.replaced-1.ipynb").read_bytes() == old
+
+
+def test_two_commands_do_not_lay_a_workbook_out_at_once(small, monkeypatch):
+    workbook.lay_out()
+    monkeypatch.setattr(workbook, "_PATIENCE", 0)
+    with (
+        FileLock(small.workbook / ".lmcourse" / "layout.lock"),
+        pytest.raises(CourseError, match="Another command is laying out"),
+    ):
+        workbook.lay_out()
+
+
 @pytest.mark.parametrize(
     "how",
     [
@@ -184,6 +348,8 @@ def test_a_folder_in_a_notebooks_place_is_left_alone(small):
         b'{"version": 2, "files": {}}',
         b'{"version": 1, "files": {"a": {"x": 1}}}',
         b'{"version": 1, "files": {"a": {"laid": 1}}}',
+        rb'{"version": 1, "files": {"\ud800": {}}}',
+        rb'{"version": 1, "files": {"a": {"copy": "\ud800"}}}',
     ],
 )
 def test_a_corrupt_manifest_is_moved_aside_and_every_file_counts_as_edited(small, text):
@@ -314,9 +480,7 @@ def test_a_file_where_a_folder_is_needed(small, name):
     assert blocking.read_text() == "mine"
 
 
-def test_a_read_only_checkout(small, request):
-    if passed_without_privilege(request):
-        return
+def test_a_read_only_checkout(small, unprivileged):
     small.root.chmod(0o555)
     try:
         with pytest.raises(CourseError, match="may not write") as error:
@@ -331,6 +495,44 @@ def test_the_workbook_may_not_lie_among_the_sources(small):
         with pytest.raises(CourseError, match="sources"):
             workbook.lay_out(folder)
     assert sorted(path.name for path in (small.root / "labs").iterdir()) == ["02-recurrent.md"]
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["_build", "_build/mine", "_BUILD/mine", "lmcourse", "lmcourse/mine", ".venv/mine", ".git",
+     "web/node_modules", "tests/x", "x.egg-info", "mine/__pycache__/x", "workbook/__pycache__"],
+)  # fmt: skip
+def test_a_workbook_where_products_are_deleted_is_refused(small, monkeypatch, name):
+    monkeypatch.setenv("LMCOURSE_WORKBOOK", str(small.root / name))
+    with pytest.raises(CourseError, match="make clean") as error:
+        workbook.lay_out()
+    assert "LMCOURSE_WORKBOOK" in error.value.remedy
+    (found,) = doctor._look("workbook", doctor.CHECKS["workbook"])
+    assert (found.status, found.found) == ("problem", error.value.cause)
+    assert not (small.root / name).exists()
+
+
+def test_a_link_to_such_a_folder_is_refused(small, tmp_path):
+    (small.root / "_build").mkdir()
+    (tmp_path / "mine").symlink_to(small.root / "_build")
+    with pytest.raises(CourseError, match="make clean"):
+        workbook.lay_out(tmp_path / "mine")
+
+
+def test_every_tracked_folder_and_all_that_make_clean_deletes_is_refused(small):
+    listed = subprocess.run(
+        ["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=True
+    ).stdout.splitlines()
+    taken = {name.split("/")[0] for name in listed if "/" in name}
+    makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
+    (deleted,) = re.findall(r"^clean:\n\trm -rf (.*)$", makefile, re.MULTILINE)
+    taken |= {name.replace("*", "x").replace("$(VENV)", ".venv") for name in deleted.split()}
+    assert len(taken) > 20
+    for name in taken:
+        with pytest.raises(CourseError, match="make clean"):
+            workbook.lay_out(small.root / name)
+    for name in ("workbook", "workbook-2", "mine/labs"):
+        workbook.refuse_taken(small.root / name)
 
 
 def test_nothing_is_written_when_a_source_is_bad(small):

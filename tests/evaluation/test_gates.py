@@ -86,21 +86,9 @@ def test_two_directions_of_ours(inputs):
     [
         (RNN(WIDTH, HIDDEN), (TIME, WIDTH), 0, "A layer of type RNN has no gates"),
         (Recurrent("rnn", WIDTH, HIDDEN), (TIME, WIDTH), 0, "A layer of type RNN has no gates"),
-        (LSTM(WIDTH, HIDDEN), (1, TIME, WIDTH), 0, r"shape \(1, 7, 3\), where \(time, width\)"),
         (LSTM(WIDTH, HIDDEN), (TIME, WIDTH + 1), 0, r"takes \(batch, time, 3\)"),
-        (LSTM(WIDTH, HIDDEN), (TIME, WIDTH), 1, "no layer 1: the model has 1"),
-        (Recurrent("gru", WIDTH, HIDDEN, 2), (TIME, WIDTH), 2, "no layer 2: the model has 2"),
-        (Recurrent("gru", WIDTH, HIDDEN, 2), (TIME, WIDTH), -1, "no layer -1"),
     ],
 )
 def test_what_has_no_gates_or_does_not_fit(model, shape, layer, says):
     with pytest.raises(CourseError, match=says):
         gates(model, torch.zeros(shape), layer)
-
-
-def test_a_language_model_reads_one_text():
-    model = RNNLanguageModel(RNNConfig(11, 4, HIDDEN, "gru"))
-    with pytest.raises(CourseError, match=r"shape \(1, 7\), where \(time\)"):
-        gates(model, torch.zeros(1, TIME, dtype=torch.long))
-    with pytest.raises(CourseError, match=r"where \(time\) is needed"):
-        gates(model, torch.zeros(0, dtype=torch.long))

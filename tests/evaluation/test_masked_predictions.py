@@ -10,9 +10,9 @@ from lmcourse.evaluation.masked_predictions import (
     answers,
     divergence,
     masked_predictions,
-    of_masked_lm,
     of_ngram,
 )
+from lmcourse.evaluation.predictors import of_masked
 from lmcourse.models.bert import BertConfig
 from lmcourse.models.bert_heads import BertForMaskedLM
 from lmcourse.models.ngram import NGramModel
@@ -65,7 +65,7 @@ def test_a_masked_model_reads_mask_and_not_the_token():
     width = len(WORLD.vocabulary)
     torch.manual_seed(0)
     model = BertForMaskedLM(BertConfig.tiny(vocab_size=width + 3, num_hidden_layers=1)).train()
-    predict = of_masked_lm(model, WORLD)
+    predict = of_masked(model, WORLD)
     rows = predict(REVIEW, [2, 5])
     assert model.training and rows.shape == (2, width)
     torch.testing.assert_close(rows.sum(-1), torch.ones(2, dtype=torch.float64))

@@ -1,4 +1,4 @@
-"""Models as what tables and widgets ask: the right row, the right column, and nothing looked up."""
+"""Adapters of models: rows and columns of their probabilities, without access to targets."""
 
 import numpy as np
 import pytest
@@ -100,18 +100,20 @@ def test_an_ngram_model_of_other_ids_says_the_same():
     )
     wider = of_causal(NGramModel(stream, 2, WIDTH + 500), WORLD)(REVIEW)  # ids of no word
     np.testing.assert_allclose(wider.sum(1), 1)
-    places = [1, 4, 5]
+    positions = [1, 4, 5]
     np.testing.assert_allclose(
-        of_masked(first, WORLD)(REVIEW, places),
-        of_masked(second, WORLD, ids)(REVIEW, places),
+        of_masked(first, WORLD)(REVIEW, positions),
+        of_masked(second, WORLD, ids)(REVIEW, positions),
         rtol=1e-10,
     )
 
 
-def test_what_cannot_be_asked_is_refused():
+def test_models_that_do_not_fit_are_refused():
     pieces = {token: i for i, token in enumerate(["[CLS]", "[SEP]", "[MASK]", "the", "##s"])}
     model = RNNLanguageModel(RNNConfig(100, 8, 8))
-    with pytest.raises(CourseError, match=r"1,49\d of BookWorld's 1,495 words are no single token"):
+    with pytest.raises(
+        CourseError, match=r"1,49\d of BookWorld's 1,495 words are not single tokens"
+    ):
         of_causal(model, WORLD, pieces)
     with pytest.raises(CourseError, match=r"ids has no \[SEP\] or </s>"):
         of_causal(model, WORLD, {"the": 0})
@@ -174,15 +176,15 @@ def test_a_pretraining_model_answers_as_its_masked_half():
 @pytest.mark.bad_input
 def test_a_model_without_predictions_is_refused_in_words():
     base = Bert(BertConfig.tiny(vocab_size=WIDTH + 1, num_hidden_layers=1))
-    with pytest.raises(CourseError, match=r"without scores of all tokens.*BertForMaskedLM"):
+    with pytest.raises(CourseError, match=r"without logits of all tokens.*BertForMaskedLM"):
         of_masked(base, WORLD)(REVIEW, [2])
-    with pytest.raises(CourseError, match=r"without scores of all tokens.*GPTForCausalLM"):
+    with pytest.raises(CourseError, match=r"without logits of all tokens.*GPTForCausalLM"):
         of_causal(base, WORLD)(REVIEW)
-    with pytest.raises(CourseError, match=r"looks to the left alone.*of_causal"):
+    with pytest.raises(CourseError, match=r"reads from left to right.*of_causal"):
         of_masked(RNNLanguageModel(RNNConfig(WIDTH + 1, 8, 16)), WORLD)
 
 
-def test_a_review_begins_behind_the_end_of_another_one():
+def test_a_review_begins_after_the_end_of_another():
     """Masked, too, an n-gram model knows where it begins."""
     stream = [id_ for review in WORLD.sample(8, 1) for id_ in review.ids]
     for ids, first in ((None, 0), (own_ids(), 2)):  # <end>; [CLS]
@@ -194,11 +196,11 @@ def test_a_review_begins_behind_the_end_of_another_one():
         columns = [end if word == END else names[word] for word in WORLD.vocabulary]
         for hidden in ([0], [1], [0, 1, 2], [3, 5]):
             rows = of_ngram(model, WORLD, ids)(REVIEW, hidden)
-            for row, place in zip(rows, hidden, strict=True):
-                known = read[: place + 1]
-                for hole in range(len(read)):
-                    if hole - 1 in hidden and hole <= place:
-                        known = read[hole + 1 : place + 1]
+            for row, position in zip(rows, hidden, strict=True):
+                known = read[: position + 1]
+                for masked in range(len(read)):
+                    if masked - 1 in hidden and masked <= position:
+                        known = read[masked + 1 : position + 1]
                 wanted = np.array([model.probability(w, known) for w in columns])
                 np.testing.assert_allclose(row, wanted / wanted.sum(), rtol=1e-9)
         causal = of_causal(model, WORLD, ids)(REVIEW)

@@ -88,7 +88,7 @@ def test_layers_are_chosen_and_refused():
     last, first = hidden_states(model, TEXTS, IDS, layers=[-1, 0])
     np.testing.assert_array_equal(last[3], every[2][3])
     np.testing.assert_array_equal(first[2], every[0][2])
-    with pytest.raises(CourseError, match="Layer 3 is not there: the model gives 3"):
+    with pytest.raises(IndexError):
         hidden_states(model, TEXTS, IDS, layers=[3])
 
 
@@ -99,12 +99,10 @@ def test_pieces_are_pooled_into_words_without_special_tokens(tokenizer):
     with torch.no_grad():
         ids = torch.tensor([encoding.ids])
         raw = model.eval()(input_ids=ids).last_hidden_state[0].numpy()
-    pick = {"mean": lambda rows: rows.mean(0), "first": lambda r: r[0], "last": lambda r: r[-1]}
-    for pooling, rule in pick.items():
-        ((found,),) = hidden_states(model, [text], tokenizer, layers=[-1], pooling=pooling)
-        for word in range(len(text)):
-            own = raw[[i for i, it in enumerate(encoding.word_ids) if it == word]]
-            np.testing.assert_allclose(found[word], rule(own), atol=1e-5)
+    ((found,),) = hidden_states(model, [text], tokenizer, layers=[-1])
+    for word in range(len(text)):
+        own = raw[[i for i, it in enumerate(encoding.word_ids) if it == word]]
+        np.testing.assert_allclose(found[word], own.mean(0), atol=1e-5)
 
 
 def test_a_tokenizers_padding_is_no_word(tokenizer):
@@ -131,8 +129,6 @@ def test_a_mapping_frames_a_text_if_it_has_marks():
 def test_shares_by_hand():
     pieces = Pieces(torch.arange(5), [-1, 0, 0, 1, -1])
     assert pieces.shares().tolist() == [[0, 0.5, 0.5, 0, 0], [0, 0, 0, 1, 0]]
-    assert pieces.shares("first").tolist() == [[0, 1, 0, 0, 0], [0, 0, 0, 1, 0]]
-    assert pieces.shares("last").tolist() == [[0, 0, 1, 0, 0], [0, 0, 0, 1, 0]]
 
 
 def test_elmo_reads_characters():
@@ -166,8 +162,6 @@ def test_an_untrained_model_keeps_what_it_is_told():
     assert any(name.startswith("embeddings.word") for name in matrices)
     again = untrained(model).state_dict()
     assert all(torch.equal(weight, again[name]) for name, weight in fresh.state_dict().items())
-    with pytest.raises(CourseError, match="begins with 'words'"):
-        untrained(model, keep=["words"])
 
 
 @pytest.mark.parametrize(
@@ -177,11 +171,7 @@ def test_an_untrained_model_keeps_what_it_is_told():
         ({"texts": [[]]}, r"A text is \[\]"),
         ({"texts": ["bank"]}, "A text is 'bank'"),
         ({"reader": {"bank": 0}}, "'the' has no id"),
-        ({"reader": lambda words: torch.zeros(9)}, r"\(9,\) of 5 words"),
-        ({"reader": lambda words: words}, "list of 5 words"),
-        ({"pooling": "median"}, "pooling='median'"),
-        ({"batch_size": 0}, "batch_size is 0"),
-        ({"model": torch.nn.Identity()}, "gives no hidden_states"),
+        ({"model": torch.nn.Identity()}, "returns no hidden_states"),
         ({"loaded": True}, r"Loaded is no model.*\.model"),
     ],
 )
@@ -194,7 +184,7 @@ def test_what_cannot_be_read_is_told(change, told):
     given = {"model": made(), "texts": TEXTS, "reader": IDS} | change
     given["model"] = Silent() if "model" in change else given["model"]
     if given.pop("loaded", False):
-        given["model"] = hub.Loaded(given["model"], None, "")
+        given["model"] = hub.Loaded(given["model"], None, (), "")
     with pytest.raises(CourseError, match=told):
         hidden_states(**given)
 
@@ -202,7 +192,7 @@ def test_what_cannot_be_read_is_told(change, told):
 def test_a_word_that_truncation_cuts_off_is_told(tokenizer):
     tokenizer.enable_truncation(5)
     try:
-        with pytest.raises(CourseError, match="Nothing is left of word"):
+        with pytest.raises(CourseError, match="has no piece"):
             cut(TEXTS[0], tokenizer)
     finally:
         tokenizer.no_truncation()

@@ -55,6 +55,8 @@ class Hub:
         location: where large files are sent on to, in place of the other host.
         chunked: whether sizes are left out of large files' answers.
         page: what is answered to everything, if anything.
+        headers: further headers of files' answers, or others.
+        drip: seconds before each byte of large files' bodies.
         listed: what is changed in each listing before it goes out.
         asked: the requests, as "GET /path"; those to the other host begin with "cdn ".
         tokens: what the other host was told of who asks.
@@ -70,6 +72,8 @@ class Hub:
         self.location: str | None = None
         self.chunked = False
         self.page: bytes | None = None
+        self.headers: dict[str, str] = {}
+        self.drip = 0.0
         self.listed = lambda listing: None
         self.asked: list[str] = []
         self.ranges: list[str] = []
@@ -125,9 +129,9 @@ class _Handler(http.server.BaseHTTPRequestHandler):
         if not on_hub:
             self._large(path.rpartition("/")[2])
         elif hub.statuses and (status := hub.statuses.pop(0)) != 200:
-            self._send(status)
+            self._send(status, **hub.headers)
         elif hub.page is not None:
-            self._send(200, hub.page)
+            self._send(200, hub.page, **hub.headers)
         elif listing := re.fullmatch(r"/api/models/(.+)/revision/(.+)", path):
             self._known(*listing.groups(), None)
         elif file := re.fullmatch(r"/(.+)/resolve/([^/]+)/(.+)", path):
@@ -173,13 +177,17 @@ class _Handler(http.server.BaseHTTPRequestHandler):
             self._send(
                 302,
                 Location=self.hub.location or f"{self.hub.other}/large/{digest}",
-                X_Linked_Etag=f'"{digest}"',
-                X_Linked_Size=str(len(data)),
-                X_Repo_Commit=commit,
+                **{
+                    "X_Linked_Etag": f'"{digest}"',
+                    "X_Linked_Size": str(len(data)),
+                    "X_Repo_Commit": commit,
+                }
+                | self.hub.headers,
             )
         else:
             data = self.hub.sends.get(name, data)
-            self._send(200, data, ETag=f'"{git_sha1(data)}"', X_Repo_Commit=commit)
+            headers = {"ETag": f'"{git_sha1(data)}"', "X_Repo_Commit": commit}
+            self._send(200, data, **headers | self.hub.headers)
 
     def _large(self, digest: str) -> None:
         hub = self.hub
@@ -196,8 +204,13 @@ class _Handler(http.server.BaseHTTPRequestHandler):
         if start:
             self.send_header("Content-Range", f"bytes {start}-{len(data) - 1}/{len(data)}")
         self.end_headers()
+        body = data[start:] if cut is None else data[start : start + cut]
         with contextlib.suppress(OSError):
-            self.wfile.write(data[start:] if cut is None else data[start : start + cut])
+            for at in range(len(body)) if hub.drip else ():
+                self.wfile.write(body[at : at + 1])
+                threading.Event().wait(hub.drip)
+            if not hub.drip:
+                self.wfile.write(body)
         self.close_connection = True
 
 

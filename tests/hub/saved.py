@@ -5,13 +5,15 @@ from pathlib import Path
 from typing import Any
 
 import torch
+from tokenizers import Tokenizer
 from torch import nn
 
-from lmcourse.hub.kinds import class_named, conversions
 from lmcourse.models.bert import BertConfig
 from lmcourse.models.bert_heads import BertForMaskedLM
-from lmcourse.models.conversion import Conversion
-from lmcourse.tokenizers import Tokenizer, recipes
+from lmcourse.models.conversion import conversions
+from lmcourse.models.conversion.published import class_named
+from lmcourse.models.conversion.rules import Conversion
+from lmcourse.tokenizers import recipes
 
 TEXTS = ["A lighthouse keeper smiled.", "Nobody likes the lighthouse.", "Why? Why not?"]
 
@@ -56,7 +58,7 @@ def save(folder: Path, name: str = "BertForMaskedLM", tokens: bool = True, **cha
     """One of these models in a folder, with the tokenizer."""
     reference(name, conversions()[name][0], **changes).save_pretrained(folder)
     if tokens:
-        tokenizer().save(folder / "tokenizer.json")
+        tokenizer().save(str(folder / "tokenizer.json"))
     return folder
 
 

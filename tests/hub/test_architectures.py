@@ -6,16 +6,14 @@ import pytest
 import torch
 import transformers
 from safetensors.torch import load_file, save_file
-from tokenizers import Tokenizer as LibraryTokenizer
 
 from lmcourse import hub
 from lmcourse.errors import CourseError
-from lmcourse.hub import folder as reading
-from lmcourse.hub.kinds import class_named, conversions
 from lmcourse.models.bert_heads import BertForMaskedLM, BertForPreTraining
 from lmcourse.models.bert_tasks import BertForTokenClassification
 from lmcourse.models.checkpoint import Model
-from lmcourse.models.conversion import MODULES
+from lmcourse.models.conversion import MODULES, conversions
+from lmcourse.models.conversion.published import class_named
 from lmcourse.models.elmo import ElmoModel
 from lmcourse.models.gpt import GPT
 from lmcourse.models.kbert import KBert
@@ -115,9 +113,9 @@ def test_weights_that_are_not_there_are_not_made_up(tmp_path):
     assert "BertForTokenClassification.on_top_of(" in error.value.remedy
     with pytest.raises(CourseError, match=r"no weights for bert\.pooler.*cls\.seq_relationship"):
         hub.load(folder, BertForPreTraining)
-    with pytest.raises(CourseError, match="GPT cannot take in"):
+    with pytest.raises(CourseError, match="GPT cannot load"):
         hub.load(folder, GPT)
-    with pytest.raises(CourseError, match="ElmoModel cannot take in"):
+    with pytest.raises(CourseError, match="ElmoModel cannot load"):
         hub.load(folder, ElmoModel)
 
 
@@ -200,44 +198,28 @@ def test_shards_are_read_as_one(tmp_path):
     assert len(shards) > 1
     ours = outputs(hub.load(tmp_path).model, "")["logits"]
     torch.testing.assert_close(ours, outputs(reference, "")["logits"], atol=1e-5, rtol=1e-5)
-    shards[1].rename(tmp_path / "elsewhere.safetensors")
-    with pytest.raises(CourseError, match="which is not there"):
+    moved = shards[1].rename(tmp_path / "elsewhere.safetensors")
+    with pytest.raises(CourseError, match=rf"has {len(shards) - 1} of {len(shards)} files"):
         hub.load(tmp_path)
     save_file(load_file(shards[0]), shards[1], {"format": "pt"})
-    with pytest.raises(CourseError, match="as a file before it has"):
+    with pytest.raises(CourseError, match="a tensor in two files"):
         hub.load(tmp_path)
-
-
-@pytest.mark.parametrize(
-    ("content", "says"),
-    [
-        ('{"weight_map": {"a": "../model.safetensors"}}', "no file beside it"),
-        ('{"weight_map": {"a": "/etc/passwd"}}', "no file beside it"),
-        ('{"weight_map": {"a": "config.json"}}', "no file beside it"),
-        ('{"weight_map": {}}', "names no files"),
-        ('{"weight_map": [1]}', "names no files"),
-        ("[]", "no JSON object"),
-        ("", "is empty"),
-    ],
-)
-def test_an_index_leads_nowhere_else(content, says, tmp_path):
-    folder = saved.save(tmp_path)
-    (folder / "model.safetensors").unlink()
-    (folder / "model.safetensors.index.json").write_text(content)
-    with pytest.raises(CourseError, match=says):
-        hub.load(folder)
+    moved.rename(shards[1])
+    (tmp_path / "model.safetensors.index.json").write_text('{"weight_map": {"a": "../x"}}')
+    assert type(hub.load(tmp_path).model) is BertForMaskedLM  # the index is of no use
 
 
 @pytest.mark.parametrize(
     ("changes", "says"),
     [
-        ({"num_hidden_layers": 10**9}, "claims num_hidden_layers=1000000000"),
-        ({"num_hidden_layers": -1}, "claims num_hidden_layers=-1"),
-        ({"num_labels": 10**12}, "claims num_labels"),
-        ({"hidden_size": 10**7}, r"with [\d,]+ numbers, and its weights are"),
-        ({"vocab_size": 2 * 10**6}, r"with [\d,]+ numbers, and its weights are"),
-        ({"vocab_size": 10**9}, r"with [\d,]+ numbers, and its weights are"),
-        ({"hidden_size": 16}, "has the shape"),
+        ({"num_hidden_layers": 10**9}, "makes no model: it asks for many more tensors"),
+        ({"num_hidden_layers": -1}, "num_hidden_layers=-1, as no model has"),
+        ({"num_labels": 10**12}, "num_labels=1000000000000"),
+        ({"hidden_size": 10**7}, r"has [\d,]+ parameters, and its weights"),
+        ({"hidden_size": 10**12}, "makes no model"),
+        ({"vocab_size": 2 * 10**6}, r"has [\d,]+ parameters, and its weights"),
+        ({"vocab_size": 10**9}, r"has [\d,]+ parameters, and its weights"),
+        ({"hidden_size": 16}, r"has shape \(8,\), and its configuration \(16,\)"),
         ({"num_hidden_layers": 3}, "no weights for bert.encoder.layer.2"),
         ({"num_hidden_layers": 1}, r"left over.*bert\.encoder\.layer\.1\."),
         ({"hidden_size": "many"}, "makes no model"),
@@ -261,12 +243,12 @@ def test_a_configuration_that_does_not_fit_is_told(changes, says, tmp_path):
 @pytest.mark.parametrize(
     ("content", "says"),
     [
-        (b"[" * 200_000, "no JSON that can be read|ends too early"),
-        (b'{"a": ' * 150_000, "no JSON that can be read|ends too early"),
-        (b" " * (1 << 20) + b"{}", "where no such file has more"),
-        (b'{"hidden_size": ' + b"9" * 5000 + b"}", "no JSON that can be read"),
-        (b"\xff\xfe", "no text file"),
-        (b"[]", "no JSON object"),
+        (b"[" * 200_000, "cannot be read"),
+        (b'{"a": ' * 150_000, "cannot be read"),
+        (b" " * (1 << 20) + b"{}", "more than 1,048,576 bytes"),
+        (b'{"hidden_size": ' + b"9" * 5000 + b"}", "cannot be read|makes no model"),
+        (b"\xff\xfe", "cannot be read"),
+        (b"[]", "cannot be read"),
     ],
 )
 def test_a_configuration_that_is_a_bomb_is_refused(content, says, tmp_path):
@@ -326,73 +308,9 @@ def test_classes_have_their_names(tmp_path):
     assert found.labels == ("bad", "good") and "classes: bad, good" in repr(found)
 
 
-# --- tokenizers ---
-
-
-def test_the_tokenizer_makes_batches_that_the_model_takes(tmp_path):
-    folder = saved.save(tmp_path)
-    tokenizer = saved.tokenizer()
-    tokenizer.no_padding()
-    tokenizer.save(folder / "tokenizer.json")
-    found = hub.load(folder)
-    made = found.tokenizer(["Why?", "A lighthouse keeper smiled."])
-    library = LibraryTokenizer.from_file(str(folder / "tokenizer.json"))
-    assert made["input_ids"][1].tolist() == library.encode("A lighthouse keeper smiled.").ids
-    assert made["attention_mask"][0].sum() < made["attention_mask"][1].sum()
-    assert found.model(**made).logits.shape[:2] == made["input_ids"].shape
-
-
-def test_distilbert_is_given_no_segments(tmp_path):
-    found = hub.load(saved.save(tmp_path, "DistilBertForMaskedLM"))
-    made = found.tokenizer(["Why?"])
-    assert set(made) == {"input_ids", "attention_mask"}
-    found.model(**made)
-
-
-@pytest.mark.parametrize("lower", [True, False])
-def test_older_vocabularies_are_read_as_their_code_did(lower, tmp_path):
-    folder = saved.save(tmp_path, tokens=False)
-    vocab = saved.tokenizer().get_vocab()
-    (folder / "vocab.txt").write_text(
-        "".join(f"{token}\n" for token in sorted(vocab, key=vocab.get))
-    )
-    (folder / "tokenizer_config.json").write_text(json.dumps({"do_lower_case": lower}))
-    tokens = hub.load(folder).tokenizer.encode("Why").tokens
-    assert tokens[0] == "[CLS]" and ("[UNK]" in tokens) is not lower
-
-
-def test_bpe_files_are_framed_for_their_model(tmp_path):
-    folder = saved.save(tmp_path, "Deberta", tokens=False)
-    vocab = ["[PAD]", "[CLS]", "[SEP]", "[UNK]", "[MASK]", "a", "b", "ab"]
-    (folder / "vocab.json").write_text(json.dumps({token: at for at, token in enumerate(vocab)}))
-    (folder / "merges.txt").write_text("#version: 0.2\na b\n")
-    found = hub.load(folder).tokenizer
-    assert found.encode("ab", "b").tokens == ["[CLS]", "ab", "[SEP]", "b", "[SEP]"]
-
-
-def test_a_tokenizer_of_another_model_is_refused(tmp_path):
-    folder = saved.save(tmp_path, vocab_size=12)
-    with pytest.raises(CourseError, match="knows 12 tokens"):
-        hub.load(folder)
-    (folder / "tokenizer.json").write_text("{}")
-    with pytest.raises(CourseError, match="has no model"):
-        hub.load(folder)
-    (folder / "tokenizer.json").unlink()
-    (folder / "spiece.model").write_bytes(b"...")
-    assert "without a tokenizer" in repr(hub.load(folder))
-
-
-def test_what_is_far_too_large_for_a_tokenizer_is_not_read(tmp_path, monkeypatch):
-    folder = saved.save(tmp_path)
-    monkeypatch.setattr("lmcourse.hub.tokenizer_files.LARGEST_TEXT", 100)
-    with pytest.raises(CourseError, match="as no tokenizer has"):
-        hub.load(folder)
-
-
-def test_the_library_talks_as_before(tmp_path):
+def test_the_library_logs_as_before(tmp_path):
     transformers.logging.set_verbosity_warning()
     hub.load(saved.save(tmp_path))
     assert transformers.logging.get_verbosity() == transformers.logging.WARNING
     assert transformers.utils.logging.is_progress_bar_enabled()
     transformers.logging.set_verbosity_error()
-    assert reading.MOST["num_hidden_layers"] >= 1000

@@ -6,17 +6,20 @@ import json
 import msgspec
 import pytest
 import torch
+from safetensors.torch import save_file
 
+from coursekit.models import overview
 from lmcourse import devices, hub
 from lmcourse.errors import CourseError
 from lmcourse.hub.checkpoints import home
-from lmcourse.hub.overview import overview
 from lmcourse.models.bert_heads import BertForMaskedLM
 from lmcourse.models.bert_tasks import BertForTokenClassification
 from lmcourse.models.distilbert import DistilBertForMaskedLM
 from lmcourse.models.gpt import GPTForCausalLM
 from lmcourse.models.rnn_lm import RNNConfig, RNNLanguageModel
+from lmcourse.models.weights import read_tensors
 from lmcourse.models.word2vec import SkipGram, Word2VecConfig
+from research.pretrain.shipping import ship
 from tests.hub import saved
 from tests.hub.saved import small
 
@@ -61,14 +64,37 @@ def test_loading_draws_no_random_numbers(tmp_path, original):
 def test_a_folder_of_ours_has_a_tokenizer(tmp_path, monkeypatch):
     small().save(tmp_path / "mine" / "model.safetensors")
     assert hub.load(tmp_path / "mine").tokenizer is None
-    saved.tokenizer().save(tmp_path / "mine" / "tokenizer.json")
+    saved.tokenizer().save(str(tmp_path / "mine" / "tokenizer.json"))
     monkeypatch.chdir(tmp_path)
     found = hub.load("mine")
-    assert found.tokenizer == saved.tokenizer() and same(found.model, small())
+    assert found.tokenizer.to_str() == saved.tokenizer().to_str() and same(found.model, small())
     monkeypatch.setenv("HOME", str(tmp_path))
     assert same(hub.load("~/mine").model, small())
     with pytest.raises(CourseError, match="only repositories on the hub have a revision"):
         hub.load("mine", revision="main")
+
+
+@pytest.mark.parametrize(
+    ("setting", "says"),
+    [
+        (
+            {"vocab_size": 10**12},
+            r"word.* has the shape \(48, 8\) there and \(1000000000000, 8\) here",
+        ),
+        ({"num_hidden_layers": 10**9}, "asks for many more tensors than the file's"),
+    ],
+    ids=str,
+)
+def test_a_configuration_in_a_file_takes_no_memory_before_it_is_compared(tmp_path, setting, says):
+    """No memory holds 10**12 embeddings: only the meta device has such a model."""
+    path = tmp_path / "model.safetensors"
+    small().save(path)
+    metadata, tensors = read_tensors(path)
+    metadata["config"] = json.dumps(json.loads(metadata["config"]) | setting)
+    save_file(tensors, path, metadata)
+    for load in (hub.load, BertForMaskedLM.load):
+        with pytest.raises(CourseError, match=says):
+            load(path)
 
 
 @pytest.mark.parametrize(
@@ -114,7 +140,7 @@ def test_a_path_that_is_not_there_asks_no_hub(name):
 @pytest.mark.bad_input
 @pytest.mark.parametrize("name", ["", None, 3, b"bytes"])
 def test_what_is_no_name_is_told(name):
-    with pytest.raises(CourseError, match="is no name and no path"):
+    with pytest.raises(CourseError, match="is neither a name nor a path"):
         hub.load(name)
 
 
@@ -123,16 +149,16 @@ def test_what_is_no_name_is_told(name):
 
 def test_a_shipped_model_loads_by_its_name(checkpoints):
     assert hub.shipped() == {}
-    one = hub.ship("bookworld-mlm", small(), saved.tokenizer(), "BERT tiny, masked language model")
+    one = ship("bookworld-mlm", small(), saved.tokenizer(), "BERT tiny, masked language model")
     assert hub.shipped() == {"bookworld-mlm": one} and "BERT tiny" in one.about
     content = (checkpoints / one.model.file).read_bytes()
     assert one.model.sha256 == hashlib.sha256(content).hexdigest()
     assert one.model.size == len(content)
     found = hub.load("bookworld-mlm")
-    assert same(found.model, small()) and found.tokenizer == saved.tokenizer()
+    assert same(found.model, small()) and found.tokenizer.to_str() == saved.tokenizer().to_str()
     assert found.source == "bookworld-mlm" and found.commit is None
-    hub.ship("a-lstm", RNNLanguageModel(RNNConfig(vocab_size=5)), None, "an LSTM")
-    hub.ship("bookworld-mlm", small(3), None, "another one")
+    ship("a-lstm", RNNLanguageModel(RNNConfig(vocab_size=5)), None, "an LSTM")
+    ship("bookworld-mlm", small(3), None, "another one")
     assert list(hub.shipped()) == ["a-lstm", "bookworld-mlm"]
     assert same(hub.load("bookworld-mlm").model, small(3))
     assert hub.load("bookworld-mlm").tokenizer is None
@@ -142,14 +168,14 @@ def test_names_of_ours_are_not_looked_for_elsewhere(checkpoints):
     with pytest.raises(CourseError, match="No model 'bookworld-mlm' comes") as error:
         hub.load("bookworld-mlm")
     assert "none yet" in error.value.remedy
-    hub.ship("bookworld-clm", small(), None, "")
+    ship("bookworld-clm", small(), None, "")
     with pytest.raises(CourseError, match="No model 'bookworld-mlm' comes") as error:
         hub.load("bookworld-mlm")
     assert "bookworld-clm" in error.value.remedy
 
 
 def test_a_shipped_file_that_is_missing_or_another_is_told(checkpoints):
-    one = hub.ship("bookworld-mlm", small(), saved.tokenizer(), "")
+    one = ship("bookworld-mlm", small(), saved.tokenizer(), "")
     path = checkpoints / one.model.file
     content = path.read_bytes()
     path.write_bytes(content[:-1] + bytes([content[-1] ^ 1]))
@@ -180,7 +206,7 @@ def test_a_shipped_file_that_is_missing_or_another_is_told(checkpoints):
     ],
 )
 def test_a_wrong_index_is_refused(checkpoints, change):
-    one = msgspec.to_builtins(hub.ship("bookworld-mlm", small(), None, ""))
+    one = msgspec.to_builtins(ship("bookworld-mlm", small(), None, ""))
     one["model"] |= change
     (checkpoints / "index.json").write_text(json.dumps({"bookworld-mlm": one}))
     with pytest.raises(CourseError, match=r"index\.json is damaged") as error:
@@ -195,7 +221,7 @@ def test_a_wrong_index_is_refused(checkpoints, change):
 def test_only_a_plain_name_is_shipped(checkpoints):
     for name in ("../evil", "Upper", "a/b", "", ".hidden"):
         with pytest.raises(CourseError, match="cannot be shipped"):
-            hub.ship(name, small(), None, "")
+            ship(name, small(), None, "")
     assert not list(checkpoints.iterdir())
 
 
@@ -205,7 +231,7 @@ def test_outside_of_a_checkout_nothing_is_shipped(tmp_path, monkeypatch):
 
 
 def test_many_names_are_told_in_a_line():
-    found = hub.Loaded(small(), None, "here", unused=tuple("abcdefgh"))
+    found = hub.Loaded(small(), None, (), "here", unused=tuple("abcdefgh"))
     assert repr(found).endswith("left in the file: a, b, c, d, e, and 3 more")
 
 
@@ -234,13 +260,13 @@ def test_a_device_that_is_not_there_is_told_first(device):
 
 def three_ways(tmp_path, model, tokenizer):
     """The same pair as the course ships it, as a folder of ours, and as `transformers` saves it."""
-    hub.ship("bookworld-pair", model, tokenizer, "")
+    ship("bookworld-pair", model, tokenizer, "")
     yield hub.load("bookworld-pair")
     model.save(tmp_path / "mine" / "model.safetensors")
-    tokenizer.save(tmp_path / "mine" / "tokenizer.json")
+    tokenizer.save(str(tmp_path / "mine" / "tokenizer.json"))
     yield hub.load(tmp_path / "mine")
     model.to_transformers().save_pretrained(tmp_path / "theirs")
-    tokenizer.save(tmp_path / "theirs" / "tokenizer.json")
+    tokenizer.save(str(tmp_path / "theirs" / "tokenizer.json"))
     yield hub.load(tmp_path / "theirs")
 
 
@@ -253,7 +279,7 @@ def test_what_a_tokenizer_makes_a_model_takes_wherever_both_come_from(kind, tmp_
     tokenizer.no_padding()
     found = list(three_ways(tmp_path, model, tokenizer))
     for one in found:
-        made = one.tokenizer(["Why?", "A lighthouse keeper smiled."])
+        made = one.inputs(["Why?", "A lighthouse keeper smiled."])
         assert "token_type_ids" not in made and made["attention_mask"][0].sum() < 9
         logits = one.model(**made).logits
         torch.testing.assert_close(logits, model(**made).logits)
@@ -263,15 +289,15 @@ def test_what_a_tokenizer_makes_a_model_takes_wherever_both_come_from(kind, tmp_
 @pytest.mark.bad_input
 def test_a_tokenizer_with_more_tokens_than_its_model_is_refused(tmp_path, checkpoints):
     few = RNNLanguageModel(RNNConfig(vocab_size=12))
-    with pytest.raises(CourseError, match="RNNLanguageModel beside it knows 12 tokens"):
-        hub.ship("bookworld-rnn", few, saved.tokenizer(), "")
+    with pytest.raises(CourseError, match="RNNLanguageModel knows 12 tokens"):
+        ship("bookworld-rnn", few, saved.tokenizer(), "")
     assert not list(checkpoints.iterdir())  # nothing was written
     few.save(tmp_path / "mine" / "model.safetensors")
-    saved.tokenizer().save(tmp_path / "mine" / "tokenizer.json")
+    saved.tokenizer().save(str(tmp_path / "mine" / "tokenizer.json"))
     with pytest.raises(CourseError, match=r"tokenizer\.json gives .* knows 12 tokens"):
         hub.load(tmp_path / "mine")
-    hub.ship("bookworld-rnn", few, None, "")
-    hub.ship("bookworld-other", small(), saved.tokenizer(), "")
+    ship("bookworld-rnn", few, None, "")
+    ship("bookworld-other", small(), saved.tokenizer(), "")
     index = json.loads((checkpoints / "index.json").read_text())
     index["bookworld-rnn"]["tokenizer"] = index["bookworld-other"]["tokenizer"]
     (checkpoints / "index.json").write_text(json.dumps(index))
@@ -281,18 +307,17 @@ def test_a_tokenizer_with_more_tokens_than_its_model_is_refused(tmp_path, checkp
 
 def test_a_model_that_reads_no_ids_keeps_its_tokenizer(checkpoints):
     model = SkipGram(Word2VecConfig(vocab_size=48, hidden_size=4))
-    hub.ship("bookworld-vectors", model, saved.tokenizer(), "")
+    ship("bookworld-vectors", model, saved.tokenizer(), "")
     found = hub.load("bookworld-vectors")
-    assert found.tokenizer.model_input_names == saved.tokenizer().model_input_names
+    assert found.tokenizer.to_str() == saved.tokenizer().to_str() and found.model_input_names == ()
 
 
 @pytest.mark.bad_input
-def test_a_damaged_index_is_no_matter_to_others(checkpoints, tmp_path, monkeypatch, capsys):
+def test_a_damaged_index_is_no_matter_to_others(checkpoints, tmp_path, monkeypatch):
     (checkpoints / "index.json").write_text("[")
     small().save(tmp_path / "mine" / "model.safetensors")
     monkeypatch.chdir(tmp_path)
     assert same(hub.load("mine").model, small())
-    assert "index.json is damaged" in capsys.readouterr().err
     with pytest.raises(CourseError, match="org/none was never downloaded here"):
         hub.load("org/none")
     shown = overview()
@@ -305,11 +330,7 @@ def test_a_folder_that_hides_a_model_of_the_hub_is_named(tmp_path, monkeypatch):
     (tmp_path / "bert-base-uncased").mkdir()
     with pytest.raises(CourseError, match=r"has no config\.json") as error:
         hub.load("bert-base-uncased")
-    assert str(tmp_path / "bert-base-uncased") in error.value.remedy
-    assert "hub" in error.value.remedy
-    with pytest.raises(CourseError, match=r"has no config\.json") as error:
-        hub.load("./bert-base-uncased")
-    assert str(tmp_path) not in error.value.remedy
+    assert "hides a model of the hub" in error.value.remedy
 
 
 @pytest.mark.bad_input
@@ -323,7 +344,7 @@ def test_a_mistyped_path_is_thought_of_where_no_hub_is_reached():
 def test_a_class_that_is_none_of_ours_is_told(kind, tmp_path, original):
     small().save(tmp_path / "a.safetensors")
     for name in (tmp_path / "a.safetensors", original, "org/none", "bookworld-none"):
-        with pytest.raises(CourseError, match=r"is no class of lmcourse\.models.*BertForMaskedLM"):
+        with pytest.raises(CourseError, match=r"is not a class of.*BertForMaskedLM"):
             hub.load(name, kind)
 
 

@@ -5,7 +5,8 @@ import sys
 
 from typer.testing import CliRunner
 
-from lmcourse import cli, hub
+from coursekit import cli
+from research.pretrain.shipping import ship
 from tests.hub.saved import small
 
 
@@ -18,7 +19,7 @@ def test_it_says_what_is_here_and_fetches_more(checkpoints, original, request):
     commit = served.add("org/tiny-bert", original)
     empty = invoke()
     assert "none yet" in empty and "lmcourse models bert-base-uncased" in empty
-    hub.ship("bookworld-mlm", small(), None, "BERT tiny, masked language model")
+    ship("bookworld-mlm", small(), None, "BERT tiny, masked language model")
     assert "BertForMaskedLM" in invoke("org/tiny-bert")
     shown = invoke()
     assert "  bookworld-mlm  0.0 MB  BERT tiny, masked language model" in shown

@@ -10,10 +10,11 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from lmcourse import course
+from coursekit import course
+from coursekit.notebooks.masters import student_version
+from coursekit.notebooks.sources import read_notebook
 from lmcourse.labs.check import Exercise
-from lmcourse.notebooks.masters import student_version
-from lmcourse.notebooks.sources import read_notebook
+from lmcourse.labs.kit import Task
 
 NUMBERS = [source.number for source in course.sources() if source.kind == "lab"]
 
@@ -59,14 +60,24 @@ def function_in(cell: Any) -> ast.FunctionDef:
 
 
 def call_in(cell: Any) -> tuple[str, str]:
-    """What a check cell says: ("check_perplexity", "perplexity")."""
-    (statement,) = ast.parse(cell.source).body
+    """What a check cell says: the check's name, and that of the function which it judges."""
+    *imports, statement = ast.parse(cell.source).body
     assert isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Call)
     call = statement.value
-    (argument,) = call.args
-    assert isinstance(call.func, ast.Attribute) and isinstance(argument, ast.Name)
-    assert re.fullmatch(r"lab\d\d", ast.unparse(call.func.value))
-    return call.func.attr, argument.id
+    assert isinstance(call.func, ast.Attribute)
+    lab = ast.unparse(call.func.value)
+    assert re.fullmatch(r"lab\d\d", lab)
+    assert call.args == []
+    assert [ast.unparse(each) for each in imports] == [f"from lmcourse.labs import {lab}"]
+    return call.func.attr, task(checks(lab[3:])[call.func.attr]).reference.__name__
+
+
+def task(exercise: Exercise) -> Task:
+    """What an exercise's check judges by."""
+    module, name = exercise.task.split(":")
+    found = getattr(importlib.import_module(module), name)
+    assert isinstance(found, Task)
+    return found
 
 
 @cache

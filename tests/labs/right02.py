@@ -1,23 +1,16 @@
 """Right answers to lab 02, written differently from the master's."""
 
 import math
-from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 import torch
 import torch.nn.functional as F
 from torch import nn
 
-RIGHT: list[tuple[str, str, Callable[..., Any]]] = []
+from tests.labs.right import RightAnswer, rights
 
-
-def right(exercise: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    def add(function: Callable[..., Any]) -> Callable[..., Any]:
-        RIGHT.append((exercise, function.__name__, function))
-        return function
-
-    return add
+RIGHT: list[RightAnswer] = []
+right = rights(RIGHT)
 
 
 @right("02.1")

@@ -6,7 +6,7 @@ import numpy as np
 import torch
 import torch.nn.functional as F
 
-from tests.labs.kit import RightAnswer, rights
+from tests.labs.right import RightAnswer, rights
 
 RIGHT: list[RightAnswer] = []
 right = rights(RIGHT)
@@ -107,6 +107,23 @@ def mask_row_by_row(Q, K, real):
             scores = K[text, seen] @ Q[text, row] / math.sqrt(Q.shape[2])
             weights[text, row, seen] = scores.softmax(0)
     return weights
+
+
+@right("08.4")
+def mask_by_pytorch(Q, K, attention_mask):
+    time = Q.shape[1]
+    visible = torch.ones(time, time, dtype=torch.bool).tril() & attention_mask[:, None]
+    values = torch.eye(time).expand(len(Q), -1, -1)
+    weights = F.scaled_dot_product_attention(Q, K, values, attn_mask=visible)
+    return weights.nan_to_num()
+
+
+@right("08.4")
+def mask_scales_both(Q, K, attention_mask):
+    time, root = Q.shape[1], Q.shape[2] ** 0.25
+    visible = torch.ones(time, time, dtype=torch.bool).tril() & attention_mask[:, None]
+    scores = (Q / root) @ (K / root).mT
+    return scores.masked_fill(~visible, -math.inf).softmax(-1).nan_to_num()
 
 
 @right("08.5")

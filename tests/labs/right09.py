@@ -7,7 +7,7 @@ import numpy as np
 import torch
 from torch import nn
 
-from tests.labs.kit import RightAnswer, rights
+from tests.labs.right import RightAnswer, rights
 
 RIGHT: list[RightAnswer] = []
 right = rights(RIGHT)
@@ -17,12 +17,6 @@ right = rights(RIGHT)
 def steps_by_scaling(rate, width, warmup):
     share = rate * math.sqrt(width * warmup)  # of the peak
     return [share * warmup, warmup / share**2]
-
-
-@right("09.1")
-def steps_in_numpy(rate, width, warmup):
-    y = rate * np.sqrt(width)
-    return np.array([y / warmup**-1.5, y**-2.0])
 
 
 @right("09.1")
@@ -44,6 +38,7 @@ def distance_in_loops(first, second):
 
 
 @right("09.2")
+@torch.compile(backend="eager")
 def distance_by_complex_numbers(first, second):
     a, b = (x[:, 1::2] + 1j * x[:, 0::2] for x in (first, second))
     turned = b * a.conj()
@@ -53,7 +48,9 @@ def distance_by_complex_numbers(first, second):
 @right("09.2")
 def distance_by_matrices(first, second):
     s, c = first[:, 0::2], first[:, 1::2]
-    back = torch.stack([torch.stack([c, -s], -1), torch.stack([s, c], -1)], -2)  # 2 × 2 a hand
+    back = torch.stack(
+        [torch.stack([c, -s], -1), torch.stack([s, c], -1)], -2
+    )  # 2 × 2 for each pair
     return (back @ second.unflatten(1, (-1, 2))[..., None]).flatten(1).float()
 
 
@@ -78,8 +75,8 @@ def heads_by_einsum(query, key, value, heads, visible):
 
 
 @right("09.3")
-def heads_with_repeated_keys(query, key, value, heads, visible):
-    repeated = query, key.repeat(1, 1, heads), value.repeat(1, 1, heads)
+def heads_in_float16(query, key, value, heads, visible):
+    repeated = query.half(), key.half().repeat(1, 1, heads), value.half().repeat(1, 1, heads)
     q, k, v = (x.unflatten(-1, (heads, -1)).transpose(1, 2) for x in repeated)
     found = nn.functional.scaled_dot_product_attention(q, k, v, attn_mask=visible[:, None])
     return found.transpose(1, 2).reshape(query.shape)
@@ -111,50 +108,56 @@ def layer_with_empty_norms(x, memory, attention, cross_attention, feed_forward, 
 
 @right("09.5")
 def beam_with_a_heap(log_p, beams, alpha, longest, end):
+    """Ranks by the score in each round, too."""
+
     def score(it):
         return it[0] / ((5 + len(it[1])) / 6) ** alpha
 
-    beam = [(0.0, ())]
+    beam, ended = [(0.0, ())], []
     for _ in range(longest):
-        found = [it for it in beam if it[1][-1:] == (end,)]
-        for total, y in beam:
-            if y[-1:] != (end,):
-                found += [(total + step, (*y, v)) for v, step in enumerate(log_p(y))]
-        beam = heapq.nlargest(beams, found, key=score)
-    return max(beam, key=score)[1]
+        found = [(total + step, (*y, v)) for total, y in beam for v, step in enumerate(log_p(y))]
+        best = heapq.nlargest(beams, found, key=score)
+        ended += [it for it in best if it[1][-1] == end]
+        beam = [it for it in best if it[1][-1] != end]
+    return max(beam + ended, key=score)[1]
 
 
 @right("09.5")
-def beam_with_open_and_closed(log_p, beams, alpha, longest, end):
-    """Ends early once nothing goes on, and gives a list; its penalty lacks a constant factor."""
+def beam_with_one_record(log_p, beams, alpha, longest, end):
+    """Keeps the best complete target only, as a list; its penalty lacks a constant factor."""
 
-    def score(it):
-        return it[1] / (5 + len(it[0])) ** alpha
+    def score(y, total):
+        return total / (5 + len(y)) ** alpha
 
-    going, done = [([], 0.0)], []
-    for _ in range(longest):
-        grown = [([*y, v], s + step) for y, s in going for v, step in enumerate(log_p(y))]
-        kept = sorted(grown + done, key=score)[-beams:]
-        done = [it for it in kept if it[0][-1] == end]
-        going = [it for it in kept if it[0][-1] != end]
-        if not going:
+    beam, record, highest = [([], 0.0)], None, -math.inf
+    for n in range(longest):
+        grown = [([*y, v], s + step) for y, s in beam for v, step in enumerate(log_p(y))]
+        beam = []
+        for y, s in sorted(grown, key=lambda it: it[1])[-beams:]:
+            if y[-1] != end and n + 1 < longest:
+                beam.append((y, s))
+            elif score(y, s) > highest:
+                record, highest = y, score(y, s)
+        if not beam:
             break
-    return max(going + done, key=score)[0]
+    return record
 
 
 @right("09.5")
 def beam_in_numpy(log_p, beams, alpha, longest, end):
-    beam, totals = [()], np.zeros(1)
-    for _ in range(longest):
-        found, sums = [], []
-        for y, total in zip(beam, totals, strict=True):
-            ended = len(y) > 0 and y[-1] == end
-            found += [y] if ended else [(*y, v) for v in range(len(log_p(y)))]
-            sums += [total] if ended else list(total + np.array(log_p(y)))
-        lengths = np.array([len(y) for y in found])
-        best = np.argsort(np.array(sums) / ((5 + lengths) / 6) ** alpha)[::-1][:beams]
-        beam, totals = [found[i] for i in best], np.array(sums)[best]
-    return torch.tensor(beam[0])
+    beam, totals, complete = [()], np.zeros(1), {}
+    for n in range(1, longest + 1):
+        found = [(*y, v) for y in beam for v in range(len(log_p(())))]
+        steps = np.array([log_p(y) for y in beam])
+        sums = (totals[:, None] + steps).ravel()
+        best = np.argsort(sums)[::-1][:beams]
+        done = [i for i in best if found[i][-1] == end or n == longest]
+        complete |= {found[i]: sums[i] / ((5 + n) / 6) ** alpha for i in done}
+        best = [i for i in best if i not in done]
+        if not best:
+            break
+        beam, totals = [found[i] for i in best], sums[best]
+    return torch.tensor(max(complete, key=complete.get))
 
 
 @right("09.6")

@@ -6,7 +6,7 @@ import numpy as np
 import torch
 import torch.nn.functional as F
 
-from tests.labs.kit import RightAnswer, rights
+from tests.labs.right import RightAnswer, rights
 
 RIGHT: list[RightAnswer] = []
 right = rights(RIGHT)
@@ -52,62 +52,62 @@ def words_numpy(selected, words):
 def exactly_row_by_row(chance, maskable, rate):
     result = torch.zeros_like(maskable)
     for row in range(len(chance)):
-        places = maskable[row].nonzero()[:, 0]
-        if len(places):
-            count = max(1, round(rate * len(places)))
-            result[row, places[chance[row, places].argsort()[:count]]] = True
+        positions = maskable[row].nonzero()[:, 0]
+        if len(positions):
+            count = max(1, round(rate * len(positions)))
+            result[row, positions[chance[row, positions].argsort()[:count]]] = True
     return result
 
 
 @right("10.3")
 def exactly_by_a_threshold(chance, maskable, rate):
     result = []
-    for numbers, places in zip(chance.tolist(), maskable.tolist(), strict=True):
-        own = sorted(x for x, there in zip(numbers, places, strict=True) if there)
+    for numbers, positions in zip(chance.tolist(), maskable.tolist(), strict=True):
+        own = sorted(x for x, there in zip(numbers, positions, strict=True) if there)
         limit = own[max(1, round(rate * len(own))) - 1] if own else -1
-        result.append([there and x <= limit for x, there in zip(numbers, places, strict=True)])
+        result.append([there and x <= limit for x, there in zip(numbers, positions, strict=True)])
     return result
 
 
 @right("10.4")
 def gradient_by_indices(logits, labels):
-    rows, places = (labels >= 0).nonzero(as_tuple=True)
+    rows, positions = (labels >= 0).nonzero(as_tuple=True)
     result = torch.zeros_like(logits)
     if len(rows):
-        p = F.softmax(logits[rows, places], dim=-1)
-        p[torch.arange(len(rows)), labels[rows, places]] -= 1
-        result[rows, places] = p / len(rows)
+        p = F.softmax(logits[rows, positions], dim=-1)
+        p[torch.arange(len(rows)), labels[rows, positions]] -= 1
+        result[rows, positions] = p / len(rows)
     return result
 
 
 @right("10.4")
-def gradient_place_by_place(logits, labels):
+def gradient_by_position(logits, labels):
     result = torch.zeros_like(logits)
-    asked = (labels != -100).nonzero().tolist()
-    for b, t in asked:
+    selected = (labels != -100).nonzero().tolist()
+    for b, t in selected:
         powers = (logits[b, t] - logits[b, t].max()).exp()
-        result[b, t] = powers / powers.sum() / len(asked)
-        result[b, t, labels[b, t]] -= 1 / len(asked)
+        result[b, t] = powers / powers.sum() / len(selected)
+        result[b, t, labels[b, t]] -= 1 / len(selected)
     return result
 
 
 @right("10.5")
-def fill_recursively(answer, ids, mask_id):
-    holes = [i for i, each in enumerate(ids.tolist()) if each == mask_id]
-    if not holes:
+def fill_recursively(predict, ids, mask_id):
+    masked = [i for i, each in enumerate(ids.tolist()) if each == mask_id]
+    if not masked:
         return ids
-    p = answer(ids)
-    place = max(holes, key=lambda i: p[i].max().item())
+    p = predict(ids)
+    position = max(masked, key=lambda i: p[i].max().item())
     filled = ids.clone()
-    filled[place] = int(p[place].argmax())
-    return fill_recursively(answer, filled, mask_id)
+    filled[position] = int(p[position].argmax())
+    return fill_recursively(predict, filled, mask_id)
 
 
 @right("10.5")
-def fill_in_a_list(answer, ids, mask_id):
+def fill_in_a_list(predict, ids, mask_id):
     ids = ids.tolist()
     while mask_id in ids:
-        p = answer(torch.tensor(ids)).numpy()
+        p = predict(torch.tensor(ids)).numpy()
         best = max(
             (p[i, w], i, w) for i in range(len(ids)) if ids[i] == mask_id for w in range(p.shape[1])
         )
@@ -115,22 +115,34 @@ def fill_in_a_list(answer, ids, mask_id):
     return ids
 
 
+@right("10.5")
+def fill_with_an_additional_call(predict, ids, mask_id):
+    ids = ids.clone()
+    while True:
+        largest, word = predict(ids).max(-1)
+        masked = (ids == mask_id).nonzero()[:, 0]
+        if not len(masked):
+            return ids
+        position = masked[largest[masked].argmax()]
+        ids[position] = word[position]
+
+
 @right("10.6")
-def windows_by_sets(answer, tokens, place, target, widths):
+def windows_by_sets(predict, tokens, position, target, widths):
     losses = []
     for width in widths:
-        visible = set(range(place - width, place + width + 1)) - {place}
-        hidden = [place, *(i for i in range(len(tokens)) if i not in visible and i != place)]
-        losses.append(-math.log(answer(tokens, hidden)[0][target]))
+        visible = set(range(position - width, position + width + 1)) - {position}
+        hidden = [position, *(i for i in range(len(tokens)) if i not in visible and i != position)]
+        losses.append(-math.log(predict(tokens, hidden)[0][target]))
     return losses
 
 
 @right("10.6")
-def windows_numpy(answer, tokens, place, target, widths):
-    places = np.arange(len(tokens))
+def windows_numpy(predict, tokens, position, target, widths):
+    everywhere = np.arange(len(tokens))
     found = []
     for width in widths:
-        hidden = places[(places == place) | (np.abs(places - place) > width)]
-        p = np.asarray(answer(tokens, hidden.tolist()))
-        found.append(-np.log(p[np.flatnonzero(hidden == place)[0], target]))
+        hidden = everywhere[(everywhere == position) | (np.abs(everywhere - position) > width)]
+        p = np.asarray(predict(tokens, hidden.tolist()))
+        found.append(-np.log(p[np.flatnonzero(hidden == position)[0], target]))
     return np.array(found)

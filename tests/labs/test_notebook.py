@@ -141,6 +141,34 @@ def test_a_right_answer_is_shown_and_kept(kernel: Any, environment: Path) -> Non
     assert kept["exercises"]["02.1"]["solved"]
 
 
+CHECK = "from lmcourse.labs import lab10\n\nlab10.check_words()"
+RIGHT = "def whole_words(selected, words):\n    return [w in words[selected] for w in words]"
+
+
+def test_a_check_before_its_stub_says_so_and_a_syntax_error_is_not_judged_by_the_old_function(
+    kernel: Any,
+) -> None:
+    _, client = kernel
+
+    def said() -> str:
+        (output,) = outputs_of(client, CHECK)
+        return str(output["data"]["text/plain"])
+
+    assert said().startswith("○ Not written yet: 10.2 Whole words. There is no `whole_words` in")
+    assert outputs_of(client, RIGHT) == []
+    assert said().startswith("✔ Right: 10.2")
+    outputs_of(client, "1 +")  # another cell's error is no matter
+    assert said().startswith("✔ Right: 10.2")
+    (error,) = outputs_of(client, RIGHT.replace("words):", "words)"))
+    assert error["ename"] == "SyntaxError"
+    message = said()
+    assert message.startswith("✎ Not yet: 10.2") and "in this line: `def whole_words(" in message
+    (error,) = outputs_of(client, RIGHT + "\nreturn 1")  # found when it is compiled
+    assert error["ename"] == "SyntaxError" and "has a syntax error" in said()
+    outputs_of(client, "%time 1\n" + RIGHT)
+    assert said().startswith("✔ Right: 10.2")
+
+
 def test_strict_shows_no_traceback_of_ours(kernel: Any) -> None:
     _, client = kernel
     strict = "import os; os.environ['LMCOURSE_STRICT'] = '1'\nlab02.check_perplexity(lambda p: 1)"

@@ -11,7 +11,6 @@ import pytest
 
 from lmcourse.labs import exercises, lab02, progress
 from lmcourse.labs.progress import Record
-from tests.privilege import passed_without_privilege
 
 PERPLEXITY = lab02.check_perplexity
 STEP = lab02.check_step
@@ -23,7 +22,7 @@ def workbook(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (folder / ".lmcourse").mkdir(parents=True)
     monkeypatch.setenv("LMCOURSE_WORKBOOK", str(folder))
     monkeypatch.delenv("LMCOURSE_STRICT", raising=False)
-    monkeypatch.setattr(progress, "_told", set())
+    monkeypatch.setattr(progress, "_reported", set())
     return folder
 
 
@@ -33,19 +32,19 @@ def file_of(workbook: Path) -> Path:
 
 def test_solved_stays_solved(workbook: Path) -> None:
     assert progress.read(workbook) == {}
-    assert progress.record(PERPLEXITY, passed=False) == ""
+    assert progress.record("02.1", "Perplexity", passed=False) == ""
     assert progress.read(workbook) == {"02.1": Record("02.1", "Perplexity", None, 1)}
-    progress.record(PERPLEXITY, passed=True)
+    progress.record("02.1", "Perplexity", passed=True)
     first = progress.read(workbook)["02.1"]
     assert first.solved is not None and first.attempts == 2
-    progress.record(PERPLEXITY, passed=False)
+    progress.record("02.1", "Perplexity", passed=False)
     assert progress.read(workbook)["02.1"] == Record("02.1", "Perplexity", first.solved, 3)
-    progress.record(STEP, passed=False)
+    progress.record("02.2", STEP.title, passed=False)
     assert list(progress.read(workbook)) == ["02.1", "02.2"]
 
 
 def test_the_file_is_as_agreed_with_the_start_page(workbook: Path) -> None:
-    progress.record(PERPLEXITY, passed=True)
+    progress.record("02.1", "Perplexity", passed=True)
     content = json.loads(file_of(workbook).read_text(encoding="utf-8"))
     assert content["version"] == 1
     assert set(content["exercises"]) == {"02.1"}
@@ -59,7 +58,7 @@ def test_private(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("LMCOURSE_WORKBOOK", str(tmp_path / "new"))
     before = os.umask(0)
     try:
-        progress.record(PERPLEXITY, passed=True)
+        progress.record("02.1", "Perplexity", passed=True)
     finally:
         os.umask(before)
     folder = tmp_path / "new" / ".lmcourse"
@@ -73,14 +72,14 @@ def test_found_from_a_folder_below(workbook: Path, monkeypatch: pytest.MonkeyPat
     below.mkdir(parents=True)
     monkeypatch.chdir(below)
     assert progress.folder() == workbook
-    progress.record(PERPLEXITY, passed=True)
+    progress.record("02.1", "Perplexity", passed=True)
     assert file_of(workbook).exists()
 
 
 def test_no_workbook_no_record(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("LMCOURSE_WORKBOOK", raising=False)
     monkeypatch.chdir(tmp_path)
-    assert progress.record(PERPLEXITY, passed=True) == ""
+    assert progress.record("02.1", "Perplexity", passed=True) == ""
     assert list(tmp_path.iterdir()) == []
 
 
@@ -101,6 +100,9 @@ def test_no_workbook_no_record(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
         b'{"version": 1, "exercises": {"02.1": {}}}',
         b'{"version": 1, "exercises": {"02.1": {"title": "", "solved": 1, "attempts": 1}}}',
         b'{"version": 1, "exercises": {"02.1": {"title": "", "solved": null, "attempts": "1"}}}',
+        b'{"version": 1, "exercises": {"02.1": {"title": "", "solved": null, "attempts": %s}}}'
+        % (b"9" * 4300),
+        b'{"version": 1, "exercises": {"02.1": {"title": "", "solved": null, "attempts": -1}}}',
         b"[" * 100_000,
     ],
     ids=lambda content: content[:30].decode("latin-1"),
@@ -108,7 +110,7 @@ def test_no_workbook_no_record(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
 def test_a_corrupt_file_is_moved_aside(workbook: Path, content: bytes) -> None:
     file_of(workbook).write_bytes(content)
     aside = workbook / ".lmcourse" / "progress.corrupt-1.json"
-    notice = progress.record(PERPLEXITY, passed=True)
+    notice = progress.record("02.1", "Perplexity", passed=True)
     assert "could not be read" in notice and str(aside) in notice
     assert aside.read_bytes() == content
     assert progress.read(workbook)["02.1"].solved
@@ -134,14 +136,22 @@ def test_a_newer_courses_file_is_left_alone(
     PERPLEXITY(lambda p: (-p.mean()).exp())
     said = capsys.readouterr().out
     assert said.startswith("✔ Right: 02.1") and told[0] in said
-    assert progress.record(STEP, passed=True) == ""  # told once
+    assert progress.record("02.2", STEP.title, passed=True) == ""  # told once
     assert file_of(workbook).read_bytes() == content
     left = {each.name for each in (workbook / ".lmcourse").iterdir()}
     assert left <= {"progress.json", "progress.lock"}
 
 
+def test_half_a_surrogate_pair_does_not_end_a_check(workbook: Path) -> None:
+    file_of(workbook).write_text(
+        r'{"version": 1, "exercises": {"02.9": {"title": "\ud800", "solved": null, "attempts": 1}}}'
+    )
+    assert progress.record("02.1", "Perplexity", passed=True) == ""
+    assert set(progress.read(workbook)) == {"02.1", "02.9"}
+
+
 def test_to_parse_moves_nothing(workbook: Path) -> None:
-    progress.record(PERPLEXITY, passed=False)
+    progress.record("02.1", "Perplexity", passed=False)
     data = file_of(workbook).read_bytes()
     assert progress.parse(data) == {"02.1": Record("02.1", "Perplexity", None, 1)}
     with pytest.raises(progress.Damaged):
@@ -158,7 +168,7 @@ def failing(*_: object, **__: object) -> None:
 def test_a_read_only_folder_is_told_once(
     workbook: Path, where: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture
 ) -> None:
-    progress.record(PERPLEXITY, passed=True)
+    progress.record("02.1", "Perplexity", passed=True)
     before = file_of(workbook).read_bytes()
     monkeypatch.setattr(f"lmcourse.labs.progress.{where}", failing)
     PERPLEXITY(lambda p: (-p.mean()).exp())
@@ -171,14 +181,12 @@ def test_a_read_only_folder_is_told_once(
     assert not list(workbook.rglob("*.tmp"))
 
 
-def test_a_folder_without_permission(workbook: Path, request: pytest.FixtureRequest) -> None:
-    if passed_without_privilege(request):
-        return
+def test_a_folder_without_permission(workbook: Path, unprivileged: None) -> None:
     folder = workbook / ".lmcourse"
     folder.chmod(0o500)
     try:
-        assert "cannot be kept" in progress.record(PERPLEXITY, passed=True)
-        assert progress.record(PERPLEXITY, passed=True) == ""
+        assert "cannot be kept" in progress.record("02.1", "Perplexity", passed=True)
+        assert progress.record("02.1", "Perplexity", passed=True) == ""
     finally:
         folder.chmod(0o700)
 
@@ -186,21 +194,21 @@ def test_a_folder_without_permission(workbook: Path, request: pytest.FixtureRequ
 def test_a_file_where_the_folder_should_be(workbook: Path) -> None:
     (workbook / ".lmcourse").rmdir()
     (workbook / ".lmcourse").write_text("not a folder", encoding="utf-8")
-    assert "cannot be kept" in progress.record(PERPLEXITY, passed=True)
+    assert "cannot be kept" in progress.record("02.1", "Perplexity", passed=True)
     assert progress.read(workbook) == {}
 
 
 def test_a_write_that_fails_half_way_keeps_the_old_file(
     workbook: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    progress.record(PERPLEXITY, passed=True)
+    progress.record("02.1", "Perplexity", passed=True)
     before = progress.read(workbook)
 
     def full(self: Path, _: object) -> None:
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(Path, "replace", full)
-    assert "no space left" in progress.record(STEP, passed=True)
+    assert "no space left" in progress.record("02.2", STEP.title, passed=True)
     monkeypatch.undo()
     assert progress.read(workbook) == before
     assert not list(workbook.rglob("*.tmp"))
@@ -209,7 +217,7 @@ def test_a_write_that_fails_half_way_keeps_the_old_file(
 def test_a_lock_that_is_held_is_told(workbook: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(progress, "_PATIENCE", 0.05)
     with progress.filelock.FileLock(workbook / ".lmcourse" / "progress.lock"):
-        assert "another program holds it" in progress.record(PERPLEXITY, passed=True)
+        assert "another program holds it" in progress.record("02.1", "Perplexity", passed=True)
 
 
 WRITER = """
@@ -220,7 +228,7 @@ exercise = Exercise("99." + sys.argv[1], "A notebook", 1, 1, "nowhere:nothing")
 print("ready", flush=True)
 sys.stdin.readline()
 for _ in range(40):
-    assert progress.record(exercise, passed=True) == ""
+    assert progress.record(exercise.name, exercise.title, passed=True) == ""
 """
 
 

@@ -18,9 +18,9 @@ from torch import Tensor
 from torch.nn import functional
 
 from lmcourse.models.inputs import IGNORED
-from lmcourse.models.parity.comparing import shaken
 from tests.models.dropping import distinct, only
 from tests.models.subject import Subject
+from tests.parity.comparing import shaken
 
 
 def twice_the_same(subject: Subject) -> None:

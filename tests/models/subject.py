@@ -8,7 +8,7 @@ import torch
 from torch import Tensor, nn
 
 from lmcourse.models.checkpoint import Model
-from lmcourse.models.parity.comparing import shaken
+from tests.parity.comparing import shaken
 
 Batch = dict[str, Tensor]
 

@@ -151,12 +151,8 @@ def test_bad_input() -> None:
         MultiHeadAttention(8, 3)
     with pytest.raises(CourseError, match=r"queries of 3 and keys of 4"):
         DotAttention(3, 4)
-    with pytest.raises(CourseError, match="cannot take over a Linear"):
+    with pytest.raises(CourseError, match="cannot be built from a Linear"):
         MultiHeadAttention.from_torch(torch.nn.Linear(2, 2))
-    with pytest.raises(CourseError, match="keys and values of the same width"):
-        MultiHeadAttention.from_torch(torch.nn.MultiheadAttention(8, 2, kdim=4, vdim=4))
-    with pytest.raises(CourseError, match="no added keys"):
-        MultiHeadAttention.from_torch(torch.nn.MultiheadAttention(8, 2, add_zero_attn=True))
 
 
 @pytest.mark.bad_input

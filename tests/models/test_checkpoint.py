@@ -14,10 +14,11 @@ import torch
 from torch import nn
 
 from lmcourse.errors import CourseError
-from lmcourse.models.checkpoint import Model, load_strictly
+from lmcourse.models.checkpoint import Model
 from lmcourse.models.conversion.renaming import Renaming, Rule, Tied, linear
 from lmcourse.models.encoder_decoder import Transformer, TransformerConfig
-from lmcourse.models.transformer import Decoder, DecoderLayer, Encoder, EncoderLayer, LayerConfig
+from lmcourse.models.transformer import DecoderLayer, Encoder, EncoderLayer, LayerConfig
+from lmcourse.models.weights import load_strictly
 
 pytestmark = pytest.mark.bad_input
 
@@ -107,7 +108,7 @@ def test_a_link_is_followed_and_nothing_but_a_file_is_replaced(saved: Path) -> N
             Small(SmallConfig()).save(path)
     fifo = saved.with_name("fifo")
     os.mkfifo(fifo)
-    with pytest.raises(CourseError, match="no ordinary file"):
+    with pytest.raises(CourseError, match="not a regular file"):
         Small(SmallConfig()).save(fifo)
     assert fifo.is_fifo()
 
@@ -118,32 +119,11 @@ def test_what_cannot_be_saved_is_named(tmp_path: Path) -> None:
             Small(SmallConfig(width)).save(tmp_path / "m")
     with pytest.raises(CourseError, match="setting shape=inf cannot be saved"):
         Small(SmallConfig(3, float("inf"))).save(tmp_path / "m")
-    with torch.device("meta"):
-        model = Small(SmallConfig())
-    with pytest.raises(CourseError, match=r"layer\.weight is on the meta device"):
-        model.save(tmp_path / "m")
     assert not list(tmp_path.iterdir())
 
 
-def test_settings_become_python_s_own_numbers() -> None:
-    config = TransformerConfig(np.int64(9), LayerConfig(torch.tensor(4), 2, 8, "relu"), 1, 6)
-    assert type(config.vocab_size) is int and type(config.layer.hidden_size) is int
-    for settings, message in (
-        ({"vocab_size": 9.0}, r"vocab_size is 9\.0 .*whole number of at least 1"),
-        ({"vocab_size": "9"}, "vocab_size is '9'"),
-        ({"vocab_size": True}, "vocab_size is True"),
-        ({"num_hidden_layers": 0}, "num_hidden_layers is 0"),
-        ({"label_smoothing": 1.0}, r"label_smoothing is 1\.0 .*below 1"),
-        ({"label_smoothing": float("nan")}, "label_smoothing is nan"),
-        ({"pad_token_id": -1}, r"pad_token_id is -1 .*0 to 36999"),
-        ({"vocab_size": 5, "decoder_start_token_id": 5}, "decoder_start_token_id is 5 .*0 to 4"),
-    ):
-        with pytest.raises(CourseError, match=message):
-            TransformerConfig(**settings)
-    for eps in (0.0, -1.0, float("inf")):
-        with pytest.raises(CourseError, match=r"layer_norm_eps is .* above 0"):
-            LayerConfig(layer_norm_eps=eps)
-    with pytest.raises(CourseError, match=r"TransformerConfig's layer was given \{.*LayerConfig"):
+def test_a_layer_s_settings_are_a_configuration() -> None:
+    with pytest.raises(CourseError, match=r"TransformerConfig's layer got \{.*LayerConfig"):
         Transformer(TransformerConfig(9, {"hidden_size": 4}))
 
 
@@ -212,8 +192,44 @@ def test_tensors_that_do_not_fit_are_named_with_both_shapes(saved: Path) -> None
     ):
         Small.load(saved)
     rewrite(saved, layer_weight=torch.zeros(0), more_layers=torch.zeros(1))
-    with pytest.raises(CourseError, match=r"layer.weight is missing; more.layers has no place"):
+    with pytest.raises(CourseError, match=r"layer.weight is missing; more.layers is not part"):
         Small.load(saved)
+
+
+class Deep(Small):
+    """As many layers as the configuration says."""
+
+    def __init__(self, config: SmallConfig) -> None:
+        super().__init__(config)
+        self.more = nn.ModuleList(nn.Linear(1, 1) for _ in range(config.shape[0]))
+
+
+@pytest.mark.parametrize(
+    ("config", "message"),
+    [
+        (
+            '{"width":1000000000000,"shape":[1]}',
+            r"\(2, 4\) there and \(2, 1000000000000\)",
+        ),
+        ('{"width":4611686018427387904,"shape":[1]}', "makes no model"),
+        ('{"width":4,"shape":[1000000000]}', "makes no model: it asks for many more tensors"),
+    ],
+)
+def test_a_configuration_takes_no_memory_before_it_is_compared(
+    tmp_path: Path, config: str, message: str
+) -> None:
+    path = tmp_path / "deep.safetensors"
+    Deep(SmallConfig(4, (1,))).save(path)
+    assert len(Deep.load(path).more) == 1
+    rewrite(path, {"config": config})
+    with pytest.raises(CourseError, match=message):
+        Deep.load(path)
+
+
+def test_loading_draws_no_random_numbers(saved: Path) -> None:
+    before = torch.get_rng_state()
+    Small.load(saved)
+    assert torch.equal(torch.get_rng_state(), before)
 
 
 def test_nothing_is_changed_by_weights_that_do_not_fit() -> None:
@@ -225,7 +241,7 @@ def test_nothing_is_changed_by_weights_that_do_not_fit() -> None:
 
 
 def test_the_configuration_must_be_its_own() -> None:
-    with pytest.raises(CourseError, match=r"Small was given 3 .*Give SmallConfig\(…\)"):
+    with pytest.raises(CourseError, match=r"Small got 3 .*Give SmallConfig\(…\)"):
         Small(3)
 
 
@@ -260,9 +276,9 @@ def test_renaming_is_one_to_one() -> None:
 
 
 def test_what_no_rule_covers_is_an_error() -> None:
-    with pytest.raises(CourseError, match=r"blocks\.x\.a has no place in the other"):
+    with pytest.raises(CourseError, match=r"blocks\.x\.a is not part of the other"):
         RENAMING.to_theirs({"blocks.x.a": torch.zeros(1)})
-    with pytest.raises(CourseError, match=r"h\.0\.c has no place"):
+    with pytest.raises(CourseError, match=r"h\.0\.c is not part"):
         RENAMING.to_ours({"h.0.c": torch.zeros(1)})
     with pytest.raises(CourseError, match=r"blocks\.0\.b is missing, which goes with blocks\.0\.a"):
         RENAMING.to_theirs({"blocks.0.a": torch.zeros(1, 1)})
@@ -275,17 +291,15 @@ def test_what_no_rule_covers_is_an_error() -> None:
 
 def test_torch_layers_that_ours_are_not() -> None:
     with pytest.raises(
-        CourseError, match="EncoderLayer cannot take over a TransformerDecoderLayer"
+        CourseError, match="EncoderLayer cannot be built from a TransformerDecoderLayer"
     ):
         EncoderLayer.from_torch(nn.TransformerDecoderLayer(4, 2))
-    with pytest.raises(CourseError, match="the activation relu or gelu"):
+    with pytest.raises(CourseError, match=r"activation .*tanh.* is not known"):
         EncoderLayer.from_torch(nn.TransformerEncoderLayer(4, 2, activation=torch.tanh))
-    with pytest.raises(CourseError, match="biases"):
-        DecoderLayer.from_torch(nn.TransformerDecoderLayer(4, 2, bias=False))
     with pytest.raises(CourseError, match="no activation gelu_new"):
         EncoderLayer(LayerConfig(4, 2, 8, "gelu_new")).to_torch()
     with pytest.raises(CourseError, match="activation 'swish' is not known"):
-        LayerConfig(hidden_act="swish")
+        EncoderLayer(LayerConfig(4, 2, 8, hidden_act="swish"))
 
 
 def test_each_setting_of_a_torch_layer_is_looked_at() -> None:
@@ -304,7 +318,7 @@ def test_each_setting_of_a_torch_layer_is_looked_at() -> None:
         for change in (eps, dropout):
             reference = kind(4, 2, 8)
             change(reference)
-            with pytest.raises(CourseError, match="one ε of all LayerNorms, and one dropout"):
+            with pytest.raises(CourseError, match="one ε for all LayerNorms, and one dropout"):
                 ours.from_torch(reference)
         config = LayerConfig(4, 2, 8, "gelu", 0.1, 0.2, 0.3, 1e-3, True)
         theirs = ours(config).to_torch()
@@ -313,18 +327,6 @@ def test_each_setting_of_a_torch_layer_is_looked_at() -> None:
         assert drops.pop("dropout") == 0.3 and set(drops.values()) == {0.1}
         for activation, name in ((nn.ReLU(), "relu"), (torch.relu, "relu"), (nn.GELU(), "gelu")):
             assert ours.from_torch(kind(4, 2, 8, activation=activation)).config.hidden_act == name
-        with pytest.raises(CourseError, match="the activation relu or gelu"):
-            ours.from_torch(kind(4, 2, 8, activation=nn.GELU("tanh")))
-
-
-def test_a_class_of_one_s_own_has_no_counterpart() -> None:
-    class Mine(EncoderLayer):
-        pass
-
-    with pytest.raises(CourseError, match=r"Mine has no counterpart in torch\.nn.*EncoderLayer"):
-        Mine.from_torch(nn.TransformerEncoderLayer(4, 2))
-    with pytest.raises(CourseError, match="Mine has no counterpart"):
-        Mine(LayerConfig(4, 2, 8)).to_torch()
 
 
 def test_stacks_of_torch() -> None:
@@ -336,18 +338,6 @@ def test_stacks_of_torch() -> None:
     stack.layers[1] = nn.TransformerEncoderLayer(4, 1, 8, batch_first=True)
     with pytest.raises(CourseError, match="layers of the same sizes"):
         Encoder.from_torch(stack)
-    decoder = nn.TransformerDecoder(nn.TransformerDecoderLayer(4, 2, 8), 2, nn.LayerNorm(4, 1e-3))
-    with pytest.raises(CourseError, match="one ε of all LayerNorms"):
-        Decoder.from_torch(decoder)
-    decoder.norm = nn.Identity()
-    with pytest.raises(CourseError, match="a LayerNorm behind them or none"):
-        Decoder.from_torch(decoder)
-    decoder.layers = nn.ModuleList([nn.Linear(4, 4)])
-    with pytest.raises(CourseError, match="of the class TransformerDecoderLayer alone"):
-        Decoder.from_torch(decoder)
-    decoder.layers = nn.ModuleList()
-    with pytest.raises(CourseError, match="of the class TransformerDecoderLayer alone"):
-        Decoder.from_torch(decoder)
 
 
 def test_a_layer_keeps_its_mode_and_type() -> None:
@@ -361,7 +351,7 @@ def test_a_transformer_is_asked_for_what_it_can_do() -> None:
     model = Transformer(TransformerConfig(9, LayerConfig(4, 2, 8), 1, 6))
     ids = torch.ones(2, 3, dtype=torch.long)
     for inputs, message in (
-        ({"input_ids": ids + 8}, "input_ids holds the number 9.*knows 0 to 8"),
+        ({"input_ids": ids + 8}, "input_ids holds the number 9.*must be 0 to 8"),
         ({"input_ids": ids - 2}, "input_ids holds the number -1"),
         ({"input_ids": ids.repeat(1, 3)}, "has 9 tokens a sequence; this model has 6 positions"),
         ({"input_ids": ids.double()}, r"has the type torch\.float64"),
@@ -369,7 +359,7 @@ def test_a_transformer_is_asked_for_what_it_can_do() -> None:
         ({"input_ids": ids[:, :0]}, r"has shape \(2, 0\)"),
         ({"input_ids": ids, "attention_mask": ids[:, :2]}, r"mask has shape \(2, 2\).*\(2, 3\)"),
         ({"input_ids": ids, "attention_mask": ids * 0.5}, "numbers other than 0 and 1"),
-        ({"input_ids": ids, "labels": ids - 4}, "labels holds the number -3.*besides -100"),
+        ({"input_ids": ids, "labels": ids - 4}, "labels holds the number -3.*or -100"),
         (
             {"input_ids": ids, "labels": ids, "decoder_input_ids": ids[:, :2]},
             r"labels has shape \(2, 3\), the ids \(2, 2\)",

@@ -21,9 +21,9 @@ from lmcourse.models.distilbert import (
     DistilBertForTokenClassification,
     evenly,
 )
-from lmcourse.models.parity.comparing import shaken
 from lmcourse.models.roberta import RobertaConfig, RobertaForMaskedLM
 from tests.models.small import BERT, ids, parameters
+from tests.parity.comparing import shaken
 
 SMALL = DistilBertConfig(23, 12, 2, 3, 20, max_position_embeddings=9, num_labels=3)
 DEEP = replace(BERT, num_hidden_layers=5)
@@ -107,20 +107,6 @@ def test_the_layers_may_be_named_or_counted():
     assert named.config.num_hidden_layers == counted.config.num_hidden_layers == 3
 
 
-@pytest.mark.bad_input
-@pytest.mark.parametrize("layers", [5, [1.0, 2.0], ["0"], {0, 1}], ids=str)
-def test_layers_that_are_no_numbers_in_a_row_are_named(layers):
-    with pytest.raises(CourseError, match=r"layers to start from are .*whole numbers from 0 to 4"):
-        DistilBert.from_teacher(Bert(DEEP), layers)
-
-
-@pytest.mark.bad_input
-def test_an_even_choice_is_of_whole_numbers():
-    for given in ((2.0, 4), (2, 4.0)):
-        with pytest.raises(CourseError, match=r"_layers is .*whole number"):
-            evenly(*given)
-
-
 def test_with_all_layers_and_no_segment_it_computes_what_its_teacher_does():
     teacher = shaken(BertForMaskedLM(DEEP).double())
     teacher.bert.embeddings.segment.weight.data.zero_()
@@ -141,12 +127,8 @@ def test_the_masked_words_head_is_copied(kind):
 def test_a_teacher_that_is_none_is_named():
     roberta = RobertaForMaskedLM(RobertaConfig(23, 12, 2, 3, 20, max_position_embeddings=9))
     for other in (roberta, roberta.bert, DistilBert(SMALL)):
-        with pytest.raises(CourseError, match=f"stands on Bert, .* given {type(other).__name__}"):
+        with pytest.raises(CourseError, match=f"needs Bert, but got {type(other).__name__}"):
             DistilBert.from_teacher(other)
-    with pytest.raises(
-        CourseError, match=r"This Bert has no head for masked .*Give a BertForMaskedLM"
-    ):
-        DistilBertForMaskedLM.from_teacher(Bert(DEEP))
 
 
 @pytest.mark.parametrize(
@@ -154,14 +136,9 @@ def test_a_teacher_that_is_none_is_named():
     [
         ({"layers": [0, 5]}, r"of 2 layers .* from layers \[0, 5\] of 5.*from 0 to 4"),
         ({"layers": [-1]}, r"from layers \[-1\] of 5"),
-        ({"layers": []}, "num_hidden_layers is 0"),
         ({"layers": [0, 1], "num_hidden_layers": 3}, "of 3 layers cannot start from layers"),
         ({"num_hidden_layers": 6}, "of 6 layers cannot start from a teacher of 5"),
-        ({"num_hidden_layers": 0}, "num_hidden_layers is 0"),
-        ({"num_hidden_layers": 1.5}, "num_hidden_layers is 1.5"),
-        ({"depth": 3}, "DistilBertConfig has no setting depth"),
         ({"hidden_size": 6}, r"word\.weight has the shape \(23, 12\) there and \(23, 6\) here"),
-        ({"type_vocab_size": 2}, "A DistilBERT has type_vocab_size=0"),
     ],
     ids=str,
 )
@@ -170,26 +147,10 @@ def test_a_start_that_makes_no_sense_is_named(given, words):
         DistilBert.from_teacher(Bert(DEEP), **given)
 
 
-@pytest.mark.parametrize(
-    ("settings", "words"),
-    [
-        ({"type_vocab_size": 2}, "type_vocab_size is 2 in this DistilBertConfig.*is a BERT"),
-        ({"add_pooling_layer": True}, "add_pooling_layer is True .*add_pooling_layer=False"),
-        ({"qa_dropout": 1.0}, "qa_dropout is 1.0"),
-        ({"seq_classif_dropout": -0.1}, "seq_classif_dropout is -0.1"),
-        ({"hidden_size": 13}, "3 heads cannot share a width of 13"),
-    ],
-    ids=str,
-)
-def test_a_setting_that_makes_no_sense_is_named(settings, words):
-    with pytest.raises(CourseError, match=words):
-        replace(SMALL, **settings)
-
-
 @pytest.mark.parametrize("kind", [DistilBert, *HEADS], ids=lambda kind: kind.__name__)
 def test_segments_are_refused_with_the_remedy(kind):
     given = ids(2, 3, 5) if kind is DistilBertForMultipleChoice else ids(2, 5)
-    with pytest.raises(CourseError, match=r"token_type_ids.*no segments apart.*Leave them out"):
+    with pytest.raises(CourseError, match=r"no segments, but got token_type_ids.*Leave them out"):
         kind(SMALL)(given, token_type_ids=torch.zeros_like(given))
 
 
@@ -240,7 +201,7 @@ def test_a_head_stands_on_a_copy_of_what_is_pretrained(kind, source, tmp_path):
     again = kind.load(tmp_path / "model.safetensors")
     assert type(again.config) is DistilBertConfig and again.config == model.config
     assert same(again, model)
-    with pytest.raises(CourseError, match=r"stands on DistilBert, .* given Bert"):
+    with pytest.raises(CourseError, match=r"needs DistilBert, but got Bert"):
         kind.on_top_of(Bert(BERT))
 
 

@@ -17,7 +17,7 @@ from lmcourse.models.bert_tasks import (
     BertForTokenClassification,
 )
 from lmcourse.models.gpt import GPT, GPTConfig, GPTForCausalLM
-from lmcourse.models.parity.comparing import shaken
+from tests.parity.comparing import shaken
 
 EMBEDDED, ATTENTION, CLASSIFIER = "embeddings.dropout", "encoder.layers.#.attention", "classifier"
 ADDED = {f"encoder.layers.#.{name}_residual.dropout" for name in ("attention", "feed_forward")}

@@ -15,10 +15,10 @@ from torch import nn
 
 from lmcourse.models.conversion import conversion_of
 from lmcourse.models.gpt import GPT, GPTForCausalLM
-from lmcourse.models.parity import bert, gpt
-from lmcourse.models.parity.architectures import ARCHITECTURES
-from lmcourse.models.parity.comparing import shaken
 from tests.models.dropping import only
+from tests.parity import bert, gpt
+from tests.parity.architectures import ARCHITECTURES
+from tests.parity.comparing import shaken
 
 ROWS = {
     row.name: row.compare.__self__

@@ -1,7 +1,5 @@
 """GloVe: counts, weights, and what its parity with the equations leaves."""
 
-import math
-
 import pytest
 import torch
 
@@ -116,13 +114,7 @@ def test_the_published_vectors_are_counted():
 @pytest.mark.parametrize(
     ("words", "contexts", "counts", "message"),
     [
-        ([1, 2], [1], [1.0, 1.0], r"contexts has shape \(1,\), words \(2,\)"),
-        ([1], [1], [1.0, 2.0], r"counts has shape \(2,\), words \(1,\)"),
-        ([[1]], [1], [1.0], r"words has shape \(1, 1\)"),
         ([1], [5], [1.0], "contexts holds the number 5"),
-        ([1], [1], [-0.5], "count -0.5.*not its logarithm"),
-        ([1], [1], [math.nan], "count nan"),
-        ([1, 1], [1, 1], [1.0, math.inf], "count inf.*finite"),
         ([1.0], [1], [1.0], "words has the type torch.float32"),
         ([1], [True], [1.0], "contexts has the type torch.bool"),
     ],
@@ -137,18 +129,3 @@ def test_what_does_not_fit_is_named(words, contexts, counts, message):
 def test_a_word_beyond_the_vocabulary_is_named():
     with pytest.raises(CourseError, match="sentences holds the number 7"):
         count_cooccurrences([[1, 7]], 7)
-
-
-@pytest.mark.bad_input
-@pytest.mark.parametrize(
-    ("setting", "values"),
-    [("x_max", (0.0, -5.0, math.nan, math.inf)), ("alpha", (-1.0, math.nan, math.inf))],
-)
-def test_a_weight_that_is_none_is_named(setting, values):
-    for value in values:
-        for made in (
-            lambda **given: GloVeConfig(5, **given),
-            lambda **g: weight(torch.ones(1), **g),
-        ):
-            with pytest.raises(CourseError, match=f"{setting} is {value}"):
-                made(**{setting: value})

@@ -1,6 +1,5 @@
 """GPT's sizes, start, seams and text; that it equals the reference is in the parity table."""
 
-import math
 from dataclasses import replace
 from unittest.mock import patch
 
@@ -12,10 +11,10 @@ from lmcourse.errors import CourseError
 from lmcourse.models.bert import BertConfig
 from lmcourse.models.gpt import GPT, GPTConfig, GPTForCausalLM
 from lmcourse.models.inputs import IGNORED
-from lmcourse.models.parity.comparing import shaken
 from lmcourse.models.transformer import Encoder
 from tests.models.small import GPT as SMALL
 from tests.models.small import parameters
+from tests.parity.comparing import shaken
 
 
 @pytest.mark.parametrize(
@@ -194,22 +193,8 @@ def test_what_the_other_side_lacks_is_refused():
     )
     with pytest.raises(CourseError, match="scale_attn_by_inverse_layer_idx"):
         GPT.from_transformers(transformers.GPT2Model(config))
-    with pytest.raises(CourseError, match="cannot take over GPT2LMHeadModel"):
+    with pytest.raises(CourseError, match="cannot be built from GPT2LMHeadModel"):
         GPT.from_transformers(GPTForCausalLM(SMALL).to_transformers())
-
-
-@pytest.mark.parametrize(
-    ("settings", "words"),
-    [
-        ({"num_attention_heads": 5}, "5 heads cannot share"),
-        ({"intermediate_size": 0}, "intermediate_size is 0"),
-        ({"embd_pdrop": -0.1}, "embd_pdrop is -0.1"),
-    ],
-    ids=str,
-)
-def test_a_setting_that_makes_no_sense_is_named(settings, words):
-    with pytest.raises(CourseError, match=words):
-        replace(SMALL, **settings)
 
 
 @pytest.mark.parametrize("config", [BertConfig, GPTConfig])
@@ -231,7 +216,7 @@ FIVE = torch.ones(2, 5, dtype=torch.long)
 @pytest.mark.parametrize(
     ("given", "words"),
     [
-        ({}, "was given neither"),
+        ({}, "got neither"),
         ({"input_ids": FIVE * 23}, "input_ids holds the number 23"),
         ({"input_ids": FIVE, "attention_mask": FIVE[:, :4]}, r"attention_mask has shape \(2, 4\)"),
         ({"input_ids": FIVE, "labels": FIVE[:, :4]}, r"labels has shape \(2, 4\)"),
@@ -249,16 +234,6 @@ def test_bad_inputs_are_named(given, words):
     ("given", "words"),
     [
         ({"temperature": -1.0}, "temperature is -1.0"),
-        ({"temperature": math.nan}, "temperature is nan"),
-        ({"temperature": math.inf}, "temperature is inf"),
-        ({"temperature": None}, "temperature is None"),
-        ({"temperature": "1"}, "temperature is '1'"),
-        ({"top_k": 0}, "top_k is 0"),
-        ({"top_k": 2.5}, "top_k is 2.5"),
-        ({"max_new_tokens": -3}, "max_new_tokens is -3"),
-        ({"max_new_tokens": 2.5}, "max_new_tokens is 2.5"),
-        ({"max_new_tokens": None}, "max_new_tokens is None"),
-        ({"max_new_tokens": True}, "max_new_tokens is True"),
         ({"input_ids": FIVE[0]}, r"input_ids has shape \(5,\)"),
         ({"input_ids": FIVE[:, :0]}, r"input_ids has shape \(2, 0\)"),
         ({"input_ids": FIVE * 1.0}, "input_ids has the type torch.float32"),

@@ -53,9 +53,9 @@ def test_the_candidates_two_biases_go_where_torch_has_them():
 def test_the_gates_are_those_of_the_step_in_order():
     torch.manual_seed(0)
     layer, x, h = GRU(3, 4), torch.randn(2, 3), torch.randn(2, 4)
-    driven = x @ layer.U.T + layer.b
-    r, z, n = layer.gates(driven, h)
-    torch.testing.assert_close(layer.step(driven, (h,))[0], (1 - z) * n + z * h)
+    projected = x @ layer.U.T + layer.b
+    r, z, n = layer.gates(projected, h)
+    torch.testing.assert_close(layer.step(projected, (h,))[0], (1 - z) * n + z * h)
     torch.testing.assert_close(r, (x @ layer.U[:4].T + h @ layer.W[:4].T).sigmoid())
     torch.testing.assert_close(z, (x @ layer.U[4:8].T + h @ layer.W[4:8].T).sigmoid())
     torch.testing.assert_close(n, (x @ layer.U[8:].T + r * (h @ layer.W[8:].T)).tanh())
@@ -67,5 +67,5 @@ def test_bad_input_is_named():
         GRU(2, 3)(torch.zeros(1, 2, 3))
     with pytest.raises(CourseError, match=r"\(2, 3\).*\(1, 3\)"):
         GRU(2, 3)(torch.zeros(1, 2, 2), torch.zeros(2, 3))
-    with pytest.raises(CourseError, match="cannot take over a LSTM"):
+    with pytest.raises(CourseError, match="cannot be built from a LSTM"):
         GRU.from_torch(nn.LSTM(2, 3))

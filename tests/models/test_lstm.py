@@ -98,9 +98,9 @@ def test_the_gates_are_those_of_the_step_in_order(inputs):
     layer, h, c = LSTM(4, 6, projection_size=2), torch.randn(3, 2), torch.randn(3, 6)
     with torch.no_grad():
         layer.b[6:12] = 1.0  # the forget gate's
-    driven = inputs[:, 0] @ layer.U.T + layer.b
-    i, f, g, o = layer.gates(driven, h)
-    new_h, new_c = layer.step(driven, (h, c))
+    projected = inputs[:, 0] @ layer.U.T + layer.b
+    i, f, g, o = layer.gates(projected, h)
+    new_h, new_c = layer.step(projected, (h, c))
     torch.testing.assert_close(new_c, f * c + i * g)
     torch.testing.assert_close(new_h, (o * new_c.tanh()) @ layer.P.T)
     for number, gate in enumerate((i, f, g, o)):
@@ -110,27 +110,7 @@ def test_the_gates_are_those_of_the_step_in_order(inputs):
         torch.testing.assert_close(gate, expected)
 
 
-@pytest.mark.bad_input
-@pytest.mark.parametrize(
-    ("sizes", "options", "words"),
-    [
-        ((3, 0), {}, "hidden_size is 0"),
-        ((0, 3), {}, "input_size is 0"),
-        ((3, 4, -1), {}, "projection_size is -1.*at least 0"),
-        ((3, 4), {"cell_clip": -1.0}, r"cell_clip is -1\.0.*above 0"),
-        ((3, 4), {"cell_clip": 0.0}, r"cell_clip is 0\.0"),
-        ((3, 4), {"cell_clip": float("nan")}, "cell_clip is nan"),
-        ((3, 4, 2), {"projection_clip": 0}, "projection_clip is 0"),
-    ],
-)
-def test_sizes_and_clips_that_do_not_exist_are_named(sizes, options, words):
-    with pytest.raises(CourseError, match=words):
-        LSTM(*sizes, **options)
-
-
-def test_a_clip_needs_a_projection_and_has_no_counterpart():
-    with pytest.raises(CourseError, match=r"clipped to 3.*there is none"):
-        LSTM(4, 6, projection_clip=3.0)
+def test_a_clip_has_no_counterpart():
     with pytest.raises(CourseError, match="cannot clip"):
         LSTM(4, 6, cell_clip=3.0).to_torch()
 
@@ -142,8 +122,6 @@ def test_a_projection_may_be_as_wide_as_the_state_or_wider(inputs, projection_si
     readable, (_, c_readable) = layer(inputs, fused=False)
     torch.testing.assert_close(outputs, readable)
     torch.testing.assert_close(c, c_readable)
-    with pytest.raises(CourseError, match=f"cannot project 6 numbers to {projection_size}"):
-        layer.to_torch()
 
 
 @pytest.mark.bad_input
@@ -153,8 +131,6 @@ def test_a_projection_may_be_as_wide_as_the_state_or_wider(inputs, projection_si
         ((torch.zeros(3, 6), torch.zeros(3, 2)), r"\(3, 6\) and \(3, 2\).*\(3, 2\) and \(3, 6\)"),
         ((torch.zeros(3, 2),), r"\(3, 2\)\..*\(3, 2\) and \(3, 6\)"),
         (torch.zeros(3, 2), r"\(3, 2\)\..*\(3, 2\) and \(3, 6\)"),
-        ((torch.zeros(3, 2), None), r"a tuple.*two tensors, \(h, c\)"),
-        ((torch.zeros(3, 2), torch.zeros(3, 6).double()), r"state has the type torch\.float64"),
     ],
 )
 def test_a_state_that_does_not_fit_is_named(inputs, state, words):
@@ -163,7 +139,7 @@ def test_a_state_that_does_not_fit_is_named(inputs, state, words):
 
 
 def test_only_its_counterpart_is_taken_over():
-    with pytest.raises(CourseError, match=r"cannot take over a GRU.*torch\.nn\.LSTM"):
+    with pytest.raises(CourseError, match=r"cannot be built from a GRU.*torch\.nn\.LSTM"):
         LSTM.from_torch(nn.GRU(2, 3))
     with pytest.raises(CourseError, match="one layer and one direction"):
         LSTM.from_torch(nn.LSTM(2, 3, num_layers=2))

@@ -3,11 +3,11 @@
 import pytest
 import torch
 
-from lmcourse.models.parity import __main__ as command
-from lmcourse.models.parity import gensim_training
-from lmcourse.models.parity.__main__ import main
-from lmcourse.models.parity.architectures import ARCHITECTURES
-from lmcourse.models.parity.comparing import Architecture
+from tests.parity import __main__ as command
+from tests.parity import gensim_training
+from tests.parity.__main__ import main
+from tests.parity.architectures import ARCHITECTURES
+from tests.parity.comparing import Architecture
 
 CASES = [(one, dtype) for one in ARCHITECTURES for dtype in one.dtypes]
 

@@ -39,6 +39,37 @@ def test_a_sequence_in_a_batch_is_as_alone(cell, fused):
             torch.testing.assert_close(one[:, row : row + 1], other)
 
 
+@pytest.mark.parametrize("fused", [True, False], ids=["kernel", "loop"])
+@pytest.mark.parametrize("content", [float("nan"), float("inf")])
+@pytest.mark.parametrize("cell", CELLS)
+def test_padding_that_is_not_a_number_does_not_reach_the_gradients(cell, content, fused):
+    torch.manual_seed(0)
+    stack = Recurrent(cell, 3, 4, num_layers=2, bidirectional=True)
+    lengths, found = [6, 1, 0], []
+    for filler in (0.0, content):
+        x = torch.randn(3, 6, 3, generator=torch.Generator().manual_seed(1))
+        for row, length in enumerate(lengths):
+            x[row, length:] = filler
+        stack.zero_grad()
+        outputs, _ = stack(x.requires_grad_(), lengths=lengths, fused=fused)
+        outputs.square().sum().backward()
+        found.append([outputs, x.grad, *(weight.grad for weight in stack.parameters())])
+    assert all(one.isfinite().all() for one in found[1])
+    assert all(torch.equal(*pair) for pair in zip(*found, strict=True))
+
+
+@pytest.mark.parametrize("fused", [True, False], ids=["kernel", "loop"])
+@pytest.mark.parametrize("cell", CELLS)
+def test_a_batch_without_steps_has_gradients_of_zero(cell, fused):
+    stack = Recurrent(cell, 3, 4, num_layers=2, bidirectional=True)
+    x = torch.full((2, 5, 3), float("nan"), requires_grad=True)
+    outputs, _ = stack(x, lengths=[0, 0], fused=fused)
+    assert outputs.shape == (2, 5, 8) and not outputs.any()
+    outputs.sum().backward()
+    for tensor in (x, *stack.parameters()):
+        assert tensor.grad is not None and not tensor.grad.any()
+
+
 @pytest.mark.parametrize("cell", CELLS)
 def test_each_place_sees_both_sides(cell):
     torch.manual_seed(0)
@@ -86,16 +117,12 @@ def test_the_type_of_number_comes_along():
     assert Recurrent.from_torch(nn.GRU(2, 3).double()).layers[0].U.dtype == torch.float64
 
 
-def test_a_tensor_that_is_unknown_or_missing_is_told():
+def test_a_tensor_that_is_unknown_is_told():
     naming, tensor = RecurrentNaming(stacked=True), torch.zeros(2, 2)
-    with pytest.raises(CourseError, match="weight_xx_l0 has no place"):
+    with pytest.raises(CourseError, match="weight_xx_l0 is not part"):
         naming.to_ours({"weight_xx_l0": tensor})
-    with pytest.raises(CourseError, match="tensor weight_hh_l1 is missing"):
-        naming.to_ours({"weight_ih_l1": tensor})
-    with pytest.raises(CourseError, match=r"layers\.0\.Q has no place"):
+    with pytest.raises(CourseError, match=r"layers\.0\.Q is not part"):
         naming.to_theirs({"layers.0.Q": tensor})
-    with pytest.raises(CourseError, match="b that becomes bias_ih_l0 is missing"):
-        naming.to_theirs({"layers.0.U": tensor})
 
 
 def test_another_module_is_refused():
@@ -108,14 +135,6 @@ def test_another_module_is_refused():
     ("arguments", "words"),
     [
         (("elman", 3, 4), "'elman'.*rnn, lstm, gru"),
-        ((["gru"], 3, 4), r"\['gru'\].*rnn, lstm, gru"),
-        (("gru", 3, 4, 0), "num_layers is 0 in this Recurrent"),
-        (("rnn", 3, 0), "hidden_size is 0 in this RNN"),
-        (("rnn", -1, 3), "input_size is -1 in this RNN"),
-        (("gru", 3, 0), "hidden_size is 0 in this GRU"),
-        (("gru", 3, 2.0), r"hidden_size is 2\.0 in this GRU"),
-        (("lstm", 3, 4, 1, False, 0.0, -2), "projection_size is -2 in this LSTM"),
-        (("gru", 3, 4, 2, False, 1.5), r"dropout is 1\.5.*below 1"),
         (("gru", 3, 4, 1, False, 0.0, 2), "only lstm has a projection"),
     ],
 )
@@ -130,11 +149,7 @@ def test_settings_that_do_not_exist_are_named(arguments, words):
     [
         ("gru", torch.zeros(2, 4), r"\(2, 4\).*\(4, 2, 4\)"),
         ("gru", torch.zeros(3, 2, 4), r"\(3, 2, 4\).*\(4, 2, 4\)"),
-        ("rnn", torch.zeros(4, 2, 4).double(), r"state has the type torch\.float64"),
-        ("gru", (torch.zeros(4, 2, 4),), "a tuple.*one tensor, h"),
-        ("lstm", (torch.zeros(4, 2, 4), 0), r"a tuple.*two tensors, \(h, c\)"),
         ("lstm", torch.zeros(4, 2, 4), r"\(4, 2, 4\) and \(4, 2, 4\)"),
-        ("gru", (torch.zeros(4, 2, 4), torch.zeros(4, 2, 4)), "a tuple.*one tensor, h"),
     ],
 )
 def test_a_state_that_does_not_fit_is_named(cell, state, words):
@@ -146,15 +161,9 @@ def test_a_state_that_does_not_fit_is_named(cell, state, words):
 @pytest.mark.parametrize(
     ("lengths", "words"),
     [
-        (torch.tensor([5, 6]), r"\[5, 6\] do not fit.*between 0 and 5"),
-        (torch.tensor([5]), r"of shape \(1,\) do not fit.*between 0 and 5"),
-        (torch.tensor([[5, 1]]), r"of shape \(1, 2\)"),
-        (torch.tensor([2.5, 1.0]), r"of type torch\.float32: no whole numbers"),
-        (torch.tensor([float("nan"), 1.0]), "no whole numbers"),
-        (torch.tensor([True, False]), r"torch\.bool: no whole numbers"),
-        ([2.5, 1], r"\[2\.5, 1\]: no whole numbers"),
-        ("ab", "ab: no whole numbers"),
-        (torch.zeros(2, dtype=torch.long, device="meta"), "on the meta device"),
+        (torch.tensor([5, 6]), r"\[5, 6\]\) do not fit.*between 0 and 5"),
+        (torch.tensor([5]), r"\[5\]\) do not fit.*between 0 and 5"),
+        (torch.tensor([[5, 1]]), r"\[\[5, 1\]\]\) do not fit"),
     ],
     ids=str,
 )
@@ -191,12 +200,8 @@ def test_a_small_type_of_lengths_holds_for_a_long_text(fused):
 
 @pytest.mark.bad_input
 @pytest.mark.parametrize("cell", CELLS)
-def test_inputs_of_another_type_are_named(cell):
+def test_inputs_of_another_shape_are_named(cell):
     stack = Recurrent(cell, 3, 4, 2, bidirectional=True)
-    with pytest.raises(CourseError, match=r"inputs has the type torch\.float64"):
-        stack(torch.zeros(2, 5, 3).double())
-    with pytest.raises(CourseError, match="a PackedSequence"):
-        stack(nn.utils.rnn.pack_sequence([torch.zeros(2, 3)]))
     with pytest.raises(CourseError, match=r"\(2, 3\).*\(batch, time, 3\)"):
         stack(torch.zeros(2, 3))
 
@@ -214,5 +219,5 @@ def test_on_the_meta_device_lengths_count_for_their_shape_alone(cell, lengths):
 @pytest.mark.bad_input
 def test_on_the_meta_device_lengths_of_another_shape_are_named():
     stack, inputs = Recurrent("gru", 3, 4).to("meta"), torch.empty(2, 5, 3, device="meta")
-    with pytest.raises(CourseError, match=r"of shape \(1,\)"):
+    with pytest.raises(CourseError, match="do not fit a batch of 2 sequences"):
         stack(inputs, lengths=torch.zeros(1, dtype=torch.long, device="meta"))

@@ -129,15 +129,8 @@ def test_what_there_is_no_room_for_is_left_out_from_the_last_branch(length, kept
 
 def test_a_sentence_longer_than_there_is_room_for_is_named():
     tree = KnowledgeBase(FACTS).tree(SENTENCE)
-    with pytest.raises(CourseError, match=r"7 tokens, without .*max_length is 6.*truncation"):
+    with pytest.raises(CourseError, match=r"alone has 7 tokens; max_length is 6.*Truncate"):
         tree.flatten(max_length=6)
-
-
-@pytest.mark.bad_input
-@pytest.mark.parametrize("length", [0, -1, "5", 2.5, True])
-def test_a_length_that_is_none_is_named(length):
-    with pytest.raises(CourseError, match=rf"max_length is {length!r} .*at least 1"):
-        KnowledgeBase(FACTS).tree(SENTENCE).flatten(length)
 
 
 @pytest.mark.parametrize(
@@ -147,7 +140,6 @@ def test_a_length_that_is_none_is_named(length):
         (-1, 1, ("x",)),
         (0, 3, ("x",)),
         (0, 1, ()),
-        pytest.param((0, 1.0, ("x",)), marks=pytest.mark.bad_input),
     ],
     ids=str,
 )
@@ -156,41 +148,14 @@ def test_a_branch_that_does_not_fit_is_named(branch):
         SentenceTree(("a", "b"), (Branch(*branch),))
 
 
-@pytest.mark.bad_input
-def test_what_is_no_branch_is_named():
-    with pytest.raises(CourseError, match="does not fit a sentence of 2 tokens"):
-        SentenceTree(("a", "b"), ((0, 1, ("x",)),))
-
-
-def test_an_empty_sentence_is_named():
-    with pytest.raises(CourseError, match="no tokens"):
-        KnowledgeBase(FACTS).tree([])
-
-
 @pytest.mark.parametrize(
     ("triple", "words"),
     [
         pytest.param(
-            (["Tim"], ["CEO"]),
-            r"\(\['Tim'\], \['CEO'\]\) stands for a triple.*relation is \[\]",
-            marks=pytest.mark.bad_input,
-        ),
-        pytest.param(
-            (["a"], ["b"], ["c"], ["d"]), "stands for a triple", marks=pytest.mark.bad_input
-        ),
-        pytest.param(None, "None stands for a triple", marks=pytest.mark.bad_input),
-        pytest.param("abc", "'abc' stands for a triple", marks=pytest.mark.bad_input),
-        pytest.param(
-            (["a"], None, ["c"]), "None stands for a sequence", marks=pytest.mark.bad_input
-        ),
-        pytest.param((["a"], 3, ["c"]), "3 stands for a sequence", marks=pytest.mark.bad_input),
-        pytest.param(
             (["Tim"], ["CEO"], torch.tensor([3])), "array.tolist", marks=pytest.mark.bad_input
         ),
-        (("Tim Cook", ["CEO"], ["Apple"]), "'Tim Cook' stands for .*tokens"),
-        ((["Tim"], ["CEO"], "Apple"), "'Apple' stands for"),
-        (([], ["CEO"], ["Apple"]), "of nobody"),
-        ((["Tim"], [], []), "says nothing"),
+        (("Tim Cook", ["CEO"], ["Apple"]), "'Tim Cook' is not .*tokens"),
+        ((["Tim"], ["CEO"], "Apple"), "'Apple' is not"),
     ],
     ids=str,
 )
@@ -201,19 +166,17 @@ def test_a_triple_that_makes_no_sense_is_named(triple, words):
 
 def test_knowledge_without_any_triple_knows_nothing():
     assert KnowledgeBase([]).tree(["a"]).branches == ()
-    with pytest.raises(CourseError, match="most is 0"):
-        KnowledgeBase([], most=0)
 
 
 @pytest.mark.bad_input
 @pytest.mark.parametrize(
     "sentence",
-    ["Tim Cook", torch.tensor([1, 2]), torch.tensor(1), None, 5, (1.0,)],
-    ids=["text", "tensor", "number", "none", "id", "float"],
+    ["Tim Cook", torch.tensor([1, 2]), (1.0,)],
+    ids=["text", "tensor", "float"],
 )
 def test_a_sentence_that_is_no_sequence_of_tokens_is_named(sentence):
     for make in (KnowledgeBase(FACTS).tree, SentenceTree, lambda tokens: Branch(0, 1, tokens)):
-        with pytest.raises(CourseError, match="stands for a sequence of tokens"):
+        with pytest.raises(CourseError, match="is not a sequence of tokens"):
             make(sentence)
 
 

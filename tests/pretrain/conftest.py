@@ -1,20 +1,15 @@
-"""A world for all tests, and recipes that are trained in a moment."""
+"""Recipes that are trained in a moment."""
 
 from dataclasses import replace
 
 import pytest
 
-from lmcourse.corpus.bookworld import BookWorld
 from lmcourse.models.bert import BertConfig
 from lmcourse.models.bert_heads import BertForMaskedLM
-from lmcourse.pretrain import recipes, run, words
-from lmcourse.pretrain.encoders import ENCODER, ENCODERS, LONGEST, NO_DROPOUT
-from lmcourse.pretrain.students import StudentRecipe
-
-
-@pytest.fixture(scope="session")
-def world():
-    return BookWorld()
+from lmcourse.tokenizers import words
+from research.pretrain import recipes, run
+from research.pretrain.encoders import ENCODER, ENCODERS, LONGEST, NO_DROPOUT
+from research.pretrain.students import StudentRecipe
 
 
 @pytest.fixture

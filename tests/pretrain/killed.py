@@ -5,8 +5,8 @@ import pickle
 import sys
 from pathlib import Path
 
-from lmcourse.pretrain import recipes, run
 from lmcourse.training import BatchLosses
+from research.pretrain import recipes, run
 
 
 def main(folder: str, recipe: str, step: str) -> None:

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from lmcourse.pretrain.records import Machine, Measured, Number, Record, Row, Scores, Table
+from research.pretrain.records import Machine, Measured, Number, Record, Row, Scores, Table
 
 
 def number(value: float | None, error: float | None = 0.01) -> Number:

@@ -1,7 +1,7 @@
 """The time of a training goes on where it was interrupted."""
 
-from lmcourse.pretrain import clock
-from lmcourse.pretrain.clock import Clocked, Seconds
+from research.pretrain import clock
+from research.pretrain.clock import Clocked, Seconds
 
 
 class Steps:

@@ -3,10 +3,11 @@
 import pytest
 from typer.testing import CliRunner
 
-from lmcourse import cli
+from coursekit import cli
 from lmcourse.errors import CourseError
 from lmcourse.hub import checkpoints
-from lmcourse.pretrain import RECIPES, run
+from research.pretrain import RECIPES, run
+from research.pretrain.shipping import ship
 from tests.pretrain.made import made
 
 
@@ -16,7 +17,7 @@ def invoke(*arguments):
 
 def test_alone_it_lists_the_recipes_and_marks_what_is_shipped(monkeypatch, world, tmp_path):
     monkeypatch.setattr(checkpoints, "home", lambda: tmp_path)
-    checkpoints.ship("bookworld-clm", RECIPES["bookworld-clm"].built(world), None, "untrained")
+    ship("bookworld-clm", RECIPES["bookworld-clm"].built(world), None, "untrained")
     listed = invoke().output.splitlines()
     for name, recipe in RECIPES.items():
         (line,) = [line for line in listed if name in line.split()]
@@ -57,7 +58,7 @@ def test_trained_again_it_is_compared_with_the_model_that_is_there(monkeypatch):
     assert given == {"name": "bookworld-mlm", "seed": 1, "device": None, "folder": None}
     assert "gap 0.200 ± 0.010 nats" in shown
     assert "gap: 0.200; others: 0.200." in shown
-    with pytest.raises(CourseError, match="--again is of whole trainings"):
+    with pytest.raises(CourseError, match="--again repeats a whole training"):
         invoke("bookworld-mlm", "--again", "--steps", "2")
 
 

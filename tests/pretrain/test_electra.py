@@ -5,8 +5,8 @@ import pytest
 import torch
 from torch.nn import functional
 
-from lmcourse.pretrain.electra import _nats, judged, told_apart
-from lmcourse.pretrain.recipes import RECIPES
+from research.pretrain.electra import _nats, judged, told_apart
+from research.pretrain.recipes import RECIPES
 
 AREA = "replaced or not, area under the ROC curve"
 

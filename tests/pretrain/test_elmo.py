@@ -4,18 +4,19 @@ import pytest
 import torch
 from torch.nn import functional
 
-from lmcourse.evaluation.logits import FORWARD, asking, effect
+from lmcourse.evaluation.logits import FORWARD, effect, logits_of
 from lmcourse.models.char_cnn import BEGIN, END, character_ids
-from lmcourse.pretrain import RECIPES, words
-from lmcourse.pretrain.elmo import (
+from lmcourse.tokenizers import words
+from lmcourse.training.examples import padded
+from research.pretrain import RECIPES
+from research.pretrain.elmo import (
     LAYERS,
-    PLACES,
+    MAX_CHARACTERS,
     BothDirections,
     Spelled,
     backward_nats,
     spelling,
 )
-from lmcourse.training.examples import padded
 
 
 @pytest.fixture(scope="module")
@@ -26,19 +27,19 @@ def network(world):
 
 def test_words_are_spelled_and_the_marks_are_elmos(world):
     table, ids = spelling(world), words.ids(world)
-    assert table.shape == (words.size(world), PLACES)
-    assert torch.equal(table[words.CLS], character_ids([[BEGIN]], PLACES)[0, 0])
-    assert torch.equal(table[words.SEP], character_ids([[END]], PLACES)[0, 0])
+    assert table.shape == (words.size(world), MAX_CHARACTERS)
+    assert torch.equal(table[words.CLS], character_ids([[BEGIN]], MAX_CHARACTERS)[0, 0])
+    assert torch.equal(table[words.SEP], character_ids([[END]], MAX_CHARACTERS)[0, 0])
     for word in ("bank", ".", max(world.vocabulary, key=len)):
         row = table[ids[word]]
-        assert torch.equal(row, character_ids([[word]], PLACES)[0, 0])
+        assert torch.equal(row, character_ids([[word]], MAX_CHARACTERS)[0, 0])
     assert len(table.unique(dim=0)) == len(table)  # no word is cut to be like another
 
 
 def test_each_token_is_predicted_from_both_sides(world, network):
     (example,) = words.examples(world.sample(1, seed=4))
     batch = padded([example])
-    loss, count = BothDirections(network, spelling(world))(batch)
+    ((loss, count),) = BothDirections(network, spelling(world))(batch)
     ids = batch["input_ids"]
     result = network(spelling(world)[ids])
     forward = result.forward_logits.log_softmax(-1)[0, :-1].gather(1, ids[0, 1:, None])
@@ -51,8 +52,8 @@ def test_padding_changes_no_loss(world, network):
     objective = BothDirections(network, spelling(world))
     examples = words.examples(world.sample(4, seed=4))
     assert len({len(example["input_ids"]) for example in examples}) > 1
-    whole, count = objective(padded(examples))
-    each = [objective(padded([example])) for example in examples]
+    ((whole, count),) = objective(padded(examples))
+    each = [term for example in examples for term in objective(padded([example]))]
     assert count == sum(n for _, n in each)
     mean = sum(loss.item() * n for loss, n in each) / count
     assert whole.item() == pytest.approx(mean, rel=1e-5)
@@ -81,7 +82,7 @@ def test_asked_by_words_the_forward_direction_sees_no_later_one(world, network):
     ids = torch.from_numpy(example["input_ids"])
     result = spelled(ids[None])
     assert torch.equal(result.forward_logits, network(spelling(world)[ids[None]]).forward_logits)
-    before, behind = effect(asking(spelled, FORWARD), ids, 10)
+    before, behind = effect(logits_of(spelled, FORWARD), ids, 10)
     assert before == 0 < behind
     states = spelled(ids[None], output_hidden_states=True).hidden_states
     assert len(states) == len(LAYERS)

@@ -7,13 +7,13 @@ from lmcourse.corpus.bookworld import BookWorld
 from lmcourse.evaluation.probes import HeadProbe
 from lmcourse.evaluation.uncertainty import Score
 from lmcourse.models.deberta import DebertaForMaskedLM
-from lmcourse.pretrain import words
-from lmcourse.pretrain.encoders import SHAW
-from lmcourse.pretrain.head_scores import LINKS, head_scores
-from lmcourse.pretrain.overview import summary as overview
-from lmcourse.pretrain.records import Record, Scores
-from lmcourse.pretrain.spread import summary
-from lmcourse.pretrain.tables import page
+from lmcourse.tokenizers import words
+from research.pretrain.encoders import SHAW
+from research.pretrain.head_scores import LINKS, head_scores
+from research.pretrain.overview import summary as overview
+from research.pretrain.records import Record, Scores
+from research.pretrain.spread import summary
+from research.pretrain.tables import page
 from tests.pretrain.made import made, table
 
 

@@ -8,9 +8,9 @@ from torch import nn
 
 from lmcourse.corpus.bookworld import BookWorld
 from lmcourse.models.lstm import LSTM
-from lmcourse.pretrain.optimizers import Muon, MuonWithAdamW, matrices, orthogonal
-from lmcourse.pretrain.recipes import recipe
 from lmcourse.training.schedules import linear, scheduled
+from research.pretrain.optimizers import Muon, MuonWithAdamW, matrices, orthogonal
+from research.pretrain.recipes import recipe
 
 RATES = {"matrix_rate": 0.02, "learning_rate": 3e-3, "betas": (0.9, 0.98), "weight_decay": 0.1}
 FAMILY = ["mlm", "mlm-relative", "clm", "albert", "electra", "spanbert", "deberta", "teacher"]

@@ -9,12 +9,13 @@ import torch
 
 from lmcourse import hub
 from lmcourse.errors import CourseError
-from lmcourse.pretrain import RECIPES, pretrain, words
-from lmcourse.pretrain.encoders import ENCODERS, Masks
-from lmcourse.pretrain.recipe import Trainable, tokens_read
-from lmcourse.pretrain.recipes import recipe
-from lmcourse.pretrain.records import Record, digest
+from lmcourse.tokenizers import words
 from lmcourse.training import BatchLosses, CausalLM
+from research.pretrain import RECIPES, pretrain
+from research.pretrain.encoders import ENCODERS, Masks
+from research.pretrain.recipe import Trainable, tokens_read
+from research.pretrain.recipes import recipe
+from research.pretrain.records import Record, digest
 
 
 @pytest.mark.parametrize("name", RECIPES)
@@ -61,7 +62,7 @@ def test_masks_hide_behind_the_mask_alone():
 def test_an_objective_never_asks_for_what_frames_a_text(world):
     recipe = ENCODERS[0].shortened(2)
     begun = recipe.begin(world, 0, torch.device("cpu"))
-    drawn = begun.losses.objective.drawn(
+    drawn = begun.losses.objective.sample(
         begun.losses._next_batch(), torch.Generator().manual_seed(1)
     )
     asked = drawn["labels"][drawn["labels"] != -100]

@@ -10,7 +10,7 @@ from torch import nn
 from lmcourse.errors import CourseError
 from lmcourse.evaluation import gap_table
 from lmcourse.evaluation.uncertainty import Score
-from lmcourse.pretrain.records import POINTS, Number, Record, Scores, digest, thinned
+from research.pretrain.records import POINTS, Number, Record, Scores, digest, thinned
 from tests.pretrain.made import made
 
 

@@ -5,14 +5,15 @@ import math
 import numpy as np
 import pytest
 import torch
+from tokenizers import Tokenizer
 
 from lmcourse.models.rnn_lm import RNNConfig, RNNLanguageModel
-from lmcourse.pretrain import RECIPES, held_out, words
-from lmcourse.pretrain.characters import alphabet, characters
-from lmcourse.pretrain.looks import loss_of
-from lmcourse.pretrain.recurrent import bits, spelled
-from lmcourse.tokenizers import Tokenizer
+from lmcourse.tokenizers import words
+from lmcourse.tokenizers.characters import alphabet, characters
 from lmcourse.training import CausalLM
+from research.pretrain import RECIPES, held_out
+from research.pretrain.looks import loss_of
+from research.pretrain.recurrent import bits, spelled
 
 
 @pytest.fixture(scope="module")
@@ -21,8 +22,8 @@ def tokenizer(world):
 
 
 def test_a_text_comes_back_from_its_characters(world, tokenizer, tmp_path):
-    tokenizer.save(tmp_path / "characters.json")
-    loaded = Tokenizer.from_file(tmp_path / "characters.json")
+    tokenizer.save(str(tmp_path / "characters.json"))
+    loaded = Tokenizer.from_file(str(tmp_path / "characters.json"))
     for review in world.sample(20, seed=8):
         encoding = loaded.encode(review.text)
         assert len(encoding) == len(review.text) + 2
@@ -71,5 +72,5 @@ def test_a_training_is_watched_by_the_mean_over_all_held_out_predictions(world):
             for example in words.examples(reviews)
             for ids in [torch.from_numpy(example["input_ids"])[None]]
         ]
-    sums = np.array([[mean.item() * count, count] for mean, count in each]).sum(0)
+    sums = np.array([[mean.item() * count, count] for [(mean, count)] in each]).sum(0)
     assert found == pytest.approx(sums[0] / sums[1], rel=1e-5)

@@ -9,13 +9,13 @@ from torch import nn
 from lmcourse.corpus.bookworld import BookWorld
 from lmcourse.corpus.bookworld.registers import CHARACTERS
 from lmcourse.errors import CourseError
-from lmcourse.pretrain import words
-from lmcourse.pretrain.recipes import recipe
-from lmcourse.pretrain.repeats import LeadIn, RepeatsFirst, rare_tokens
+from lmcourse.tokenizers import words
 from lmcourse.training import BatchLosses
 from lmcourse.training.examples import padded
 from lmcourse.training.objectives import CausalLM, NextSentence
 from lmcourse.training.seeds import generator_of
+from research.pretrain.recipes import recipe
+from research.pretrain.repeats import CopyWarmUp, RepeatsFirst, rare_tokens
 
 KINDS = ["bookworld-mlm", "bookworld-mlm-relative", "bookworld-clm"]
 NARROW = {"hidden_size": 8, "num_attention_heads": 2, "intermediate_size": 8}
@@ -61,11 +61,11 @@ def test_the_loss_is_the_weighted_mean(name, extra, world, examples):
     plain, rare = begun(name, world, examples)
     first = RepeatsFirst(plain, rare)
     first.extra = extra
-    batch = first.drawn(padded(examples[:3], words.PAD), generator_of(1))
-    loss, count = first.loss(batch, None)
+    batch = first.sample(padded(examples[:3], words.PAD), generator_of(1))
+    (loss,), (count,) = first.means(batch), first.counts(batch)
     assert loss.item() == pytest.approx(by_hand(plain, batch, rare, extra), rel=1e-5)
-    known, same = plain.loss(batch, None)
-    assert count == same
+    (known,), (number,) = plain.means(batch), plain.counts(batch)
+    assert (count == number) == (extra == 0)
     assert (loss.item() == pytest.approx(known.item(), rel=1e-5)) == (extra == 0)
 
 
@@ -88,12 +88,12 @@ def test_names_are_rare_and_common_words_are_not(world):
 
 def test_its_weight_stays_and_falls_to_nothing(world, examples):
     plain, rare = begun("bookworld-clm", world, examples)
-    losses = LeadIn(RepeatsFirst(plain, rare, 8.0), 4, plain, examples, steps=6, batch_size=2)
+    losses = CopyWarmUp(RepeatsFirst(plain, rare, 8.0), 4, plain, examples, steps=6, batch_size=2)
     told = []
     for _ in losses:
         told.append((type(losses.objective).__name__, losses.first.extra))
-    lead_in = [("RepeatsFirst", weight) for weight in (8.0, 8.0, 8.0, 4.0)]
-    assert told[:4] == lead_in and [name for name, _ in told[4:]] == ["CausalLM"] * 2
+    warmup = [("RepeatsFirst", weight) for weight in (8.0, 8.0, 8.0, 4.0)]
+    assert told[:4] == warmup and [name for name, _ in told[4:]] == ["CausalLM"] * 2
 
 
 @pytest.mark.parametrize("name", KINDS)
@@ -101,7 +101,7 @@ def test_afterwards_it_is_the_plain_objective_on_the_same_batches(name, world, e
     plain, rare = begun(name, world, examples)
     settings = {"steps": 5, "batch_size": 3, "seed": 4}
     with torch.no_grad():
-        ours = list(LeadIn(RepeatsFirst(plain, rare), 2, plain, examples, **settings))
+        ours = list(CopyWarmUp(RepeatsFirst(plain, rare), 2, plain, examples, **settings))
         theirs = list(BatchLosses(plain, examples, **settings))
     assert ours[2:] == theirs[2:]
     assert all(one != other for one, other in zip(ours[:2], theirs[:2], strict=True))
@@ -111,7 +111,7 @@ def test_it_is_taken_up_again_in_the_middle(world, examples):
     plain, rare = begun("bookworld-mlm", world, examples)
 
     def losses():
-        return LeadIn(RepeatsFirst(plain, rare), 4, plain, examples, steps=6, batch_size=2)
+        return CopyWarmUp(RepeatsFirst(plain, rare), 4, plain, examples, steps=6, batch_size=2)
 
     with torch.no_grad():
         whole = list(losses())

@@ -8,13 +8,13 @@ from dataclasses import replace
 import msgspec
 import pytest
 
-from lmcourse import course, hub
+from lmcourse import checkout, hub
 from lmcourse.errors import CourseError
 from lmcourse.hub import checkpoints
-from lmcourse.pretrain import recipes, run
-from lmcourse.pretrain.records import Record
-from lmcourse.pretrain.run import pretrain
 from lmcourse.training import BatchLosses
+from research.pretrain import recipes, run
+from research.pretrain.records import Record
+from research.pretrain.run import pretrain
 
 QUIET = {"device": "cpu", "watch": "nothing"}
 
@@ -23,7 +23,7 @@ QUIET = {"device": "cpu", "watch": "nothing"}
 def home(tmp_path, monkeypatch):
     """Where the course's models are, and where runs are kept, for a test."""
     monkeypatch.setattr(checkpoints, "home", lambda: tmp_path / "shelf")
-    monkeypatch.setattr(course, "products", lambda: tmp_path / "_build")
+    monkeypatch.setattr(checkout, "products", lambda: tmp_path / "_build")
     return tmp_path / "shelf"
 
 
@@ -76,7 +76,7 @@ def test_what_is_shipped_loads_by_its_name_and_from_its_run(small, home):
     record = pretrain(small.name, **QUIET)
     loaded = hub.load(small.name)
     again = hub.load(run.default_folder(small.name, 0))
-    assert loaded.tokenizer == again.tokenizer
+    assert loaded.tokenizer.to_str() == again.tokenizer.to_str()
     assert run.digest(loaded.model) == run.digest(again.model) == record.digest
     assert (home / f"{small.name}.json").is_file()
 
@@ -86,6 +86,35 @@ def test_no_shortened_run_and_none_that_is_told_not_to_ships(small, home):
     pretrain(small.name, ship=False, **QUIET)
     assert not home.exists()
     assert run.default_folder(small.name, 0, 2).is_dir()
+
+
+@pytest.mark.parametrize(
+    ("locked", "remedy"), [("run", "--folder"), ("shelf", "--no-ship"), ("record", "your own")]
+)
+def test_a_read_only_checkout_is_named_before_anything_is_trained(
+    small, home, tmp_path, monkeypatch, unprivileged, locked, remedy
+):
+    folder = tmp_path / "run"
+    if locked == "record":
+        pretrain(small.name, folder=tmp_path / "first", **QUIET)
+    for each in (home, folder):
+        each.mkdir(exist_ok=True)
+    closed = folder if locked == "run" else home
+
+    def train(*arguments):
+        raise AssertionError("it was trained")
+
+    monkeypatch.setattr(type(small), "train", train)
+    closed.chmod(0o555)
+    try:
+        with pytest.raises(CourseError, match=f"may not write {closed}") as caught:
+            if locked == "record":
+                run.again(small.name, seed=1, folder=folder, watch="nothing")
+            else:
+                pretrain(small.name, folder=folder, **QUIET)
+    finally:
+        closed.chmod(0o755)
+    assert remedy in caught.value.remedy
 
 
 def test_an_interrupted_run_ships_nothing_and_goes_on(small, home, monkeypatch):

@@ -7,10 +7,12 @@ import torch
 
 from lmcourse.corpus.dates import DatePair
 from lmcourse.models.losses import label_loss
-from lmcourse.pretrain import RECIPES, words
-from lmcourse.pretrain.seq2seq import ANSWER, Transduction, exact_match, spelled, written
+from lmcourse.tokenizers import words
 from lmcourse.training import train
 from lmcourse.training.examples import padded
+from lmcourse.training.seq2seq import LENGTH, Seq2SeqLM, date_examples, transcribe
+from research.pretrain import RECIPES
+from research.pretrain.seq2seq import exact_match
 
 RECIPE = RECIPES["bookworld-transformer"]
 
@@ -18,18 +20,18 @@ RECIPE = RECIPES["bookworld-transformer"]
 def test_sources_are_framed_and_answers_end(world):
     pairs = RECIPE.task.pairs(50, seed=2)
     tokenizer = RECIPE.tokenizer
-    for pair, example in zip(pairs, spelled(pairs, tokenizer), strict=True):
+    for pair, example in zip(pairs, date_examples(pairs, tokenizer), strict=True):
         assert example["input_ids"].tolist() == tokenizer.encode(pair.source).ids
         assert tokenizer.decode(example["target"].tolist()) == pair.target
-        assert len(example["target"]) == ANSWER and example["target"][-1] == words.SEP
+        assert len(example["target"]) == LENGTH and example["target"][-1] == words.SEP
 
 
 def test_the_loss_is_of_each_character_from_those_before_it(world):
     torch.manual_seed(2)
     network = RECIPE.built(world).eval()
-    batch = padded(spelled(RECIPE.task.pairs(5, seed=2), RECIPE.tokenizer))
-    loss, count = Transduction(network)(batch)
-    assert count == 5 * ANSWER
+    batch = padded(date_examples(RECIPE.task.pairs(5, seed=2), RECIPE.tokenizer))
+    ((loss, count),) = Seq2SeqLM(network)(batch)
+    assert count == 5 * LENGTH
     target = batch["target"]
     start = torch.full((5, 1), words.CLS)
     logits = network(
@@ -58,12 +60,12 @@ def test_a_few_dates_are_learned_by_heart_and_the_score_tells(world):
     torch.manual_seed(1)
     network = small.built(world)
     assert exact_match(network, pairs, small).value == 0
-    batch = padded(spelled(pairs, small.tokenizer))
-    objective = Transduction(network)
+    batch = padded(date_examples(pairs, small.tokenizer))
+    objective = Seq2SeqLM(network)
     losses = (objective(batch) for _ in range(150))
     train(network, losses, learning_rate=3e-3, watch="nothing")
     network.eval()
-    assert written(network, [pair.source for pair in pairs], small.tokenizer) == [
+    assert transcribe(network, [pair.source for pair in pairs], small.tokenizer) == [
         pair.target for pair in pairs
     ]
     assert exact_match(network, pairs, small).value == 1

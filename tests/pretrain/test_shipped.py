@@ -5,8 +5,8 @@ import pytest
 from lmcourse import hub
 from lmcourse.evaluation import gap_table, of_causal, of_masked
 from lmcourse.hub import checkpoints
-from lmcourse.pretrain import RECIPES
-from lmcourse.pretrain.records import Record, digest
+from research.pretrain import RECIPES
+from research.pretrain.records import Record, digest
 
 NAMES = list(checkpoints.shipped())
 LARGEST = 15e6  # bytes of weights, all together

@@ -10,10 +10,12 @@ from lmcourse.hub import checkpoints
 from lmcourse.models.bert import Bert, BertConfig
 from lmcourse.models.bert_heads import BertForMaskedLM
 from lmcourse.models.deberta import DebertaConfig, DebertaForMaskedLM
-from lmcourse.pretrain import RECIPES, pretrain, recipes, words
-from lmcourse.pretrain.encoders import ENCODER, NO_DROPOUT
-from lmcourse.pretrain.records import digest
-from lmcourse.pretrain.students import TEACHER, StudentRecipe
+from lmcourse.tokenizers import words
+from research.pretrain import RECIPES, pretrain, recipes
+from research.pretrain.encoders import ENCODER, NO_DROPOUT
+from research.pretrain.records import digest
+from research.pretrain.shipping import ship
+from research.pretrain.students import TEACHER, StudentRecipe
 
 REAL = StudentRecipe.teacher_model  # conftest puts an untrained one in its place
 SIZES = {"hidden_size": 16, "num_hidden_layers": 4, "num_attention_heads": 4}
@@ -33,7 +35,7 @@ def shipped(world, shelf, seed=0):
     torch.manual_seed(seed)
     config = BertConfig(vocab_size=words.size(world), **SMALL, **ENCODER, **NO_DROPOUT)
     teacher = BertForMaskedLM(config).eval()
-    checkpoints.ship(TEACHER, teacher, words.words(world), "a small one", shelf)
+    ship(TEACHER, teacher, words.words(world), "a small one", shelf)
     return teacher
 
 
@@ -47,7 +49,7 @@ def test_without_a_teacher_it_says_what_to_do_first(name, shelf, tmp_path):
 @pytest.mark.parametrize("name", STUDENTS)
 def test_a_teacher_with_other_layers_is_refused(name, world, shelf):
     config = DebertaConfig(vocab_size=words.size(world), **SMALL, **NO_DROPOUT)
-    checkpoints.ship(TEACHER, DebertaForMaskedLM(config), words.words(world), "another", shelf)
+    ship(TEACHER, DebertaForMaskedLM(config), words.words(world), "another", shelf)
     with pytest.raises(CourseError, match="is a DebertaForMaskedLM"):
         RECIPES[name].network(world)
 

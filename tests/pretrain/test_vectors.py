@@ -8,12 +8,13 @@ from lmcourse.corpus.tasks import analogies, pairs_by_relation, word_sense
 from lmcourse.corpus.vectors import WordVectors
 from lmcourse.models.glove import GloVe, GloVeConfig, count_cooccurrences
 from lmcourse.models.word2vec import SkipGram, Word2VecConfig
-from lmcourse.pretrain import RECIPES, words
-from lmcourse.pretrain.probing import FEW_SENSES, TEST, TRAIN, analogy_scores, sense_scores, solved
-from lmcourse.pretrain.vectors import Counts, Pairs, Windows, counted, vector_scores, word_vectors
+from lmcourse.tokenizers import words
 from lmcourse.training import train
 from lmcourse.training.examples import padded
 from lmcourse.training.seeds import generator_of
+from research.pretrain import RECIPES
+from research.pretrain.probing import FEW_SENSES, TEST, TRAIN, analogy_scores, sense_scores, solved
+from research.pretrain.vectors import Counts, Pairs, Windows, counted, vector_scores, word_vectors
 
 
 def drawn_vectors(world, width=32):
@@ -88,7 +89,7 @@ def test_pairs_are_of_words_of_one_review_alone(world):
     counts = counted(examples, words.size(world))
     assert counts.sum() == sum(len(review.tokens) for review in reviews)
     objective = Pairs(SkipGram(Word2VecConfig(words.size(world), 4)), counts, Windows(2, 3, 1.0))
-    batch = objective.drawn(padded(examples), generator_of(1))
+    batch = objective.sample(padded(examples), generator_of(1))
     allowed = set()
     for example in examples:
         ids = example["input_ids"][1:-1].tolist()
@@ -103,7 +104,7 @@ def test_pairs_are_of_words_of_one_review_alone(world):
     assert len(pairs) > 2 * counts.sum()  # windows of 1 or 2 places, nothing left out
     assert batch["negatives"].shape == (len(pairs), 3)
     assert bool((counts[batch["negatives"]] > 0).all())
-    again = objective.drawn(padded(examples), generator_of(1))
+    again = objective.sample(padded(examples), generator_of(1))
     assert all(torch.equal(batch[name], again[name]) for name in batch)
 
 
@@ -112,7 +113,7 @@ def test_frequent_words_are_left_out_now_and_then(world):
     counts = counted(examples, words.size(world))
     model = SkipGram(Word2VecConfig(words.size(world), 4))
     pairs = {
-        threshold: Pairs(model, counts, Windows(2, 1, threshold)).drawn(
+        threshold: Pairs(model, counts, Windows(2, 1, threshold)).sample(
             padded(examples), generator_of(1)
         )["centers"]
         for threshold in (1.0, 1e-3)

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from lmcourse.book.content import Content, Page
-from lmcourse.book.slides.deck import write_deck
+from coursekit.book.content import Content, Page
+from coursekit.book.slides.deck import write_deck
 from lmcourse.evaluation.gradient_flow import random_network
 from lmcourse.widgets import GradientFlow
 from tests.slides import trees

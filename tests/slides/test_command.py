@@ -3,9 +3,9 @@
 import pytest
 from typer.testing import CliRunner
 
-from lmcourse import cli, course
-from lmcourse.book import build
-from lmcourse.book.slides import deck, pdf, server
+from coursekit import cli, course
+from coursekit.book import build
+from coursekit.book.slides import deck, pdf, server
 from lmcourse.errors import CourseError
 from tests.book.checkout import CHAPTER, small  # noqa: F401 - a fixture
 
@@ -39,14 +39,72 @@ def test_the_deck_is_written_where_it_is_said(marked, tmp_path):
 def test_options_open_print_and_go_live(marked, monkeypatch):
     done = []
     monkeypatch.setattr(deck, "present", lambda file: done.append(("present", file.name)))
+    monkeypatch.setattr(pdf, "find_browser", lambda: marked.root)
     monkeypatch.setattr(pdf, "write_pdf", lambda file, to: done.append((file.name, to.name)))
     monkeypatch.setattr(server, "serve_live", lambda file: done.append(("live", file)))
     said = run("02", "--present", "--pdf").output
     assert done == [("02-recurrent.html", "02-recurrent.pdf"), ("present", "02-recurrent.html")]
-    assert "There is no browser" in said and "file://" in said, "present returned nothing"
+    assert "No browser was found" in said and "file://" in said, "present returned nothing"
     run("02", "--live")
     assert done[-1] == ("live", marked.root / "_build" / "live" / "02-recurrent.ipynb")
     assert done[-1][1].is_file()
+
+
+def test_an_output_that_is_a_pdf_is_the_pdf(marked, tmp_path, monkeypatch):
+    done = []
+    monkeypatch.setattr(pdf, "find_browser", lambda: tmp_path)
+    monkeypatch.setattr(pdf, "write_pdf", lambda file, to: done.append((file, to)))
+    run("02", "--output", str(tmp_path / "talk.PDF"), "--pdf")
+    deck = marked.root / "_build" / "slides" / "02-recurrent.html"
+    assert done == [(deck, tmp_path / "talk.PDF")] and deck.is_file()
+    run("02", "--output", str(tmp_path / "talk.html"), "--pdf")
+    assert done[1:] == [(tmp_path / "talk.html", tmp_path / "talk.pdf")]
+    assert not (tmp_path / "talk.PDF").exists(), "no HTML was written there"
+
+
+@pytest.fixture
+def unexecuted(marked, monkeypatch):
+    """The small course; an error where one of its notebooks is executed."""
+
+    def execute(*arguments):
+        raise AssertionError("a notebook was executed")
+
+    monkeypatch.setattr(build, "execute", execute)
+    return marked
+
+
+def test_html_is_not_written_into_a_pdf(unexecuted, tmp_path):
+    with pytest.raises(CourseError, match=r"ends in \.pdf, but slides are") as caught:
+        run("02", "--output", str(tmp_path / "talk.pdf"))
+    assert "--pdf" in caught.value.remedy
+
+
+def test_without_a_browser_nothing_is_executed_for_a_pdf(unexecuted, monkeypatch):
+    monkeypatch.setattr(pdf, "find_browser", lambda: None)
+    with pytest.raises(CourseError, match="no browser here"):
+        run("02", "--pdf")
+
+
+@pytest.mark.parametrize("options", [[], ["--pdf"]])
+def test_an_output_that_cannot_be_written_is_named_first(
+    unexecuted, tmp_path, monkeypatch, options
+):
+    monkeypatch.setattr(pdf, "find_browser", lambda: tmp_path)
+    (tmp_path / "file").write_text("")
+    for name in ("file/talk.html", "file/talk.pdf" if options else "file/talk.html", "."):
+        with pytest.raises(CourseError) as caught:
+            run("02", "--output", str(tmp_path / name), *options)
+        assert "--output" in caught.value.remedy
+
+
+def test_an_output_that_may_not_be_written_is_named_first(unexecuted, tmp_path, unprivileged):
+    tmp_path.chmod(0o555)
+    try:
+        with pytest.raises(CourseError, match="may not write") as caught:
+            run("02", "--output", str(tmp_path / "new" / "talk.html"))
+    finally:
+        tmp_path.chmod(0o755)
+    assert "--output" in caught.value.remedy
 
 
 @pytest.mark.parametrize("number", ["01", "7", "x"])

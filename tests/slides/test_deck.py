@@ -6,12 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from lmcourse import course
-from lmcourse.book.slides import deck as decks
-from lmcourse.book.slides.assets import equation_style
-from lmcourse.book.slides.deck import deck_html, present, write_deck
+from coursekit import course
+from coursekit.book.slides import deck as decks
+from coursekit.book.slides.assets import equation_style
+from coursekit.book.slides.deck import deck_html, present, write_deck
 from lmcourse.errors import CourseError
-from tests.privilege import passed_without_privilege
 from tests.slides import trees
 from tests.slides.trees import block, cite, equation, heading, math, p, page
 
@@ -125,6 +124,19 @@ def test_links_lead_somewhere_or_are_words(tmp_path, url, base, href):
     assert "there" in html
 
 
+@pytest.mark.parametrize("base", [None, "https://a.org/b"])
+def test_a_term_is_words_where_the_book_is_not_known(tmp_path, base):
+    term = {"type": "crossReference", "resolved": True, "remote": True, "url": "/glossary",
+            "html_id": "term-state", "children": [trees.text("states")]}  # fmt: skip
+    defined = {"type": "span", "html_id": "definition-gate", "children": [trees.text("gate")]}
+    bold = {"type": "strong", "children": [defined]}
+    html = html_of(tmp_path, block(heading("One"), p("Many ", term, " of a ", bold, "."),
+                                   kind="slide"), base_url=base)  # fmt: skip
+    shown = '<a href="https://a.org/b/glossary.html#term-state" class="reference">states</a>'
+    assert f"Many {shown if base else 'states'} of a <strong>" in html
+    assert html.count('id="definition-gate"') == 1
+
+
 def test_a_list_stays_one_list(tmp_path):
     html = html_of(tmp_path, block(heading("One"), trees.bullets("A.", "B.", "C."), kind="slide"))
     assert html.count("<ul>") == 1 and html.count("<li>") == 3
@@ -164,9 +176,7 @@ def test_it_is_written_whole_or_not_at_all(content, tmp_path, monkeypatch):
     assert file.read_text(encoding="utf-8") == "the last one"
 
 
-def test_a_folder_that_may_not_be_written_is_named(content, tmp_path, request):
-    if passed_without_privilege(request):
-        return
+def test_a_folder_that_may_not_be_written_is_named(content, tmp_path, unprivileged):
     tmp_path.chmod(0o555)
     try:
         with pytest.raises(CourseError) as caught:

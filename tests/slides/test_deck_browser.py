@@ -1,19 +1,22 @@
 """A deck in Chromium, from disk, with the network cut."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
+from coursekit.book.slides.deck import write_deck
 from tests.browser import chromium
+from tests.slides import trees
 from tests.widgets import hosts
+from tests.widgets.examples import EXAMPLES
 
 READY = "html[data-ready]"
 SHEETS = r"""() => [...document.querySelectorAll(".sheet")].map((sheet) => {
   const body = sheet.querySelector(".body");
   const words = (node) => (node.innerText ?? "").split(/\s+/).filter((it) => /\w/.test(it)).length;
-  const apart = [...sheet.querySelectorAll(".code, .outputs, .equation, .katex, details")];
+  const apart = [...sheet.querySelectorAll(".code, .outputs, .table, .equation, .katex, details")];
   const outermost = apart.filter((it) => !apart.some((its) => its !== it && its.contains(it)));
   return {
     title: sheet.querySelector("h1, h2")?.textContent ?? "",
@@ -25,6 +28,11 @@ SHEETS = r"""() => [...document.querySelectorAll(".sheet")].map((sheet) => {
     words: words(sheet) - outermost.reduce((sum, it) => sum + words(it), 0),
   };
 })"""
+SHOW = """(number) => {
+  const slide = Reveal.getSlides()[number], {h, v} = Reveal.getIndices(slide);
+  Reveal.slide(h, v, slide.querySelectorAll(".fragment").length - 1);
+  document.getAnimations().forEach((it) => it.finish()); // axe sees none half faded in
+}"""
 PARK = """() => {
   const others = [...document.querySelectorAll(".slides section:not(.present):not(.stack)")];
   window.parked = others.map((slide) => {
@@ -65,9 +73,10 @@ def go(page: Page, name: str) -> None:
 
 
 def to_the_widget(page: Page) -> None:
-    """Go to the first slide with something alive on it."""
+    """Go to the last slide with something alive on it."""
     page.evaluate("""() => {
-      const {h, v} = Reveal.getIndices(document.querySelector(".sheet .live").closest("section"));
+      const widget = [...document.querySelectorAll(".sheet .live")].at(-1);
+      const {h, v} = Reveal.getIndices(widget.closest("section"));
       Reveal.slide(h, v);
     }""")
     fitted(page)
@@ -82,17 +91,16 @@ def fitted(page: Page) -> None:
     }""")
 
 
-def axe_on_each(page: Page) -> None:
-    """Let axe look at each slide. The others' content is taken out meanwhile, or axe reads it too.
+def axe_on_each(page: Page, rules: Sequence[str] = ()) -> None:
+    """Run axe, or some of its rules, on each slide, with the others' content taken out meanwhile.
 
     On the first slide it stays: what one slide's ids do to another's is seen there.
     """
-    page.keyboard.press("Home")
     for number in range(page.evaluate("Reveal.getTotalSlides()")):
+        page.evaluate(SHOW, number)
         page.evaluate(PARK if number else "() => { window.parked = [] }")
-        assert hosts.axe(page, "section.present:not(.stack)") == [], f"slide {number + 1}"
+        assert hosts.axe(page, "section.present:not(.stack)", rules) == [], f"slide {number + 1}"
         page.evaluate(BACK)
-        page.evaluate("Reveal.next()")
     assert page.evaluate("Reveal.isLastSlide()")
 
 
@@ -125,9 +133,6 @@ def test_every_slide_fits_and_is_short(opened):
 @pytest.fixture(scope="module")
 def widgets_deck(tmp_path_factory) -> Path:
     """A slide for each widget."""
-    from lmcourse.book.slides.deck import write_deck
-    from tests.slides import trees
-    from tests.widgets.examples import EXAMPLES
 
     blocks = [trees.block(kind="slide")]
     for example in EXAMPLES.values():
@@ -147,7 +152,7 @@ def test_every_widget_fits_a_slide(browser, widgets_deck):
             it.page.keyboard.press("ArrowRight")
             fitted(it.page)
         sheets = measured(it.page)[1:]
-        assert len(sheets) == 9
+        assert len(sheets) == len(EXAMPLES)
         for sheet in sheets:
             assert sheet["height"] <= 720 and sheet["width"] <= 1280, sheet
             assert sheet["fit"] >= 0.7 and not sheet["scrolls"], sheet
@@ -156,9 +161,6 @@ def test_every_widget_fits_a_slide(browser, widgets_deck):
 
 def test_what_does_not_fit_scrolls_by_key(browser, tmp_path):
     """Not even the smallest letters help against a listing of 200 lines."""
-    from lmcourse.book.slides.deck import write_deck
-    from tests.slides import trees
-
     tall = trees.block(trees.heading("Tall"), {"type": "code", "value": "x\n" * 200}, kind="slide")
     chapter = trees.page(trees.block(kind="slide"), tall)
     write_deck(chapter, trees.book(chapter, tmp_path), tmp_path / "deck.html")
@@ -198,6 +200,23 @@ def test_a_reference_leads_to_its_equation(opened):
     page = opened.page
     page.evaluate("location.hash = '#/eq-state'")
     page.wait_for_function("Reveal.getCurrentSlide().id === 'an-equation'")
+
+
+def test_a_figures_caption_is_not_on_the_slide(browser, tmp_path):
+    figure = trees.figure("A gray square.", title="Figure 1", caption="The square is gray.")
+    heading = trees.block(trees.heading("Gray"), kind="slide")
+    cell = trees.cell("draw()", figure, hide=True)
+    chapter = trees.page(trees.block(kind="slide"), heading, cell)
+    file = tmp_path / "deck.html"
+    write_deck(chapter, trees.book(chapter, tmp_path), file)
+    with hosts.open_file(browser, file, width=1280) as it:
+        start(it.page)
+        go(it.page, "gray")
+        slide = it.page.locator("section.present")
+        expect(slide.locator("figcaption")).to_have_text("Figure 1. The square is gray.")
+        expect(slide.locator("figcaption")).to_be_hidden()
+        box = slide.locator("img").bounding_box()
+        assert box["height"] > 300 and box["width"] == pytest.approx(2 * box["height"], rel=0.01)
 
 
 def test_an_answer_opens_by_key_and_click_and_still_fits(opened):

@@ -6,8 +6,8 @@ from pathlib import Path
 import nbformat
 import pytest
 
-from lmcourse.book.slides.live import live_notebook, presentation_url, write_live
-from lmcourse.book.slides.markdown import Markdown
+from coursekit.book.slides.live import live_notebook, presentation_url, write_live
+from coursekit.book.slides.markdown import Markdown
 from lmcourse.errors import CourseError
 from tests.slides import trees
 from tests.slides.trees import block, cell, cite, equation, heading, math, p, page, text
@@ -118,8 +118,12 @@ def test_changes_are_put_aside_and_outputs_are_none(tmp_path):
     notebook = json.loads(path.read_text(encoding="utf-8"))
     notebook["cells"][-1]["outputs"] = [{"output_type": "stream", "name": "stdout", "text": "1"}]
     path.write_text(json.dumps(notebook), encoding="utf-8")
-    write_live(chapter, content, path.parent)
-    assert len(list(path.parent.glob("*.ipynb"))) == 1
+    ran = path.read_bytes()
+    for _ in range(2):
+        write_live(chapter, content, path.parent)
+        assert len(list(path.parent.glob("*.ipynb"))) == 1
+        (kept,) = path.parent.glob(".replaced/*.ipynb")
+        assert kept.read_bytes() == ran != path.read_bytes()
     notebook["cells"][-1]["source"] = "x = 2"
     path.write_text(json.dumps(notebook), encoding="utf-8")
     write_live(chapter, content, path.parent)
@@ -140,7 +144,7 @@ def test_a_viewer_that_is_not_there_is_named(monkeypatch):
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
     with pytest.raises(CourseError, match="jupyterlab-rise") as caught:
         presentation_url(Path("02-a.ipynb"))
-    assert "pip install" in caught.value.remedy
+    assert "coursekit.install" in caught.value.remedy
 
 
 def test_the_same_page_gives_the_same_bytes(tmp_path):

@@ -9,11 +9,10 @@ from pathlib import Path
 import psutil
 import pytest
 
-from lmcourse.book.slides import pdf as pdfs
-from lmcourse.book.slides.pdf import find_browser, write_pdf
+from coursekit.book.slides import pdf as pdfs
+from coursekit.book.slides.pdf import find_browser, write_pdf
 from lmcourse.errors import CourseError
 from tests.browser import require_chromium
-from tests.privilege import passed_without_privilege
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="the stand-ins are shell scripts")
 
@@ -91,9 +90,7 @@ def test_what_is_no_pdf_is_not_written(deck, tmp_path, monkeypatch):
     assert not (tmp_path / "deck.pdf").exists()
 
 
-def test_a_folder_that_may_not_be_written_is_named(deck, tmp_path, monkeypatch, request):
-    if passed_without_privilege(request):
-        return
+def test_a_folder_that_may_not_be_written_is_named(deck, tmp_path, monkeypatch, unprivileged):
     stand_in(monkeypatch, tmp_path, "sleep 600")
     monkeypatch.setattr(pdfs, "_printed", lambda *_: b"%PDF")
     locked = tmp_path / "locked"

@@ -2,10 +2,10 @@
 
 import pytest
 
-from lmcourse.book.slides.layout import WORDS, Slide, slides_of
-from lmcourse.book.slides.nodes import unbroken, without_docstrings
-from lmcourse.book.slides.sizes import CODE, ROOM, code_height, code_size
-from lmcourse.book.slides.wording import plain
+from coursekit.book.slides.layout import WORDS, Slide, slides_of
+from coursekit.book.slides.nodes import unbroken, without_docstrings
+from coursekit.book.slides.sizes import CODE, ROOM, code_height, code_size
+from coursekit.book.slides.wording import plain
 from lmcourse.errors import CourseError
 from tests.slides import trees
 from tests.slides.trees import LONG, block, bullets, cell, equation, heading, math, p, page

@@ -2,7 +2,7 @@
 
 import pytest
 
-from lmcourse.book.slides.wording import announces, count, lead, plain
+from coursekit.book.slides.wording import announces, count, lead, plain
 from tests.slides.trees import LONG, math, p, text
 
 EMPHASIS = {"type": "emphasis", "children": [text("so. Really")]}

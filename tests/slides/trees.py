@@ -6,7 +6,7 @@ import zlib
 from pathlib import Path
 from typing import Any
 
-from lmcourse.book.content import Content, Node, Page
+from coursekit.book.content import Content, Node, Page
 
 KATEX = (
     '<span class="katex"><span class="katex-mathml"><math><mi>{tex}</mi>'
@@ -71,9 +71,10 @@ def display(**forms: str) -> dict[str, Any]:
     return {"output_type": "display_data", "metadata": {}, "data": data}
 
 
-def figure(alt: str = "A square.") -> dict[str, Any]:
+def figure(alt: str = "A square.", **words: str) -> dict[str, Any]:
+    """A figure; ``caption="It is gray."`` and ``title="Figure 1"`` are below it."""
     output = display(image_png=base64.b64encode(png()).decode(), text_plain=alt)
-    return output | {"metadata": {"image/png": {"alt": alt}}}
+    return output | {"metadata": {"image/png": {"alt": alt} | words}}
 
 
 def png(width: int = 800, height: int = 400) -> bytes:

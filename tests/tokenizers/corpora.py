@@ -1,17 +1,16 @@
-"""Words to train on and to cut, and what the ``tokenizers`` library makes of them."""
+"""Words to learn from and to segment, and the ``tokenizers`` library's results for them."""
 
 import json
 from random import Random
 from typing import Any
 
-import msgspec
-from tokenizers import Tokenizer, models, pre_tokenizers, trainers
+from tokenizers import Tokenizer, models, pre_tokenizers
 
-from lmcourse.tokenizers.component import Token
-from lmcourse.tokenizers.models.merging import MergeStep
-from lmcourse.tokenizers.models.merging_fast import learn_merges_fast
+from lmcourse.tokenizers.library import AnyModel
+from lmcourse.tokenizers.models.merging import MergeStep, learn_merges
 from lmcourse.tokenizers.models.scores import frequency
 from lmcourse.tokenizers.models.trainers import BpeTrainer, WordPieceTrainer
+from lmcourse.tokenizers.models.word_model import Token, numbered
 
 Merges = list[tuple[str, str]]
 
@@ -24,27 +23,23 @@ def random_counts(random: Random, letters: str, words: int, longest: int) -> dic
     }
 
 
-def library_model(tokenizer: Tokenizer) -> dict[str, Any]:
-    """The model as tokenizer.json holds it."""
-    return json.loads(tokenizer.to_str())["model"]
-
-
-def library_bpe(
-    counts: dict[str, int], trainer: "trainers.BpeTrainer"
-) -> tuple[Merges, dict[str, int]]:
-    """The library's merges and vocabulary for counted words (without line ends)."""
-    tokenizer = Tokenizer(models.BPE())
+def library_trained(
+    counts: dict[str, int], trainer: BpeTrainer | WordPieceTrainer
+) -> dict[str, Any]:
+    """The library's model, as tokenizer.json has it, for counted words (without line ends)."""
+    bpe = isinstance(trainer, BpeTrainer)
+    tokenizer = Tokenizer(models.BPE() if bpe else models.WordPiece({}, unk_token="[UNK]"))
     tokenizer.pre_tokenizer = pre_tokenizers.Split("\n", "removed")
     text = "\n".join(word for word, count in counts.items() for _ in range(count))
-    tokenizer.train_from_iterator([text], trainer)
-    model = library_model(tokenizer)
-    return [(left, right) for left, right in model["merges"]], model["vocab"]
+    tokenizer.train_from_iterator([text], trainer.to_library())
+    model: dict[str, Any] = json.loads(tokenizer.to_str())["model"]
+    return model
 
 
 def learned(
     trainer: BpeTrainer | WordPieceTrainer, counts: dict[str, int], library_vocab: dict[str, int]
-) -> tuple[list[MergeStep], list[str]]:
-    """Our merges and tokens, from the library's own order of the first tokens.
+) -> tuple[list[MergeStep], dict[str, int]]:
+    """Our merges and vocabulary, from the library's own order of the first tokens.
 
     With a prefix or suffix, the library numbers the first pieces in an order that differs from run
     to run; which tokens these are does not.
@@ -54,30 +49,24 @@ def learned(
     first = sorted(library_vocab, key=library_vocab.__getitem__)[: len(ours)]
     assert sorted(first) == sorted(ours)
     steps = list(
-        learn_merges_fast(
-            words, first, trainer.vocab_size, trainer.min_frequency, frequency, prefix
-        )
+        learn_merges(words, first, trainer.vocab_size, trainer.min_frequency, frequency, prefix)
     )
-    return steps, list(dict.fromkeys([*first, *(step.token for step in steps)]))
+    return steps, numbered([*first, *(step.token for step in steps)])
 
 
 def last_of_each(merges: Merges) -> Merges:
-    """A pair that is listed twice only where it stands last, as the library keeps it."""
-    return [pair for place, pair in enumerate(merges) if pair not in merges[place + 1 :]]
+    """A repeated pair only at its last position, as the library keeps it."""
+    return [pair for index, pair in enumerate(merges) if pair not in merges[index + 1 :]]
 
 
-def library_of(model: msgspec.Struct) -> Tokenizer:
-    """The library's tokenizer with the same model, through JSON, and nothing besides."""
-    nothing = dict.fromkeys(
-        ("truncation", "padding", "normalizer", "pre_tokenizer", "post_processor", "decoder")
-    )
-    content = {"version": "1.0", **nothing, "added_tokens": [], "model": msgspec.to_builtins(model)}
-    return Tokenizer.from_str(json.dumps(content))
+def library_of(model: AnyModel) -> Tokenizer:
+    """A tokenizer of the library with the same model and nothing else."""
+    return Tokenizer(model.to_library())
 
 
-def library_tokens(tokenizer: Tokenizer, word: str) -> list[Token]:
-    """The library's tokens of a word, with places in characters."""
-    encoding = tokenizer.encode(word, add_special_tokens=False)
+def library_tokens(library: Tokenizer, word: str) -> list[Token]:
+    """The library's tokens of a word, with offsets in characters."""
+    encoding = library.encode(word, add_special_tokens=False)
     return list(map(Token, encoding.ids, encoding.tokens, encoding.offsets))
 
 

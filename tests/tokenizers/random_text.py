@@ -5,7 +5,7 @@ No pool is taken from ``unicodedata``, so the strings are the same under every P
 
 import random
 
-from lmcourse.tokenizers.text.normalized_string import Span
+from lmcourse.tokenizers.models.word_model import Span
 
 ENGLISH = (
     "The quick brown fox jumps over the lazy dog.",

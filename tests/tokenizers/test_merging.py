@@ -1,4 +1,4 @@
-"""Merges, learned: 001's dictionary, the library, the readable form and the faster one."""
+"""Learned merges: a small dictionary, the definition, the library, and the scores."""
 
 import json
 from collections import Counter
@@ -8,35 +8,25 @@ from math import log
 from random import Random
 
 import pytest
-from tokenizers import Tokenizer, models, pre_tokenizers
+from tokenizers import AddedToken, Tokenizer, models, pre_tokenizers
 
 from lmcourse.corpus import BookWorld, python_documentation
 from lmcourse.errors import CourseError
-from lmcourse.tokenizers.added_tokens import AddedToken
 from lmcourse.tokenizers.models.bpe import BPE
 from lmcourse.tokenizers.models.merging import (
     MergeStep,
+    PairTable,
     Words,
-    count_doubles,
-    count_pairs,
-    count_pieces,
     joined,
     learn_merges,
-    merge_everywhere,
     merge_pair,
     replay,
 )
-from lmcourse.tokenizers.models.merging_fast import PairTable, learn_merges_fast
-from lmcourse.tokenizers.models.scores import Counts, frequency, likelihood, pmi
+from lmcourse.tokenizers.models.scores import Counts, frequency, largest_gain, likelihood, pmi
 from lmcourse.tokenizers.models.trainers import BpeTrainer, WordPieceTrainer
 from lmcourse.tokenizers.models.unigram_training import UnigramTrainer
-from tests.tokenizers.corpora import (
-    last_of_each,
-    learned,
-    library_bpe,
-    library_model,
-    random_counts,
-)
+from lmcourse.tokenizers.models.word_model import numbered
+from tests.tokenizers.corpora import last_of_each, learned, library_trained, random_counts
 
 DICTIONARY = {"low": 5, "lower": 2, "newest": 6, "widest": 3}
 PRE_TOKENIZERS = {
@@ -60,6 +50,17 @@ def corpus_counts(corpus: str, kind: str) -> dict[str, int]:
     )
 
 
+def as_library(model: BPE) -> tuple[list[list[str]], dict[str, int]]:
+    return [list(pair) for pair in model.merges], model.vocab
+
+
+def library_bpe(
+    counts: dict[str, int], trainer: BpeTrainer
+) -> tuple[list[list[str]], dict[str, int]]:
+    model = library_trained(counts, trainer)
+    return model["merges"], model["vocab"]
+
+
 def test_the_dictionary_step_for_step() -> None:
     steps = [
         ("e", "s", 9, 1),  # s t has 9 too
@@ -78,10 +79,7 @@ def test_the_dictionary_step_for_step() -> None:
     training = BpeTrainer().train(DICTIONARY)
     expected = [MergeStep((a, b), a + b, count, count, tied) for a, b, count, tied in steps]
     assert training.steps == expected
-    assert library_bpe(DICTIONARY, BpeTrainer().to_library()) == (
-        list(training.model.merges),
-        training.model.vocab,
-    )
+    assert as_library(training.model) == library_bpe(DICTIONARY, BpeTrainer())
 
 
 def test_the_dictionary_with_the_paper_s_end_of_word() -> None:
@@ -97,58 +95,53 @@ def test_the_dictionary_with_the_paper_s_end_of_word() -> None:
 
 
 def test_overlapping_pairs_count_and_merge_from_the_left() -> None:
-    assert count_pairs({("a", "a", "a"): 2}) == {("a", "a"): 4}
-    assert count_pieces({("a", "b", "a"): 2}) == {"a": 4, "b": 2}
     assert merge_pair(("a", "a", "a", "b"), ("a", "a"), "aa") == ["aa", "a", "b"]
-    assert count_doubles({("a", "a", "a", "b", "a", "a"): 2, ("b", "b", "b", "b"): 1}) == {
-        "a": 4,
-        "b": 2,
-    }
+    table = PairTable({("a", "a", "a", "b", "a", "a"): 2, ("b", "b", "b", "b"): 1})
+    assert table.pieces == {"a": 10, "b": 6} and table.total == 16
+    assert table.doubles == {"a": 4, "b": 2}
+    assert table.pairs == {("a", "a"): 6, ("a", "b"): 2, ("b", "a"): 2, ("b", "b"): 3}
     assert joined(("##e", "##s"), "##") == "##es"
 
 
 @pytest.mark.parametrize("score", [frequency, likelihood, pmi])
-def test_the_faster_form_gives_the_same_steps(score) -> None:
+def test_each_merge_is_the_best_of_all_pairs(score) -> None:
+    """With counts and scores of all pairs computed again before each merge, and the same ties."""
     random = Random(1)
-    for trial in range(150):
+    for trial in range(100):
         prefix, suffix = random.choice(["", "##", "a"]), random.choice(["", "</w>", "b"])
         counts = random_counts(random, "abcdef"[: random.randint(2, 6)], random.randint(1, 25), 9)
-        trainer = BpeTrainer(
-            min_frequency=random.choice([0, 0, 3]),
-            continuing_subword_prefix=prefix,
-            end_of_word_suffix=suffix,
-        )
+        least = random.choice([0, 0, 3])
+        trainer = BpeTrainer(continuing_subword_prefix=prefix, end_of_word_suffix=suffix)
+        words, ids = trainer.words(counts), numbered(trainer.first_tokens(counts))
         size = random.choice([40, 1000])
-        words, tokens = trainer.words(counts), trainer.first_tokens(counts)
-        rest = (words, tokens, size, trainer.min_frequency, score, prefix)
-        assert list(learn_merges_fast(*rest)) == list(learn_merges(*rest)), trial
+        steps = list(learn_merges(words, list(ids), size, least, score, prefix))
+        for state, step in zip(replay(words, steps), [*steps, None], strict=True):
+            table = PairTable(state)
+            scores = {
+                pair: score(table.counts(pair))
+                for pair, count in table.pairs.items()
+                if count >= max(least, 1)
+            }
+            best = max(scores.values(), default=0)
+            if step is None:
+                assert best <= 0 or len(ids) >= size, trial
+                break
+            tied = [pair for pair, value in scores.items() if value == best]
+            chosen = min(tied, key=lambda it: (-table.pairs[it], ids[it[0]], ids[it[1]]))
+            expected = MergeStep(chosen, step.token, table.pairs[chosen], best, len(tied) - 1)
+            assert step == expected, trial
+            ids.setdefault(step.token, len(ids))
 
 
-@pytest.mark.parametrize("score", [frequency, likelihood, pmi])
-@pytest.mark.parametrize("corpus", ["BookWorld", "documentation"])
-def test_the_faster_form_gives_the_same_steps_on_a_corpus(corpus: str, score) -> None:
-    counts = corpus_counts(corpus, "words")
-    words, tokens = BpeTrainer().words(counts), BpeTrainer().first_tokens(counts)
-    size = len(tokens) + 30
-    assert list(learn_merges_fast(words, tokens, size, 2, score)) == list(
-        learn_merges(words, tokens, size, 2, score)
-    )
-
-
-def test_a_long_training_keeps_the_heap_of_the_faster_form_small() -> None:
-    """Scores that change all the time leave old keys behind, which are dropped now and then."""
-    counts = random_counts(Random(2), "abcdefghijkl", 300, 12)
-    words, tokens = BpeTrainer().words(counts), BpeTrainer().first_tokens(counts)
-    rest = (words, tokens, 400, 0, likelihood)
-    assert list(learn_merges_fast(*rest)) == list(learn_merges(*rest))
-    table = PairTable(words, {token: id_ for id_, token in enumerate(tokens)}, likelihood, 1)
-    longest = 0
-    for new in range(len(tokens), 400):
-        _, _, *pair = table.first()
-        assert len(table.heap) <= 1000 + 3 * len(table.keys)
-        table.merge(tuple(pair), new)
-        longest = max(longest, len(table.heap))
-    assert longest > 1000 + 3 * len(table.keys)  # so there was something to drop
+def test_no_pair_gains_more_than_its_bound() -> None:
+    """The bound is nearly reached by a rare pair whose pieces never occur apart."""
+    random = Random(2)
+    for _ in range(200):
+        count, total = random.randint(1, 9), random.randint(1000, 100_000)
+        gain = likelihood(Counts(count, count, count, count, total, False))
+        assert gain <= largest_gain(count, total) <= 1.01 * gain
+        more = Counts(count, count, count + random.randint(0, 9), count, total, False)
+        assert likelihood(more) <= gain
 
 
 def test_random_corpora_give_the_library_s_merges() -> None:
@@ -170,12 +163,12 @@ def test_random_corpora_give_the_library_s_merges() -> None:
             assert "too small" in error.cause
             continue
         compared += 1
-        merges, vocab = library_bpe(counts, trainer.to_library())
-        steps, tokens = learned(trainer, counts, vocab)
-        assert [step.pair for step in steps] == merges, trial
-        assert {token: id_ for id_, token in enumerate(tokens)} == vocab, trial
+        merges, vocab = library_bpe(counts, trainer)
+        steps, found = learned(trainer, counts, vocab)
+        assert [list(step.pair) for step in steps] == merges, trial
+        assert found == vocab, trial
         if not trainer.continuing_subword_prefix and not trainer.end_of_word_suffix:
-            assert (list(training.model.merges), training.model.vocab) == (merges, vocab), trial
+            assert as_library(training.model) == (merges, vocab), trial
     assert compared > 300
 
 
@@ -186,7 +179,7 @@ def test_a_corpus_gives_the_library_s_merges(corpus: str, kind: str) -> None:
     tokenizer = Tokenizer(models.BPE())
     tokenizer.pre_tokenizer = PRE_TOKENIZERS[kind]
     tokenizer.train_from_iterator(texts(corpus), trainer.to_library())
-    model = library_model(tokenizer)
+    model = json.loads(tokenizer.to_str())["model"]
     training = trainer.train(corpus_counts(corpus, kind))
     assert [list(pair) for pair in training.model.merges] == model["merges"]
     assert training.model.vocab == model["vocab"]
@@ -206,12 +199,12 @@ def test_a_suffix_in_the_words_themselves_parts_us_from_the_library() -> None:
     """The smallest case: "a$$" is "a", "$" and the end, or it is "a", "$" and "$"."""
     counts = {"a$": 1, "a$$b": 2}
     trainer = BpeTrainer(end_of_word_suffix="$")
-    merges, vocab = library_bpe(counts, trainer.to_library())
+    merges, vocab = library_bpe(counts, trainer)
     steps, _ = learned(trainer, counts, vocab)
     pairs = [step.pair for step in steps]
     assert pairs == [("$", "$"), ("a", "$$"), ("a$$", "b$")]
     assert [step.count for step in steps] == [2, 3, 2]
-    assert merges == [("$", "$"), ("a$$", "b$"), ("a", "$$")]
+    assert merges == [["$", "$"], ["a$$", "b$"], ["a", "$$"]]
 
 
 def test_a_pair_that_is_merged_twice_keeps_its_last_rank() -> None:
@@ -227,7 +220,7 @@ def test_the_least_frequent_characters_are_left_out() -> None:
     for limit in (3, 4):
         trainer = BpeTrainer(limit_alphabet=limit, special_tokens=["y"], initial_alphabet="x")
         model = trainer.train(counts).model
-        assert (list(model.merges), model.vocab) == library_bpe(counts, trainer.to_library())
+        assert as_library(model) == library_bpe(counts, trainer)
     assert BpeTrainer(limit_alphabet=1).alphabet({"ba": 1, "c": 1}) == ["a"]  # a tie
 
 
@@ -267,7 +260,7 @@ def test_the_three_scores_by_hand() -> None:
 
 def log_likelihood(words: Words) -> float:
     """Of a text under its best unigram model, nats."""
-    counts = count_pieces(words)
+    counts = PairTable(words).pieces
     return sum(count * log(count / counts.total()) for count in counts.values())
 
 
@@ -277,28 +270,25 @@ def test_the_likelihood_score_is_what_a_merge_gains() -> None:
     alike = runs = 0
     for _ in range(20):
         words = BpeTrainer().words(random_counts(random, "abc"[: random.randint(1, 3)], 30, 9))
-        pieces, doubles = count_pieces(words), count_doubles(words)
-        for (left, right), count in count_pairs(words).items():
-            merged = doubles[left] if left == right else count
-            counts = Counts(
-                count, merged, pieces[left], pieces[right], pieces.total(), left == right
-            )
-            after = merge_everywhere(words, (left, right), left + right)
-            gain = log_likelihood(after) - log_likelihood(words)
+        table = PairTable(words)
+        for (left, right), count in table.pairs.items():
+            counts = table.counts((left, right))
+            step = MergeStep((left, right), left + right, count, 0, 0)
+            before, after = replay(words, [step])
+            gain = log_likelihood(after) - log_likelihood(before)
             assert likelihood(counts) == pytest.approx(gain, abs=1e-9)
             alike += left == right
-            runs += merged < count
+            runs += counts.merged < count
     assert alike > 30 and runs > 20
 
 
-@pytest.mark.parametrize("learn", [learn_merges, learn_merges_fast])
-def test_no_merge_by_likelihood_lowers_it(learn) -> None:
+def test_no_merge_by_likelihood_lowers_it() -> None:
     """The smallest case is "abbb", where "bb" stands twice but can be merged once only."""
     assert WordPieceTrainer(special_tokens=["[UNK]"]).train({"abbb": 2}).steps[0].pair[0] == "a"
     random = Random(12)
     for _ in range(20):
         words = BpeTrainer().words(random_counts(random, "ab", 10, 9))
-        steps = list(learn(words, ["a", "b"], 30, 0, likelihood))
+        steps = list(learn_merges(words, ["a", "b"], 30, 0, likelihood))
         states = [log_likelihood(state) for state in replay(words, steps)]
         gains = [after - before for before, after in pairwise(states)]
         assert [step.score for step in steps] == pytest.approx(gains, abs=1e-9)
@@ -313,105 +303,19 @@ def test_merging_ends_where_it_would_lower_the_likelihood() -> None:
 
 def test_pmi_is_the_gain_per_occurrence() -> None:
     """Of one occurrence, in nats: log p(ab) - log p(a) - log p(b), which orders pairs alike."""
-    words = BpeTrainer().words(random_counts(Random(6), "abcdef", 40, 8))
-    pieces, total = count_pieces(words), count_pieces(words).total()
-    for (left, right), count in count_pairs(words).items():
+    table = PairTable(BpeTrainer().words(random_counts(Random(6), "abcdef", 40, 8)))
+    pieces, total = table.pieces, table.total
+    for (left, right), count in table.pairs.items():
         gain = log(count / total) - log(pieces[left] / total) - log(pieces[right] / total)
         score = pmi(Counts(count, count, pieces[left], pieces[right], total, left == right))
         assert log(score * total) == pytest.approx(gain, abs=1e-12)
 
 
-@pytest.mark.parametrize(
-    ("counts", "cause"),
-    [
-        ({}, "The corpus is empty: there is no word to learn from."),
-        ({"": 3}, "The corpus is empty: there is no word to learn from."),
-        ({"low": 0}, "The word 'low' has the count 0."),
-        ({"low": 2.0}, "The word 'low' has the count 2.0."),
-        ({"low": True}, "The word 'low' has the count True."),
-        ({b"low": 1}, "A text must be a string, not bytes."),
-    ],
-)
-def test_counts_that_cannot_be_learned_from(counts, cause: str) -> None:
-    for trainer in (BpeTrainer(), WordPieceTrainer(special_tokens=["[UNK]"])):
-        with pytest.raises(CourseError) as caught:
-            trainer.train(counts)
-        assert caught.value.cause == cause
-
-
-@pytest.mark.parametrize("counts", [None, "abc", ["abc"], {"abc"}])
-def test_counts_that_are_no_dict(counts) -> None:
-    for trainer in (BpeTrainer(), WordPieceTrainer(), UnigramTrainer()):
-        with pytest.raises(CourseError, match=r"counts of words are .*, not a dict"):
-            trainer.train(counts)
-
-
 @pytest.mark.parametrize("trainer", [BpeTrainer, WordPieceTrainer, UnigramTrainer])
-@pytest.mark.parametrize(
-    "options",
-    [
-        {"vocab_size": "100"},
-        {"vocab_size": None},
-        {"vocab_size": 300.5},
-        {"vocab_size": True},
-        {"vocab_size": 0},
-        {"special_tokens": "[UNK]"},
-        {"special_tokens": None},
-        {"special_tokens": [1]},
-        {"initial_alphabet": ["ab"]},
-        {"initial_alphabet": [""]},
-        {"initial_alphabet": [1]},
-        {"initial_alphabet": None},
-    ],
-    ids=str,
-)
-def test_settings_of_another_kind(trainer, options) -> None:
-    ((name, value),) = options.items()
-    with pytest.raises(CourseError) as caught:
-        trainer(**options)
-    assert f"{name} of {trainer.__name__}" in caught.value.cause
-    assert repr(value) in caught.value.cause
-    expected = {"vocab_size": "a whole number from 1 on", "special_tokens": "a list of texts"}
-    assert expected.get(name, "single characters") in caught.value.remedy
-
-
-@pytest.mark.parametrize(
-    ("trainer", "name", "value", "expected"),
-    [
-        (BpeTrainer, "limit_alphabet", 2.5, "a whole number from 1 on or None"),
-        (BpeTrainer, "limit_alphabet", 0, "a whole number from 1 on or None"),
-        (BpeTrainer, "min_frequency", "a", "a whole number from 0 on"),
-        (BpeTrainer, "end_of_word_suffix", 1, "a string or None"),
-        (WordPieceTrainer, "continuing_subword_prefix", None, "a string"),
-        (WordPieceTrainer, "score", "gain", "'likelihood', 'pmi', 'frequency'"),
-        (UnigramTrainer, "shrinking_factor", "a", "a number between 0 and 1"),
-        (UnigramTrainer, "n_sub_iterations", 1.5, "a whole number from 0 on"),
-        (UnigramTrainer, "max_piece_length", 2.5, "a whole number from 1 on"),
-        (UnigramTrainer, "m_step", "x", "'bayesian', 'plain'"),
-        (UnigramTrainer, "corrected_loss", 1, "True or False"),
-        (UnigramTrainer, "unk_token", 1, "a string or None"),
-    ],
-)
-def test_a_trainer_s_own_settings_of_another_kind(trainer, name, value, expected: str) -> None:
-    with pytest.raises(CourseError, match=f"{name} of {trainer.__name__}") as caught:
-        trainer(**{name: value})
-    assert expected in caught.value.remedy
-
-
-@pytest.mark.parametrize("trainer", [BpeTrainer, WordPieceTrainer, UnigramTrainer])
-@pytest.mark.parametrize(
-    ("specials", "cause"),
-    [
-        (["a", "b", "a"], "The special token 'a' is listed twice"),
-        (["a", AddedToken("a", lstrip=True)], "The special token 'a' is listed twice"),
-        (["a", ""], "The special token in place 1 is empty"),
-        (["a\ud800"], "lone surrogate"),
-        ([AddedToken("\ud800")], "lone surrogate"),
-    ],
-)
-def test_special_tokens_that_cannot_be(trainer, specials, cause: str) -> None:
-    with pytest.raises(CourseError, match=cause):
-        trainer(special_tokens=specials)
+@pytest.mark.parametrize("counts", [{}, {"": 3}])
+def test_a_corpus_without_words_is_refused(trainer, counts) -> None:
+    with pytest.raises(CourseError, match="The corpus is empty: there is no word to learn from"):
+        trainer(special_tokens=["[UNK]"]).train(counts)
 
 
 @pytest.mark.parametrize("trainer", [BpeTrainer, WordPieceTrainer, UnigramTrainer])
@@ -437,17 +341,13 @@ def test_an_alphabet_may_be_one_string(trainer) -> None:
 
 
 @pytest.mark.parametrize(
-    ("options", "remedy"),
-    [
-        ({"special_tokens": ["[UNK]"]}, "Set vocab_size to 11 or more, or limit_alphabet to fewer"),
-        ({"initial_alphabet": "0123456789"}, "Set vocab_size to 20 or more."),
-    ],
+    ("options", "size"),
+    [({"special_tokens": ["[UNK]"]}, 11), ({"initial_alphabet": "0123456789"}, 20)],
 )
-def test_a_vocabulary_that_is_too_small(options, remedy: str) -> None:
+def test_a_vocabulary_that_is_too_small(options, size: int) -> None:
     with pytest.raises(CourseError, match="A vocabulary of 10 tokens is too small") as caught:
         BpeTrainer(vocab_size=10, **options).train(DICTIONARY)
-    assert caught.value.remedy.startswith(remedy)
-    size = int("".join(filter(str.isdigit, remedy)))
+    assert caught.value.remedy.startswith(f"Set vocab_size to {size} or more")
     assert BpeTrainer(vocab_size=size, **options).train(DICTIONARY).steps == []
 
 
@@ -470,5 +370,3 @@ def test_a_model_s_other_options_survive_training() -> None:
     trainer = BpeTrainer(special_tokens=["<unk>"], end_of_word_suffix="</w>")
     model = trainer.train(DICTIONARY, BPE(unk_token="<unk>", fuse_unk=True)).model
     assert (model.unk_token, model.fuse_unk, model.end_of_word_suffix) == ("<unk>", True, "</w>")
-    with pytest.raises(CourseError, match="unknown token '<unk>' is not in BPE's vocabulary"):
-        BpeTrainer().train(DICTIONARY, BPE(unk_token="<unk>"))

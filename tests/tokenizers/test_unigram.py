@@ -6,12 +6,11 @@ import math
 import random
 from itertools import combinations, pairwise
 
-import msgspec
 import pytest
-from scipy.stats import chisquare
-from tokenizers import models
+from tokenizers import Tokenizer, models
 
 from lmcourse.errors import CourseError
+from lmcourse.tokenizers.library import from_library
 from lmcourse.tokenizers.models.lattice import (
     UNKNOWN,
     Lattice,
@@ -43,8 +42,8 @@ def random_vocab(rng: random.Random, alphabet: str) -> Vocab:
 def library_tokens(library: models.Unigram, word: str) -> list[tuple[int, str, tuple[int, int]]]:
     """The library's tokens, with offsets in characters."""
     characters = {0: 0}
-    for place, character in enumerate(word):
-        characters[max(characters) + len(character.encode())] = place + 1
+    for index, character in enumerate(word):
+        characters[max(characters) + len(character.encode())] = index + 1
     return [
         (token.id, token.value, (characters[token.offsets[0]], characters[token.offsets[1]]))
         for token in library.tokenize(word)
@@ -97,12 +96,11 @@ def test_random_vocabularies_as_the_library():
                 refused += 1
                 continue
             assert ours.tokenize(word) == expected, (vocab, unk_id, word)
-            assert ours.cut(word) == expected
             compared += 1
     assert compared > 4000 and refused > 500
 
 
-@pytest.mark.parametrize(("fallback", "size"), [(False, 10_000), (True, 2_000)])
+@pytest.mark.parametrize(("fallback", "size"), [(False, 3_000), (True, 2_000)])
 def test_random_unicode_as_the_library(fallback, size):
     rng = random.Random(1)
     texts = random_texts(2, size)
@@ -147,51 +145,28 @@ def test_without_unknown_token_a_word_that_can_be_cut_is_cut():
         models.Unigram([*vocab], None, False).tokenize("abab")
 
 
-@pytest.mark.parametrize("method", ["tokenize", "cut", "steps", "lattice"])
+@pytest.mark.parametrize("method", ["tokenize", "steps", "lattice"])
 def test_an_unknown_character_without_unknown_token_is_named(method):
-    with pytest.raises(CourseError, match="'é' at place 2") as error:
+    with pytest.raises(CourseError, match="'é' at position 2") as error:
         getattr(Unigram(None, (("a", -1.0), ("b", -1.0))), method)("abéa")
     assert "unk_id" in error.value.remedy
 
 
-@pytest.mark.parametrize(
-    ("unk_id", "vocab", "cause"),
-    [
-        (2, (("a", -1.0), ("b", -1.0)), "id 2 is not in the vocabulary, which has 2"),
-        (-1, (("a", -1.0),), "id -1"),
-        (0, (), "which has 0 pieces"),
-        (None, (("a", -1.0), ("b", -1.0), ("a", -2.0)), "'a' more than once"),
-        (None, (("a", math.nan),), "'a' is nan"),
-        (None, (("a", -math.inf),), "'a' is -inf"),
-    ],
-)
-def test_bad_models_are_refused(unk_id, vocab, cause):
-    with pytest.raises(CourseError, match=cause):
-        Unigram(unk_id, vocab)
-
-
-def test_json_is_the_librarys():
+def test_the_model_comes_back_from_the_library():
     vocab = (("<unk>", 0.0), ("a", -1.5), ("▁b", -0.1))
     for ours in (Unigram(0, vocab), Unigram(None, vocab, True)):
-        library = models.Unigram([*vocab], ours.unk_id, ours.byte_fallback)
-        assert msgspec.json.encode(ours) == library.__getstate__()
-        assert msgspec.json.decode(library.__getstate__(), type=Unigram) == ours
-
-
-def test_ids_and_tokens():
-    model = Unigram(0, (("<unk>", 0.0), ("a", -1.5)))
-    assert model.ids == {"<unk>": 0, "a": 1}
-    assert model.tokens == {0: "<unk>", 1: "a"}
+        assert from_library(Tokenizer(ours.to_library())) == ours
+    assert ours.ids == {"<unk>": 0, "a": 1, "▁b": 2}
+    assert repr(ours) == "Unigram(vocab=<3>, byte_fallback=True)"
 
 
 def test_steps_replay_the_best_segmentation():
     for word, scores, _, _ in random_cases(3, 150):
-        model = Unigram(0, tuple(scores.items()))
-        shown = model.steps(word)
+        shown = Unigram(0, tuple(scores.items())).steps(word)
         replay = json.loads(json.dumps(dataclasses.asdict(shown), allow_nan=False))
-        best, path, place = {0: 0.0}, [], len(word)
+        best, path, end = {0: 0.0}, [], len(word)
         for number, step in enumerate(replay["steps"], start=1):
-            assert step["place"] == number
+            assert step["position"] == number
             winner = step["candidates"][step["winner"]]
             for candidate in step["candidates"]:
                 assert candidate["total"] == best[candidate["start"]] + candidate["score"]
@@ -199,13 +174,12 @@ def test_steps_replay_the_best_segmentation():
                 assert candidate["unknown"] == (candidate["piece"] not in scores)
                 assert candidate["total"] <= winner["total"]
             best[number] = winner["total"]
-        while place:
-            step = replay["steps"][place - 1]
+        while end:
+            step = replay["steps"][end - 1]
             start = step["candidates"][step["winner"]]["start"]
-            path.insert(0, [start, place])
-            place = start
+            path.insert(0, [start, end])
+            end = start
         assert replay["path"] == path
-        assert [*shown.tokens] == model.tokenize(word)
 
 
 def test_steps_without_unknown_token_show_only_what_can_be_reached():
@@ -258,48 +232,3 @@ def test_all_of_n_best_differ():
     model = Unigram(None, (("a", -1.0), ("aa", -1.5), ("aaa", -2.5)))
     ways = {tuple(token.value for token in way.tokens) for way in model.nbest("aaaa", 100)}
     assert len(ways) == len(model.nbest("aaaa", 100)) == 7
-
-
-@pytest.mark.parametrize("nbest_size", [None, 3])
-@pytest.mark.parametrize("alpha", [0.0, 0.3, 1.0, 2.0])
-def test_samples_have_the_right_frequencies(alpha, nbest_size):
-    scores = {"a": -1.0, "b": -1.2, "ab": -1.5, "ba": -2.0, "aba": -2.6}
-    model = Unigram(None, tuple(scores.items()))
-    ways = sorted(segmentations("abab", scores, None), key=lambda w: -score_of(w, scores, None))
-    ways = ways[:nbest_size]
-    weights = [math.exp(alpha * score_of(parts, scores, None)) for parts in ways]
-    generator, draws = random.Random(7), 4000
-    seen = dict.fromkeys(map(tuple, ways), 0)
-    for _ in range(draws):
-        tokens = model.sample("abab", generator, alpha, nbest_size)
-        seen[tuple(token.value for token in tokens)] += 1
-    expected = [draws * weight / sum(weights) for weight in weights]
-    assert chisquare([*seen.values()], expected).pvalue > 1e-3
-
-
-def test_samples_follow_from_the_seed():
-    model = Unigram(0, (("<unk>", 0.0), ("a", -1.0), ("aa", -2.0)))
-
-    def drawn(seed):
-        generator = random.Random(seed)
-        return [model.sample("aaaaaax", generator) for _ in range(20)]
-
-    assert drawn(1) == drawn(1) != drawn(2)
-    assert all(tokens[-1] == (0, "x", (6, 7)) for tokens in drawn(1))
-
-
-@pytest.mark.parametrize("n", [0, -1, 1.5, None])
-def test_at_least_one_of_the_best_is_asked_for(n):
-    model = Unigram(0, (("<unk>", 0.0), ("a", -1.0)))
-    with pytest.raises(CourseError, match="number n of nbest cannot be"):
-        model.nbest("aa", n)
-    if n is not None:
-        with pytest.raises(CourseError, match="nbest_size of sample cannot be"):
-            model.sample("aa", random.Random(0), nbest_size=n)
-
-
-@pytest.mark.parametrize("alpha", [math.nan, math.inf, -1, "1"])
-def test_an_exponent_that_cannot_be(alpha):
-    with pytest.raises(CourseError, match="alpha of sample cannot be") as error:
-        Unigram(0, (("<unk>", 0.0), ("a", -1.0))).sample("aa", random.Random(0), alpha)
-    assert "a finite number from 0 on" in error.value.remedy

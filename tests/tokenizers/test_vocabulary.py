@@ -22,18 +22,11 @@ def test_a_known_text_comes_back():
 
 
 @pytest.mark.bad_input
-@pytest.mark.parametrize(
-    ("ids", "words"),
-    [
-        ([-1], "-1 is no token's id"),
-        ([True], "True is no token's id"),
-        ([0, 5], "The id 5 is not in the vocabulary, which has 3 tokens"),
-        (1, "a list of whole numbers, not int"),
-        ("ab", "a list of whole numbers, not str"),
-    ],
-)
-def test_ids_that_are_none_are_refused(ids, words):
-    with pytest.raises(CourseError, match=words):
+@pytest.mark.parametrize("ids", [[-1], [0, 5]])
+def test_ids_that_are_none_are_refused(ids):
+    with pytest.raises(
+        CourseError, match=f"The id {ids[-1]} is not in the vocabulary, which has 3"
+    ):
         Vocabulary.of("ab").decode(ids)
 
 

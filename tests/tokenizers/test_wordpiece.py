@@ -1,23 +1,20 @@
-"""WordPiece: longest match first against the library, its candidates, and its training."""
+"""WordPiece: longest match first against the library, its look-ups, and its training."""
 
-import json
 from collections import Counter
 from random import Random
 
-import msgspec
 import pytest
-from tokenizers import Tokenizer, models, pre_tokenizers
 
 from lmcourse.corpus import python_documentation
 from lmcourse.errors import CourseError
-from lmcourse.tokenizers.models.merging import learn_merges
-from lmcourse.tokenizers.models.scores import frequency
+from lmcourse.tokenizers.library import from_library
 from lmcourse.tokenizers.models.trainers import WordPieceTrainer
 from lmcourse.tokenizers.models.wordpiece import Lookup, WordPiece
 from tests.tokenizers.corpora import (
-    library_model,
+    learned,
     library_of,
     library_tokens,
+    library_trained,
     random_counts,
     random_word,
 )
@@ -77,18 +74,14 @@ def test_steps_try_the_longest_piece_first() -> None:
     shown = model.steps("unaffably")
     assert shown.steps[-1] == Lookup("##a", (5, 6), False)  # no piece starts here, …
     assert shown.tokens == ((0, "[UNK]", (0, 9)),)  # … so all is unknown
-    assert msgspec.to_builtins(tried[2]) == {"piece": "una", "span": (0, 3), "found": True}
 
 
-def test_steps_say_what_becomes_of_every_word() -> None:
-    """Of a word that is too long, and of a model that is not trained."""
+def test_a_word_of_too_many_characters_is_not_looked_up() -> None:
     model = WordPiece(max_input_chars_per_word=3, vocab={"[UNK]": 0, "low": 1, "##er": 2})
     assert model.steps("lower").steps == ()
     assert model.steps("lower").tokens == ((0, "[UNK]", (0, 5)),)
     assert model.steps("low").tokens == ((1, "low", (0, 3)),)
     assert model.steps("").tokens == ()
-    with pytest.raises(CourseError, match="no vocabulary yet"):
-        WordPiece().steps("low")
 
 
 def test_the_longest_token_of_all_is_found() -> None:
@@ -96,23 +89,9 @@ def test_the_longest_token_of_all_is_found() -> None:
     assert [token.value for token in model.tokenize("newests")] == ["newest", "##s"]
 
 
-def test_the_file_s_fields_come_back() -> None:
+def test_the_model_comes_back_from_the_library() -> None:
     model = random_wordpiece(Random(2))
-    written = json.loads(library_of(model).to_str())["model"]
-    ours = msgspec.to_builtins(model)
-    assert (written, list(written)) == (ours, list(ours))
-    assert msgspec.json.decode(msgspec.json.encode(model), type=WordPiece) == model
-
-
-def test_a_model_without_its_unknown_token_is_an_error() -> None:
-    with pytest.raises(CourseError, match=r"unknown token '\[UNK\]' is not in WordPiece's vocab"):
-        WordPiece(vocab={"a": 0})
-    with pytest.raises(CourseError, match=r"unknown token '\[UNK\]' is not in WordPiece's vocab"):
-        WordPieceTrainer().train({"low": 5})
-    with pytest.raises(CourseError, match="the id 0 to both"):
-        WordPiece(vocab={"[UNK]": 0, "a": 0})
-    with pytest.raises(CourseError, match="no vocabulary yet"):
-        WordPiece().tokenize("a")
+    assert from_library(library_of(model)) == model
 
 
 def test_training_by_frequency_is_the_library_s() -> None:
@@ -128,24 +107,13 @@ def test_training_by_frequency_is_the_library_s() -> None:
             min_frequency=random.choice([0, 3]),
             score="frequency",
         )
-        tokenizer = Tokenizer(models.WordPiece(unk_token="[UNK]"))
-        tokenizer.pre_tokenizer = pre_tokenizers.Split("\n", "removed")
-        text = "\n".join(word for word, count in counts.items() for _ in range(count))
-        tokenizer.train_from_iterator([text], trainer.to_library())
-        model = library_model(tokenizer)
+        model = library_trained(counts, trainer)
         assert model["continuing_subword_prefix"] == prefix
         # The library numbers the first pieces in an order that differs from run to run.
-        vocab = model["vocab"]
-        ours = trainer.first_tokens(counts)
-        first = sorted(vocab, key=vocab.__getitem__)[: len(ours)]
-        assert sorted(first) == sorted(ours)
-        words = trainer.words(counts)
-        steps = learn_merges(words, first, 60, trainer.min_frequency, frequency, prefix)
-        tokens = dict.fromkeys([*first, *(step.token for step in steps)])
-        assert {token: id_ for id_, token in enumerate(tokens)} == vocab, trial
+        assert learned(trainer, counts, model["vocab"])[1] == model["vocab"], trial
         trained = trainer.train(counts)
-        tokens = [*ours, *dict.fromkeys(step.token for step in trained.steps)]
-        assert list(trained.model.vocab) == tokens, trial
+        tokens = [*trainer.first_tokens(counts), *(step.token for step in trained.steps)]
+        assert list(trained.model.vocab) == list(dict.fromkeys(tokens)), trial
 
 
 def test_training_by_likelihood_is_not_the_library_s() -> None:

@@ -1,7 +1,7 @@
 """Train in several ways, alone or started by torchrun, and write what came out.
 
     python -m tests.training.parallel_run FOLDER [WAY …]
-    torchrun --nproc-per-node 2 -m tests.training.parallel_run FOLDER [WAY …]
+    torchrun … -m tests.training.parallel_run FOLDER [WAY …]
 
 Each way is a model and an optimizer, sharded or not; a global batch is read by all processes.
 """
@@ -19,13 +19,14 @@ from lmcourse.models.bert import BertConfig
 from lmcourse.models.bert_heads import BertForMaskedLM, BertForPreTraining
 from lmcourse.models.inputs import IGNORED
 from lmcourse.training.batches import BatchLosses
-from lmcourse.training.checkpoints import Checkpoints
 from lmcourse.training.distributed import Processes, here, parallel, unwrapped
 from lmcourse.training.loop import train
 from lmcourse.training.masking import Masking
 from lmcourse.training.objectives import MaskedLM
+from research.runs import Checkpoints
+from tests.training import every_objective
 
-STEPS = 50
+STEPS = 16
 SETTINGS = {
     "vocab_size": 20,
     "hidden_size": 8,
@@ -93,6 +94,22 @@ def trained(model: nn.Module, steps=STEPS, losses_of=Shares, **options):
     history = train(model, losses, optimizer=adam, clip=0.5, **({"watch": "nothing"} | options))
     state = {name: t.tolist() for name, t in unwrapped(model).state_dict().items()}
     return {"state": state, **vars(history)}
+
+
+def divided(name: str):
+    """Two steps, each of several batches whose shares differ in their numbers of predictions."""
+    objective, examples = every_objective.made(name)
+    model = objective.model = parallel(objective.model)
+
+    def losses_of(model: nn.Module, count: int):
+        if examples:
+            return BatchLosses(objective, examples, steps=count, batch_size=3, seed=3)
+        batch, share = every_objective.whole_batch(objective, examples), (here().rank, here().count)
+        losses = every_objective.Parts(objective, batch, [3], share)
+        losses.parts *= 2
+        return losses
+
+    return trained(model, 2, losses_of, accumulate=2)
 
 
 def begun(folder: Path, sharded: bool):
@@ -226,6 +243,7 @@ WAYS = {
     "batches": lambda folder: trained(built(), losses_of=batches),
     "batches, sharded": lambda folder: trained(built(sharded=True), losses_of=batches),
     "batches, accumulated": lambda folder: trained(built(), losses_of=batches, accumulate=2),
+    **{name: lambda folder, name=name: divided(name) for name in every_objective.EVERY},
     "apart": lambda folder: apart(),
     "not finite": lambda folder: not_finite(folder, False),
     "not finite, sharded": lambda folder: not_finite(folder, True),

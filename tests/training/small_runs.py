@@ -6,9 +6,9 @@ import numpy as np
 import torch
 from torch import nn
 
-from lmcourse.training.checkpoints import Checkpoints
 from lmcourse.training.loop import train
 from lmcourse.training.stopping import EarlyStopping
+from research.runs import Checkpoints
 
 
 class Regression:

@@ -14,8 +14,9 @@ from torch import nn
 from lmcourse.errors import CourseError
 from lmcourse.models.bert_heads import BertForMaskedLM
 from lmcourse.training import distributed
-from lmcourse.training.distributed import Place, Processes, here, parallel, unwrapped
+from lmcourse.training.distributed import Process, Processes, here, parallel, unwrapped
 from tests.training import parallel_run
+from tests.training.every_objective import EVERY
 from tests.training.parallel_run import CONFIG
 
 TORCHRUN = [sys.executable, "-m", "torch.distributed.run"]
@@ -34,8 +35,10 @@ TOGETHER = (
 )
 
 
-def launched(options, folder, ways):
-    """The start of torchrun with our script."""
+def machine(rank, port, folder, ways):
+    """The start of torchrun with our script, as on one of two machines with a process each."""
+    options = ("--nnodes", "2", "--nproc-per-node", "1", "--node-rank", str(rank))
+    options += ("--master-addr", "127.0.0.1", "--master-port", str(port))
     command = [*TORCHRUN, *options, "-m", "tests.training.parallel_run", str(folder), *ways]
     environment = os.environ | {"OMP_NUM_THREADS": "1", "LMCOURSE_DEVICE": "cpu"}
     environment["PYTHONFAULTHANDLER"] = "1"  # an abort in PyTorch's own code says where it was
@@ -44,31 +47,38 @@ def launched(options, folder, ways):
     )
 
 
-def found(folder, rank=0, count=2):
-    return json.loads((folder / f"{rank} of {count}.json").read_text())
-
-
 @pytest.fixture(scope="module")
 def runs(tmp_path_factory):
-    """What two processes find, each; what one finds; and what was printed."""
+    """What each of two processes finds; what one finds; the outputs, the folder and the time.
+
+    The last of the ways fails: what was found before is in the folder, and nothing hangs.
+    """
     folder = tmp_path_factory.mktemp("runs")
     parallel_run.main(folder, ["begun", "begun, sharded"])
-    ways = [*TOGETHER, "begun", "begun, sharded", "watched", "idle", "apart"]
+    ways = [*TOGETHER, *EVERY, "begun", "begun, sharded", "watched", "idle", "apart"]
     ways += ["not finite", "not finite, sharded"]
     ways += [
         f"{way}{how}" for way in ("dropout", "exchanged", "saved") for how in ("", ", sharded")
     ]
-    process = launched(("--standalone", "--nproc-per-node", "2"), folder, ways)
-    printed, _ = process.communicate(timeout=240)
-    assert process.returncode == 0, printed
-    parallel_run.main(folder, list(TOGETHER))
-    return found(folder, 0), found(folder, 1), found(folder, 0, 1), printed, folder
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    start = time.monotonic()
+    processes = [machine(rank, port, folder, [*ways, "failing"]) for rank in range(2)]
+    outputs = [process.communicate(timeout=240)[0] for process in processes]
+    seconds = time.monotonic() - start
+    both = [json.loads((folder / f"{rank} of 2.json").read_text()) for rank in range(2)]
+    assert all(found.keys() == set(ways) for found in both), outputs
+    assert all(process.returncode for process in processes)
+    parallel_run.main(folder, [*TOGETHER, *EVERY])
+    return *both, json.loads((folder / "0 of 1.json").read_text()), outputs, folder, seconds
 
 
-@pytest.mark.parametrize("way", TOGETHER)
+@pytest.mark.parametrize("way", [*TOGETHER, *EVERY])
 def test_two_processes_take_the_steps_of_one(runs, way):
     first, second, alone, *_ = runs
-    steps = 5 if way.startswith(("idle", "ALBERT")) else parallel_run.STEPS
+    steps = 5 if way.startswith(("idle", "ALBERT, ")) else parallel_run.STEPS
+    steps = 2 if way in EVERY else steps
     assert len(alone[way]["losses"]) == steps
     for name in ("losses", "gradient_norms"):
         torch.testing.assert_close(first[way][name], alone[way][name], rtol=0, atol=1e-6)
@@ -125,12 +135,12 @@ def test_a_loss_that_is_not_finite_in_one_process_ends_all_and_all_keep_the_step
 ):
     for found in runs[:2]:
         kept, spoiled = found[f"not finite{sharded}"]
-        assert "Step 3 has a loss of nan" in kept and "Step 3 is kept in" in kept
-        assert "Step 3 has a loss of nan" in spoiled and "Step 2 is kept in" in spoiled
+        assert "Step 3 has a loss of nan" in kept and "Step 3 is saved in" in kept
+        assert "Step 3 has a loss of nan" in spoiled and "Step 2 is saved in" in spoiled
 
 
 def test_a_whole_model_is_saved(runs):
-    both, *_, folder = runs
+    both, *_, folder, _ = runs
     assert both["saved"] == ["Replicated", "BertForMaskedLM", True]
     assert both["saved, sharded"] == ["BertForMaskedLM", "BertForMaskedLM", True]
     torch.manual_seed(0)
@@ -142,38 +152,22 @@ def test_a_whole_model_is_saved(runs):
             torch.testing.assert_close(model.state_dict()[key], tensor, rtol=0, atol=1e-6)
 
 
-def test_the_first_process_alone_says_something(runs):
-    printed = runs[3]
-    assert printed.count("2 steps · loss") == 1
-    assert "Warning" not in printed
+def test_only_the_first_process_displays_something(runs):
+    first, second = runs[3]
+    assert first.count("2 steps · loss") == 1 and "steps · loss" not in second
+    assert "Warning" not in first.split("2 steps · loss")[0]
 
 
-def two_machines(folder, ways):
-    """Two starts of torchrun, as on two machines."""
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = str(free.getsockname()[1])
-    common = ("--nnodes", "2", "--nproc-per-node", "1", "--master-addr", "127.0.0.1")
-    return [
-        launched((*common, "--master-port", port, "--node-rank", str(rank)), folder, ways)
-        for rank in range(2)
-    ]
-
-
-def test_two_machines_work_like_one_and_where_one_fails_none_hangs(tmp_path, runs):
-    start = time.monotonic()
-    processes = two_machines(tmp_path, ["data parallel", "failing"])
-    printed = [process.communicate(timeout=200)[0] for process in processes]
-    assert found(tmp_path) == {"data parallel": runs[0]["data parallel"]}
-    assert all(process.returncode for process in processes)
-    assert time.monotonic() - start < 180  # not the ten minutes that a process waits for another
-    assert "CourseError: The label 7 is out of range. Give another." in printed[1]
-    assert "3 steps · loss" in printed[0]  # what was learned is said
+def test_where_one_machine_fails_none_hangs(runs):
+    *_, (first, second), _, seconds = runs
+    assert seconds < 180  # not the ten minutes that a process waits for another
+    assert "CourseError: The label 7 is out of range. Give another." in second
+    assert "3 steps · loss" in first  # what was learned is displayed
 
 
 def test_one_process_is_alone():
     model = nn.Linear(2, 3)
-    assert here() == Place(0, 1) and parallel(model, sharded=True) is model
+    assert here() == Process(0, 1) and parallel(model, sharded=True) is model
     assert unwrapped(model) is model
     processes = Processes(model)
     assert (processes.rank, processes.count) == (0, 1)
@@ -203,7 +197,7 @@ def test_processes_that_were_not_told_where_the_others_are(monkeypatch):
     monkeypatch.setenv("LMCOURSE_DEVICE", "cpu")
     for name in ("RANK", "MASTER_ADDR", "MASTER_PORT"):
         monkeypatch.delenv(name, raising=False)
-    with pytest.raises(CourseError, match=r"do not find each other.*torchrun"):
+    with pytest.raises(CourseError, match=r"cannot connect.*torchrun"):
         parallel(nn.Linear(1, 1))
 
 

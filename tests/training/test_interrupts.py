@@ -5,15 +5,13 @@ import threading
 
 import pytest
 import torch
-from nbclient import NotebookClient
-from nbformat.v4 import new_code_cell, new_notebook
 from torch import nn
 
 from lmcourse import files
 from lmcourse.errors import CourseError
-from lmcourse.training.checkpoints import Checkpoints
 from lmcourse.training.loop import train
 from lmcourse.training.stopping import EarlyStopping
+from research.runs import Checkpoints
 from tests.training.small_runs import Regression, digest, small_run
 
 
@@ -144,35 +142,12 @@ def test_a_thread_trains_without_the_signal():
     assert found == [signal.default_int_handler] * 3
 
 
-def test_a_cell_that_is_interrupted_and_run_again_goes_on(tmp_path):
-    code = f"""
-import os, signal, torch
-from lmcourse.training import Checkpoints, train
-from tests.training.small_runs import Regression
-class Losses(Regression):
-    def __iter__(self):
-        for loss in super().__iter__():
-            if self.at == 30 and not again:
-                os.kill(os.getpid(), signal.SIGINT)  # as the notebook's button does
-            yield loss
-model = torch.nn.Linear(4, 1)
-kept = Checkpoints({str(tmp_path)!r})
-"""
-    cell = 'h = train(model, Losses(model, 50), checkpoints=kept, watch="nothing")'
-    last = "print(kept.resumed, len(h.losses))"
-    cells = ["again = False" + code, cell, "again = True", cell, last]
-    notebook = new_notebook(cells=[new_code_cell(source) for source in cells])
-    NotebookClient(notebook, kernel_name="python3", allow_errors=True).execute()
-    (error,) = notebook.cells[1].outputs
-    assert error.ename == "KeyboardInterrupt"
-    assert notebook.cells[4].outputs[0].text == "30 50\n"
-
-
 def test_a_training_that_is_interrupted_before_its_first_step_is_no_training_of_no_steps(tmp_path):
     model = nn.Linear(4, 1)
 
     class Begins(Checkpoints):
-        def _check_folder(self):
+        def _begin(self, run):
+            super()._begin(run)
             signal.raise_signal(signal.SIGINT)
 
     with pytest.raises(KeyboardInterrupt):

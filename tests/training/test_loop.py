@@ -1,4 +1,4 @@
-"""The training loop: it learns, clips, and stops before a step that is not finite."""
+"""The training loops: they learn, clip, and stop before a step that is not finite."""
 
 import math
 from itertools import pairwise
@@ -10,14 +10,20 @@ from torch import nn
 from lmcourse.corpus import windows
 from lmcourse.errors import CourseError
 from lmcourse.models.rnn_lm import RNNConfig, RNNLanguageModel
-from lmcourse.training import train, window_losses
+from lmcourse.training import fit, train, window_losses
 
 
-def test_it_learns_a_text_that_repeats():
+@pytest.fixture(params=[fit, train], ids=["fit", "train"])
+def loop(request):
+    """Both loops: what follows holds for each of them."""
+    return request.param
+
+
+def test_it_learns_a_text_that_repeats(loop):
     torch.manual_seed(0)
     ids = torch.arange(5).repeat(400)
     model = RNNLanguageModel(RNNConfig(5, 8, 16))
-    history = train(model, window_losses(model, windows(ids, 4, 10)), learning_rate=1e-2)
+    history = loop(model, window_losses(model, windows(ids, 4, 10)), learning_rate=1e-2)
     assert history.losses[0] == pytest.approx(math.log(5), abs=0.5)
     assert history.losses[-1] < 0.1
 
@@ -35,18 +41,18 @@ def test_the_state_crosses_windows_and_the_gradient_does_not():
 
 
 @pytest.mark.parametrize(("clip", "length"), [(None, 200.0), (0.5, 0.5), (1000.0, 200.0)])
-def test_a_step_is_at_most_the_clipping_norm_long(clip, length):
+def test_a_step_is_at_most_the_clipping_norm_long(loop, clip, length):
     model = nn.Linear(1, 1, bias=False)
     nn.init.zeros_(model.weight)
     losses = (100.0 * (model(torch.ones(1, 1)) - 1).square().mean() for _ in range(1))
     sgd = torch.optim.SGD(model.parameters(), lr=1.0)
-    history = train(model, losses, optimizer=sgd, clip=clip)
+    history = loop(model, losses, optimizer=sgd, clip=clip)
     assert history.gradient_norms == [pytest.approx(200.0)]  # before clipping
     assert model.weight.item() == pytest.approx(length, rel=1e-4)
 
 
 @pytest.mark.parametrize("bad", [math.nan, math.inf])
-def test_a_step_that_is_not_finite_is_not_taken(bad):
+def test_a_step_that_is_not_finite_is_not_taken(loop, bad):
     model = nn.Linear(2, 1)
 
     def losses():
@@ -54,24 +60,24 @@ def test_a_step_that_is_not_finite_is_not_taken(bad):
         yield model(torch.ones(1, 2)).mean() * bad
 
     with pytest.raises(CourseError, match="Step 1 has a loss of"):
-        train(model, losses())
+        loop(model, losses())
     assert all(p.isfinite().all() for p in model.parameters())
 
 
-def test_a_finite_loss_with_an_infinite_gradient_is_not_taken():
+def test_a_finite_loss_with_an_infinite_gradient_is_not_taken(loop):
     model = nn.Linear(1, 1)
     nn.init.zeros_(model.weight), nn.init.zeros_(model.bias)
-    with pytest.raises(CourseError, match="a gradient of norm"):
-        train(model, iter([model(torch.ones(1, 1)).abs().sqrt().sum()]))
+    with pytest.raises(CourseError, match="a gradient norm of nan"):
+        loop(model, iter([model(torch.ones(1, 1)).abs().sqrt().sum()]))
     assert all(p.isfinite().all() for p in model.parameters())
 
 
-def test_the_scheduler_sets_the_rate():
+def test_the_scheduler_sets_the_rate(loop):
     model = nn.Linear(1, 1)
     sgd = torch.optim.SGD(model.parameters(), lr=1.0)
     schedule = torch.optim.lr_scheduler.LinearLR(sgd, 1.0, 0.0, total_iters=4)
     losses = (model(torch.ones(1, 1)).sum() for _ in range(3))
-    train(model, losses, optimizer=sgd, scheduler=schedule)
+    loop(model, losses, optimizer=sgd, scheduler=schedule)
     assert sgd.param_groups[0]["lr"] == pytest.approx(0.25)
 
 
@@ -91,7 +97,7 @@ def bare_loop(model, losses, optimizer, clip):
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("clip", [None, 0.3])
 @pytest.mark.parametrize("kind", ["Adam", "SGD", "RMSprop"])
-def test_it_is_the_bare_loop_bit_for_bit(kind, clip, weighted):
+def test_it_is_the_bare_loop_bit_for_bit(loop, kind, clip, weighted):
     results = []
     for ours in (True, False):
         torch.manual_seed(0)
@@ -100,7 +106,7 @@ def test_it_is_the_bare_loop_bit_for_bit(kind, clip, weighted):
         losses = (model(torch.randn(4, 3)).square().mean() for _ in range(30))
         if ours:
             given = ((loss, 4) for loss in losses) if weighted else losses
-            history = train(model, given, optimizer=optimizer, clip=clip, watch="nothing").losses
+            history = loop(model, given, optimizer=optimizer, clip=clip, watch="nothing").losses
         else:
             history = bare_loop(model, losses, optimizer, clip)
         results.append((history, [p.detach().clone() for p in model.parameters()]))
@@ -162,39 +168,34 @@ def test_a_loss_of_no_predictions_counts_nothing_among_others():
     assert results[0] == results[1]
 
 
-def test_the_error_names_the_gradient_that_is_not_finite():
+def test_the_error_names_the_gradient_that_is_not_finite(loop):
     model = nn.Sequential(nn.Linear(1, 2), nn.Linear(2, 1))
     losses = [(model[0].weight.sum() - model[0].weight.sum()).abs().sqrt() + model[1].weight.sum()]
     with pytest.raises(CourseError, match=r"not finite: the gradient of 0\.weight\."):
-        train(model, losses)
+        loop(model, losses)
 
 
-def test_parameters_that_an_earlier_step_destroyed_are_said_to_be():
+def test_parameters_that_an_earlier_step_destroyed_are_said_to_be(loop):
     model = nn.Linear(1, 1, bias=False)
     losses = (model(torch.ones(1, 1)).sum() * 10.0 for _ in range(3))
     sgd = torch.optim.SGD(model.parameters(), lr=3e38)
-    with pytest.raises(CourseError, match="weight is not finite since an earlier step") as error:
-        train(model, losses, optimizer=sgd, clip=None)
+    with pytest.raises(
+        CourseError, match="weight has not been finite since an earlier step"
+    ) as error:
+        loop(model, losses, optimizer=sgd, clip=None)
     assert "keeps" not in error.value.remedy
 
 
 @pytest.mark.bad_input
 @pytest.mark.parametrize(
-    ("loss", "said"),
-    [
-        (lambda model: 0.5, "no number that depends on a parameter"),
-        (lambda model: torch.tensor(1.0), "no number that depends on a parameter"),
-        (lambda model: model(torch.ones(3, 1)), "no number that depends on a parameter"),
-        (lambda model: (model(torch.ones(1, 1)).sum(), -1), "has the weight -1"),
-        (lambda model: (model(torch.ones(1, 1)).sum(), math.nan), "has the weight nan"),
-        (lambda model: (model(torch.ones(1, 1)).sum(), math.inf), "has the weight inf"),
-    ],
+    "loss",
+    [lambda model: 0.5, lambda model: torch.tensor(1.0), lambda model: model(torch.ones(3, 1))],
 )
-def test_what_is_no_loss_is_refused(loss, said):
+def test_what_is_no_loss_is_refused(loop, loss):
     model = nn.Linear(1, 1)
     before = model.weight.item()
-    with pytest.raises(CourseError, match=said):
-        train(model, [loss(model)])
+    with pytest.raises(CourseError, match="not a scalar tensor that depends on a parameter"):
+        loop(model, [loss(model)])
     assert model.weight.item() == before
 
 
@@ -202,42 +203,32 @@ def one_loss(model, count=20):
     return (model(torch.ones(2, 1)).square().mean() for _ in range(count))
 
 
-def test_losses_of_another_model_are_refused_at_the_first_step():
+def test_losses_of_another_model_are_refused_at_the_first_step(loop):
     older, model = nn.Linear(1, 1), nn.Linear(1, 1)
     before = model.weight.item()
-    with pytest.raises(CourseError, match="reaches no parameter that is trained") as error:
-        train(model, one_loss(older), watch="nothing")
-    assert "Build the losses from this model" in error.value.remedy
+    with pytest.raises(CourseError, match="depends on no parameter that is trained") as error:
+        loop(model, one_loss(older), watch="nothing")
+    assert "Compute the losses from this model" in error.value.remedy
     assert model.weight.item() == before
 
 
-def test_an_optimizer_of_another_model_is_refused_before_the_first_loss():
+def test_an_optimizer_of_another_model_is_refused_before_the_first_loss(loop):
     older, model, read = nn.Linear(1, 1), nn.Linear(1, 1), []
     losses = (read.append(1) or loss for loss in one_loss(model))
     with pytest.raises(CourseError, match="The SGD has no parameter of this Linear"):
-        train(model, losses, optimizer=torch.optim.SGD(older.parameters(), lr=0.1))
+        loop(model, losses, optimizer=torch.optim.SGD(older.parameters(), lr=0.1))
     assert read == []
 
 
 @pytest.mark.parametrize("given", [False, True])
-def test_a_schedule_of_another_optimizer_is_refused(given):
+def test_a_schedule_of_another_optimizer_is_refused(loop, given):
     model = nn.Linear(1, 1)
     sgd = torch.optim.SGD(model.parameters(), lr=1.0)
     schedule = torch.optim.lr_scheduler.LinearLR(sgd)
     other = torch.optim.Adam(model.parameters()) if given else None
-    with pytest.raises(CourseError, match="The LinearLR moves the rate of another") as error:
-        train(model, one_loss(model), optimizer=other, scheduler=schedule)
+    with pytest.raises(CourseError, match="The LinearLR belongs to another optimizer") as error:
+        loop(model, one_loss(model), optimizer=other, scheduler=schedule)
     assert "optimizer=" in error.value.remedy
-
-
-def test_a_schedule_that_asks_for_a_score_is_refused_before_the_first_loss():
-    model, read = nn.Linear(1, 1), []
-    sgd = torch.optim.SGD(model.parameters(), lr=1.0)
-    plateau = torch.optim.lr_scheduler.ReduceLROnPlateau(sgd)
-    losses = (read.append(1) or loss for loss in one_loss(model))
-    with pytest.raises(CourseError, match="ReduceLROnPlateau") as error:
-        train(model, losses, optimizer=sgd, scheduler=plateau)
-    assert read == [] and "EarlyStopping" in error.value.remedy
 
 
 @pytest.mark.parametrize("accumulate", [1, 2])
@@ -294,37 +285,3 @@ def test_a_training_of_no_steps_is_refused():
         with pytest.raises(CourseError, match="no step was taken") as error:
             train(model, nothing, accumulate=accumulate, watch="nothing")
         assert f"at least {accumulate}" in error.value.remedy and model.weight.item() == before
-
-
-@pytest.mark.bad_input
-@pytest.mark.parametrize(
-    ("settings", "said"),
-    [
-        ({"accumulate": 2.0}, "accumulate is 2.0"),
-        ({"accumulate": "2"}, "accumulate is '2'"),
-        ({"accumulate": 0}, "accumulate is 0"),
-        ({"clip": "1"}, "clip='1'"),
-        ({"clip": math.nan}, "clip=nan"),
-        ({"clip": 0.0}, "clip=0.0"),
-        ({"clip": -1.0}, "clip=-1.0"),
-        ({"checkpoints": "runs"}, r"checkpoints='runs'.*Checkpoints\(folder\)"),
-        ({"stop": 3}, r"stop=3.*EarlyStopping\("),
-        ({"optimizer": "Adam"}, "optimizer='Adam'.*torch.optim.Adam"),
-        ({"optimizer": torch.optim.SGD}, "optimizer=.*torch.optim.Adam"),
-        ({"scheduler": lambda step: 1.0}, r"scheduler=.*scheduled\(optimizer"),
-    ],
-)
-def test_settings_of_another_kind_are_refused_by_name(settings, said):
-    model, read = nn.Linear(1, 1), []
-    losses = (read.append(1) or loss for loss in one_loss(model))
-    with pytest.raises(CourseError, match=said):
-        train(model, losses, **settings)
-    assert read == []
-
-
-@pytest.mark.bad_input
-@pytest.mark.parametrize("losses", [nn.Linear(1, 1), 3, lambda: 0.5, torch.tensor(1.0)])
-def test_what_gives_no_losses_is_refused(losses):
-    with pytest.raises(CourseError, match="gives no losses") as error:
-        train(nn.Linear(1, 1), losses)
-    assert "BatchLosses(objective, examples" in error.value.remedy

@@ -40,14 +40,9 @@ from lmcourse.training.pairs import Frame, segment_pairs, swapped_pairs
 from lmcourse.training.seeds import generator_of
 from lmcourse.training.selection import Spans
 from lmcourse.training.two_models import Distilled, ReplacedTokens
+from tests.training.every_objective import MASK, NO_DROPOUT, SETTINGS, V
 
-V, MASK = 23, 3
-NAMES = ("vocab_size", "hidden_size", "num_hidden_layers", "num_attention_heads")
-SMALL = dict(zip((*NAMES, "intermediate_size"), (V, 12, 2, 3, 20), strict=True)) | {
-    "max_position_embeddings": 32,
-    "hidden_dropout_prob": 0.0,
-    "attention_probs_dropout_prob": 0.0,
-}
+SMALL = SETTINGS | NO_DROPOUT
 DOCUMENTS = [[[5, 6, 7], [8, 9], [10]], [[11, 12], [13, 14, 15, 16]], [[17, 18], [19, 20, 21]]]
 MASKING = Masking(MASK, V, rate=0.5)
 
@@ -71,10 +66,9 @@ def by_hand(logits, labels):
 
 
 def drawn(objective, batch, seed=1):
-    """Loss, weight, and the batch that they are of."""
-    found = objective.drawn(batch, generator_of(seed))
-    loss, weight = objective.loss(found, generator_of(seed))
-    return loss, weight, found
+    """The loss, the numbers of its terms' predictions, and the batch that they are of."""
+    found = objective.sample(batch, generator_of(seed))
+    return sum(objective.means(found)), list(objective.counts(found)), found
 
 
 @pytest.mark.parametrize(
@@ -86,20 +80,20 @@ def drawn(objective, batch, seed=1):
     ids=lambda model: type(model).__name__,
 )
 def test_masked_tokens(model):
-    loss, weight, batch = drawn(MaskedLM(model, MASKING), pairs())
+    loss, counts, batch = drawn(MaskedLM(model, MASKING), pairs())
     segments = (
         {} if isinstance(model, RobertaForMaskedLM) else {"token_type_ids": batch["token_type_ids"]}
     )
     logits = model(batch["input_ids"], attention_mask=batch["attention_mask"], **segments).logits
     torch.testing.assert_close(loss, by_hand(logits, batch["labels"]))
-    assert weight == (batch["labels"] != -100).sum() > 5 and loss.requires_grad
+    assert counts == [(batch["labels"] != -100).sum()] and counts[0] > 5 and loss.requires_grad
 
 
 def test_what_is_called_at_once_is_what_is_drawn_and_computed():
     objective = MaskedLM(bert(BertForMaskedLM), MASKING)
-    loss, weight = objective(pairs(), torch.Generator().manual_seed(4))
-    batch = objective.drawn(pairs(), torch.Generator().manual_seed(4))
-    assert (loss, weight) == objective.loss(batch, None)
+    ((mean, count),) = objective(pairs(), torch.Generator().manual_seed(4))
+    batch = objective.sample(pairs(), torch.Generator().manual_seed(4))
+    assert (mean,) == objective.means(batch) and [count] == objective.counts(batch)
 
 
 def test_labels_of_another_task_are_put_aside():
@@ -113,11 +107,11 @@ def test_spans_and_their_boundaries():
     model = bert(SpanBertForPreTraining, SpanBertConfig)
     masking = Masking(MASK, V, Spans(), rate=0.4)
     examples = each_token_a_word(segment_pairs(DOCUMENTS, Frame(1, 2, 20), seed=3))
-    loss, weight, batch = drawn(MaskedLM(model, masking), padded(examples))
+    loss, counts, batch = drawn(MaskedLM(model, masking), padded(examples))
     given = {name: batch[name] for name in ("attention_mask", "token_type_ids", "labels")}
     result = model(batch["input_ids"], **given)
     torch.testing.assert_close(loss, result.masked_lm_loss + result.boundary_loss)
-    assert weight == len(result.boundary_logits)
+    assert counts == [(batch["labels"] != -100).sum(), len(result.boundary_logits)]
 
 
 @pytest.mark.parametrize(
@@ -135,24 +129,29 @@ def test_spans_and_their_boundaries():
 )
 def test_masked_tokens_and_pairs(cls, config, make, name, scores):
     model = bert(cls, config, **({"classifier_dropout": 0.0} if config is AlbertConfig else {}))
-    loss, weight, batch = drawn(PreTraining(model, MASKING), pairs(make))
+    loss, counts, batch = drawn(PreTraining(model, MASKING), pairs(make))
     given = {name: batch[name] for name in ("attention_mask", "token_type_ids")}
     result = model(batch["input_ids"], **given)
     both = by_hand(result.prediction_logits, batch["labels"]) + functional.cross_entropy(
         result[scores], batch[name]
     )
     torch.testing.assert_close(loss, both)
-    assert weight == (batch["labels"] != -100).sum()
+    assert counts == [(batch["labels"] != -100).sum(), len(batch[name])]
 
 
 def test_pairs_alone():
     model = bert(BertForNextSentencePrediction)
     batch = pairs()
-    loss, weight, _ = drawn(NextSentence(model), batch)
+    loss, counts, _ = drawn(NextSentence(model), batch)
     given = {name: batch[name] for name in ("attention_mask", "token_type_ids")}
     logits = model(batch["input_ids"], **given).logits
     torch.testing.assert_close(loss, functional.cross_entropy(logits, batch["next_sentence_label"]))
-    assert weight == len(logits)
+    assert counts == [len(logits)]
+    ignored = batch["next_sentence_label"].clone()
+    ignored[1:] = -100
+    loss, counts, _ = drawn(NextSentence(model), batch | {"next_sentence_label": ignored})
+    torch.testing.assert_close(loss, functional.cross_entropy(logits[:1], ignored[:1]))
+    assert counts == [1]
 
 
 @pytest.mark.parametrize(
@@ -165,13 +164,13 @@ def test_pairs_alone():
 )
 def test_each_token_from_those_before_it(model):
     texts = [[5, 6, 7, 8, 9], [10, 11], [12, 13, 14]]
-    loss, weight, _ = drawn(CausalLM(model), padded([{"input_ids": it} for it in texts]))
+    loss, counts, _ = drawn(CausalLM(model), padded([{"input_ids": it} for it in texts]))
     total = 0.0
     for text in texts:  # each alone, without padding
         logits = model(torch.tensor([text])).logits[0, :-1]
         total += functional.cross_entropy(logits, torch.tensor(text[1:]), reduction="sum")
     torch.testing.assert_close(loss, total / 7)
-    assert weight == 7
+    assert counts == [7]
 
 
 def electra():
@@ -182,21 +181,19 @@ def electra():
 def test_replaced_tokens():
     pair, batch = electra(), pairs()
     masking = Masking(MASK, V, rate=0.5, masked=1.0, random=0.0)
-    loss, weight, found = drawn(ReplacedTokens(pair, masking), batch, 2)
+    loss, counts, found = drawn(ReplacedTokens(pair, masking), batch, 2)
     assert set(found["input_ids"][found["labels"] != -100].tolist()) == {MASK}
-    names = ("attention_mask", "token_type_ids", "labels")
-    result = pair(
-        found["input_ids"], torch_generator=generator_of(2), **{name: found[name] for name in names}
-    )
+    names = ("attention_mask", "token_type_ids", "labels", "draws")
+    result = pair(found["input_ids"], **{name: found[name] for name in names})
     torch.testing.assert_close(loss, result.generator_loss + 50 * result.discriminator_loss)
-    assert weight == (found["labels"] != -100).sum()
+    assert counts == [(found["labels"] != -100).sum(), found["attention_mask"].sum()]
 
 
 def test_a_student_learns_from_its_teacher_and_from_masked_tokens():
     teacher = bert(BertForMaskedLM)
     student = bert(BertForMaskedLM, num_hidden_layers=1)
     distiller = Distiller(student, teacher, DistillationConfig(2.0, 5.0, 2.0, 1.0))
-    loss, weight, batch = drawn(Distilled(distiller, MASKING), pairs())
+    loss, counts, batch = drawn(Distilled(distiller, MASKING), pairs())
     given = {name: batch[name] for name in ("attention_mask", "token_type_ids")}
     z_S = student(batch["input_ids"], **given, output_hidden_states=True)
     z_T = teacher(batch["input_ids"], **given, output_hidden_states=True)
@@ -208,7 +205,7 @@ def test_a_student_learns_from_its_teacher_and_from_masked_tokens():
     )
     wanted = 5 * soft + 2 * by_hand(z_S.logits, batch["labels"]) + (1 - cosine).mean()
     torch.testing.assert_close(loss, wanted)
-    assert weight == real.sum()
+    assert counts == [real.sum(), (batch["labels"] != -100).sum(), real.sum()]
     loss.backward()
     assert all(p.grad is None for p in teacher.parameters())
 
@@ -219,9 +216,11 @@ def test_a_student_copies_layers_and_classes():
     distiller, batch = TinyBertDistiller(student, teacher), pairs()
     given = [batch[name] for name in ("input_ids", "attention_mask", "token_type_ids")]
     for stage in ("general", "prediction"):
-        loss, weight, _ = drawn(Distilled(distiller, stage=stage), batch)
+        loss, counts, _ = drawn(Distilled(distiller, stage=stage), batch)
         torch.testing.assert_close(loss, distiller(*given, stage=stage).loss)
-        assert weight == len(given[0])
+        lengths = given[1].sum(1)
+        of_layers = [lengths.sum(), lengths.square().sum()]
+        assert counts == (of_layers if stage == "general" else [len(given[0])])
     assert "stage" in Distilled(distiller, stage="general").config["options"]
 
 
@@ -240,39 +239,25 @@ def test_labels_that_the_examples_bring():
     given = {name: batch[name] for name in ("input_ids", "attention_mask", "token_type_ids")}
     tags = torch.where(batch["special_tokens_mask"] == 0, batch["input_ids"] % 2, -100)
     model = bert(BertForTokenClassification)
-    loss, weight, _ = drawn(Labelled(model), batch | {"labels": tags})
+    loss, counts, _ = drawn(Labelled(model), batch | {"labels": tags})
     torch.testing.assert_close(loss, by_hand(model(**given).logits, tags))
-    assert weight == (tags != -100).sum()
+    assert counts == [(tags != -100).sum()]
 
     model, classes = bert(BertForSequenceClassification, num_labels=4), torch.arange(rows) % 4
-    loss, weight, _ = drawn(Labelled(model), batch | {"labels": classes})
+    loss, counts, _ = drawn(Labelled(model), batch | {"labels": classes})
     torch.testing.assert_close(loss, functional.cross_entropy(model(**given).logits, classes))
-    assert weight == rows
+    assert counts == [rows]
 
     model, start = bert(BertForQuestionAnswering), torch.zeros(rows, dtype=torch.long)
     start[0] = time  # its answer was cut off
     spans = {"start_positions": start, "end_positions": start}
-    loss, weight, _ = drawn(Labelled(model), batch | spans)
+    loss, counts, _ = drawn(Labelled(model), batch | spans)
     torch.testing.assert_close(loss, model(**given, **spans).loss)
-    assert weight == rows - 1
+    assert counts == [rows - 1] * 2
     spans = {name: start.where(start < time, -100) for name in spans}  # … or is nowhere
-    again, weight, _ = drawn(Labelled(model), batch | spans)
+    again, counts, _ = drawn(Labelled(model), batch | spans)
     torch.testing.assert_close(again, loss)
-    assert weight == rows - 1
-
-
-def test_parts_of_a_batch_with_their_weights_are_the_batch():
-    """What accumulation and several processes rely on."""
-    model, batch = bert(BertForMaskedLM), pairs()
-    objective = MaskedLM(model, MASKING)
-    whole = objective.drawn(batch, generator_of(0))
-    loss, weight = objective.loss(whole, None)
-    parts = [
-        objective.loss({name: value[rows] for name, value in whole.items()}, None)
-        for rows in (slice(0, 1), slice(1, None))
-    ]
-    assert sum(count for _, count in parts) == weight and parts[0][1] != parts[1][1]
-    torch.testing.assert_close(sum(mean * count for mean, count in parts) / weight, loss)
+    assert counts == [rows - 1] * 2
 
 
 def test_padding_and_limits_are_the_models():
@@ -294,18 +279,15 @@ def test_what_does_not_fit_is_refused():
         PreTraining(bert(AlbertForPreTraining, AlbertConfig), MASKING)(batch, None)
     with pytest.raises(CourseError, match="BertForMaskedLM takes no label of a pair"):
         PreTraining(bert(BertForMaskedLM), MASKING)(batch, None)
-    with pytest.raises(CourseError, match=r"no label that BertForTokenClassification .* labels"):
+    with pytest.raises(CourseError, match=r"no label for BertForTokenClassification\. Add labels"):
         Labelled(bert(BertForTokenClassification))(batch)
-    with pytest.raises(CourseError, match="not for the next sentence's task"):
-        NextSentence(bert(BertForMaskedLM))(batch)
+    with pytest.raises(CourseError, match="has no labels of pairs"):
+        NextSentence(bert(BertForNextSentencePrediction))(padded([{"input_ids": [5]}]))
     model = bert(BertForMaskedLM)
     distiller = Distiller(bert(BertForMaskedLM), model)
     makers = (MaskedLM, PreTraining, ReplacedTokens), (model, model, electra())
     makers = [*zip(*makers, strict=True), (Distilled, distiller)]
     for cls, made in makers:
         for bad in (Masking(V, V), Masking(MASK, V + 1), StaticMasking(Masking(V, 5))):
-            with pytest.raises(CourseError, match=r"mask_id=\d+ and draws .* knows 0 to 22\. Give"):
-                cls(made, bad)
-        for bad in (Spans(), "dynamic", model):
-            with pytest.raises(CourseError, match=r"A \w+ does not mask by .* Give Masking"):
+            with pytest.raises(CourseError, match=r"mask_id=\d+ and draws .* knows 0 to 22\. Use"):
                 cls(made, bad)

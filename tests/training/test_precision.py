@@ -8,9 +8,8 @@ from torch import nn
 
 from lmcourse.devices import device
 from lmcourse.errors import CourseError
-from lmcourse.training import precision
-from lmcourse.training.checkpoints import Checkpoints
 from lmcourse.training.loop import train
+from research.runs import Checkpoints
 
 DEVICE = device()
 HERE = ["float32", "bfloat16", *(["float16"] if DEVICE.type == "cuda" else [])]
@@ -56,26 +55,6 @@ def test_bfloat16_is_the_bare_loop_under_autocast_bit_for_bit():
     assert all(torch.equal(p, q) for p, q in zip(ours.parameters(), bare.parameters(), strict=True))
 
 
-def test_float16_without_a_gpu_is_refused_with_the_reason():
-    with pytest.raises(CourseError, match="on the CPU") as error:
-        train(network(), [], precision="float16")
-    assert "bfloat16" in error.value.remedy
-
-
-@pytest.mark.bad_input
-@pytest.mark.parametrize("kind", ["float64", "bf16", None, 16])
-def test_another_precision_is_refused(kind):
-    with pytest.raises(CourseError, match="There is no precision") as error:
-        train(network(), [], precision=kind)
-    assert "float32, bfloat16, float16" in error.value.remedy
-
-
-@pytest.fixture
-def anywhere(monkeypatch):
-    """Let float16 run on the CPU, where it is slow, for tests on machines without a GPU."""
-    monkeypatch.setattr(precision, "_check", lambda *arguments: None)
-
-
 def scaled_steps(factors, clip=1.0):
     """Train in float16 with these factors on the loss; the weights, the rate, the history."""
     model = nn.Linear(1, 1, bias=False)
@@ -94,7 +73,7 @@ def scaled_steps(factors, clip=1.0):
     return [*weights, model.weight.item()], sgd.param_groups[0]["lr"], history
 
 
-def test_a_step_whose_scaled_gradient_overflows_is_left_out(anywhere):
+def test_a_step_whose_scaled_gradient_overflows_is_left_out():
     # 65,536 times 2 is beyond float16; half of it is not, when the gradient is 1.
     weights, rate, history = scaled_steps([2.0, 0.5, 0.25])
     assert weights[0] == weights[1]  # the first step was left out …
@@ -104,17 +83,17 @@ def test_a_step_whose_scaled_gradient_overflows_is_left_out(anywhere):
     assert history.gradient_norms[1:] == pytest.approx([0.5, 0.25])
 
 
-def test_a_gradient_that_no_scale_saves_ends_the_run(anywhere):
-    with pytest.raises(CourseError, match="a gradient of norm"):
+def test_a_gradient_that_no_scale_saves_ends_the_run():
+    with pytest.raises(CourseError, match="a gradient norm of"):
         scaled_steps([1e30] * 50)
 
 
-def test_a_loss_that_is_not_finite_ends_the_run_in_float16_too(anywhere):
+def test_a_loss_that_is_not_finite_ends_the_run_in_float16_too():
     with pytest.raises(CourseError, match="Step 1 has a loss of nan"):
         scaled_steps([0.5, math.nan])
 
 
-def test_small_gradients_are_kept_by_the_scale(anywhere):
+def test_small_gradients_are_kept_by_the_scale():
     """In float16, 1e-8 is 0; times 65,536 it is not."""
     assert torch.tensor(1e-8).half() == 0
     _, _, history = scaled_steps([1e-8])
@@ -139,7 +118,7 @@ class Halves:
         self.at = state["at"]
 
 
-def test_a_run_that_is_taken_up_again_keeps_its_scale(anywhere, tmp_path):
+def test_a_run_that_is_taken_up_again_keeps_its_scale(tmp_path):
     found = []
     for counts in ((6,), (3, 6)):  # in one run, or left after three steps
         kept = Checkpoints(tmp_path / str(len(counts)))
@@ -153,7 +132,7 @@ def test_a_run_that_is_taken_up_again_keeps_its_scale(anywhere, tmp_path):
 
 
 @pytest.mark.parametrize("there", ["float32", "float16"])
-def test_a_run_goes_on_in_another_precision_where_that_is_meant(anywhere, tmp_path, there):
+def test_a_run_goes_on_in_another_precision_where_that_is_meant(tmp_path, there):
     kinds = (there, "float16" if there == "float32" else "float32")
     for count, kind in zip((3, 6), kinds, strict=True):
         torch.manual_seed(0)

@@ -120,17 +120,3 @@ def test_a_second_training_knows_nothing_of_the_first():
         weights.append((len(taken), model.weight.item()))
     assert weights == [(4, 2.0), (6, 6.0)]
     assert stop.scores == [(2, 9.0), (4, 8.0), (6, 7.0)] and stop.best_step == 6
-
-
-@pytest.mark.bad_input
-@pytest.mark.parametrize(
-    "settings",
-    [
-        *({name: value} for name in ("every", "patience") for value in (0, 2.5, "2", None)),
-        {"best": "smallest"},
-        {"evaluate": 0.5},
-    ],
-)
-def test_settings_that_make_no_sense_are_refused(settings):
-    with pytest.raises(CourseError, match=f"^{next(iter(settings))}"):
-        EarlyStopping(**{"evaluate": lambda model: 0.0, "every": 1, **settings})

@@ -1,30 +1,18 @@
 """What is seen of a training: in a notebook, on a terminal, in a pipe; and after an error."""
 
-import base64
 import io
 import re
 import time
 from contextlib import redirect_stderr, suppress
-from dataclasses import dataclass
 
 import numpy as np
 import pytest
-from nbclient import NotebookClient
-from nbformat.v4 import new_code_cell, new_notebook
-from PIL import Image
 
 from lmcourse.errors import CourseError
-from lmcourse.training import loss_bar, loss_figure, pace
-from lmcourse.training.loss_bar import sparkline
+from lmcourse.training import loss_figure, watching
+from lmcourse.training.fit import History
 from lmcourse.training.loss_figure import describe, draw, envelope, smooth
-from lmcourse.training.pace import Pace
-from lmcourse.training.watching import watching
-
-
-@dataclass
-class History:
-    losses: list[float]
-    gradient_norms: list[float]
+from lmcourse.training.watching import Watcher, sparkline
 
 
 def plain(text: str) -> str:
@@ -46,8 +34,9 @@ class Ascii(Terminal):
 @pytest.fixture(autouse=True)
 def settings(monkeypatch):
     """Each step is shown, on a terminal that is like any other."""
-    monkeypatch.setattr(loss_bar, "_SECONDS", 0.0)
-    monkeypatch.setattr(pace, "_SHARE", 1e9)
+    for display in (watching.Line, watching.LossBar):
+        monkeypatch.setattr(display, "seconds", 0.0)
+    monkeypatch.setattr(watching, "_SHARE", 1e9)
     for name in ("NO_COLOR", "FORCE_COLOR", "TTY_COMPATIBLE", "TTY_INTERACTIVE", "RANK"):
         monkeypatch.delenv(name, raising=False)
     for name, value in (("TERM", "xterm"), ("COLUMNS", "100")):
@@ -59,10 +48,9 @@ def grown(watch, written=None, steps=3, total=None, fail=None, before=0):
     written = Terminal() if written is None else written
     history = History([9.0] * before, [1.0] * before)
     with redirect_stderr(written), suppress(type(fail) if fail else ZeroDivisionError):
-        with watching(watch, history, total) as watcher:
+        with watching.watching(watch, history, total) as watcher:
             for step in range(steps):
-                history.losses.append(3.0 - step)
-                history.gradient_norms.append(0.5)
+                history.record(3.0 - step, 0.5)
                 watcher.tick()
             if fail is not None:
                 raise fail
@@ -80,6 +68,11 @@ def test_a_pipe_gets_a_line_at_most(watch, text):
 @pytest.mark.parametrize("watch", ["line", "plot", "nothing"])
 def test_no_step_is_no_loss(watch):
     assert not re.search(r"loss \d|nan", grown(watch, steps=0))
+
+
+def test_a_terminal_gets_one_line_that_is_rewritten():
+    text = grown("line")
+    assert "\r2 steps · loss 2.000" in text and text.endswith("\r3 steps · loss 1.000\x1b[K\n")
 
 
 def test_a_terminal_gets_steps_curve_loss_and_what_is_left():
@@ -119,56 +112,8 @@ def test_only_the_first_process_shows_something(monkeypatch):
 
 @pytest.mark.bad_input
 def test_another_way_to_watch_is_refused():
-    with pytest.raises(CourseError, match=r"'graph' is no way.*'line', 'plot', 'nothing'"):
+    with pytest.raises(CourseError, match=r"'graph' is not a way.*'line', 'plot', 'nothing'"):
         grown("graph")
-
-
-def test_a_notebook_gets_one_figure_a_training_with_words():
-    code = """
-from lmcourse.training import loss_figure, pace
-from types import SimpleNamespace
-from lmcourse.training.watching import watching
-History = lambda: SimpleNamespace(losses=[], gradient_norms=[])
-loss_figure._SECONDS, pace._SHARE = 0.0, 1e9
-drawn = []
-original = loss_figure.draw
-loss_figure.draw = lambda losses, norms: drawn.append(len(losses)) or original(losses, norms)
-for start in (3.0, 5.0):
-    history = History()
-    try:
-        with watching("plot", history) as watcher:
-            for step in range(3):
-                history.losses.append(start - step)
-                history.gradient_norms.append(0.5)
-                watcher.tick()
-            raise KeyboardInterrupt
-    except KeyboardInterrupt:
-        pass
-with watching("plot", History()):
-    pass
-print(drawn)
-"""
-    failing = """
-history = History()
-with watching("plot", history) as watcher:
-    history.losses.append(2.0)  # and its gradient's norm is not there yet
-    raise ValueError
-"""
-    notebook = new_notebook(cells=[new_code_cell(code), new_code_cell(failing)])
-    NotebookClient(notebook, kernel_name="python3", allow_errors=True).execute()
-    one, two, none, printed = notebook.cells[0].outputs
-    for output, first in ((one, 3.0), (two, 5.0)):
-        assert output.output_type == "display_data"
-        text = output.data["text/plain"]
-        assert text == output.metadata["image/png"]["alt"]
-        assert f'alt="{text.replace(chr(39), "&#x27;")}"' in output.data["text/html"]
-        assert text.startswith(f"The loss over 3 steps: {first:.3f} nats at the first.")
-        image = Image.open(io.BytesIO(base64.b64decode(output.data["image/png"])))
-        assert image.size == (792, 396)
-    assert none.data == {"text/plain": "No step was taken."}
-    assert printed.text == "[2, 1, 2, 3, 3, 1, 2, 3, 3]\n"  # 2: before the training
-    last, error = notebook.cells[1].outputs
-    assert "over 1 step: 2.000" in last.data["text/plain"] and error.ename == "ValueError"
 
 
 @pytest.mark.parametrize("count", [1, 2, 19, 20, 21, 40, 41, 333])
@@ -240,18 +185,23 @@ def test_a_flat_sparkline_is_flat():
     assert sparkline([2.0] * 5) == "▁" * 5
 
 
-def test_showing_takes_its_share_of_the_time_at_most(monkeypatch):
-    monkeypatch.setattr(pace, "_SHARE", 0.02)  # so that 0.1 s of showing take 5 s
-    clock = [0.0]
+def test_drawing_takes_its_share_of_the_time_at_most(monkeypatch):
+    monkeypatch.setattr(watching, "_SHARE", 0.02)  # so that 0.1 s of drawing take 5 s
+    clock, drawn = [0.0], []
     monkeypatch.setattr(time, "monotonic", lambda: clock[0])
-    shown = []
 
-    def show():
-        shown.append(clock[0])
-        clock[0] += 0.1
+    class Slow:
+        seconds = 2.0
 
-    slow = Pace(2.0)
+        def draw(self):
+            drawn.append(clock[0])
+            clock[0] += 0.1
+
+        def close(self):
+            raise AssertionError
+
+    watcher = Watcher(Slow())
     for _ in range(2000):
         clock[0] += 0.01
-        slow.run(show)
-    assert shown == pytest.approx([2.0, 7.1, 12.2, 17.3], abs=0.03)
+        watcher.tick()
+    assert drawn == pytest.approx([2.0, 7.1, 12.2, 17.3], abs=0.03)

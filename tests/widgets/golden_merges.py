@@ -1,4 +1,4 @@
-"""What the course's tokenizers say: the reference for the JavaScript of Merges and Segmentation.
+"""The tokenizers and their steps: the reference for the JavaScript of Merges and Segmentation.
 
 `python -m tests.widgets.golden_merges` writes `web/test/merges.golden.json`; a test computes it
 anew and compares.
@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from lmcourse.tokenizers import BPE, Unigram, WordPiece, recipes
-from lmcourse.tokenizers.models.merging import count_pieces, pair_keys, replay
+from lmcourse.tokenizers.models.merging import PairTable, replay
 from lmcourse.tokenizers.models.trainers import SCORES
 from lmcourse.tokenizers.recipes import Recipe
 from tests.widgets import strings
@@ -48,9 +48,9 @@ def cut(recipe: Recipe, texts: Iterable[str]) -> list[list[list[Any]]]:
 
 
 def steps(model: Any, word: str) -> list[Any]:
-    """What a model looks at while it cuts a word."""
+    """The steps of a word's segmentation."""
     if isinstance(model, BPE):
-        return [[it.rank, it.place, it.spans] for it in model.steps(word).steps]
+        return [[it.rank, it.position, it.spans] for it in model.steps(word).steps]
     if isinstance(model, WordPiece):
         return [[it.piece, *it.span, it.found] for it in model.steps(word).steps]
     assert isinstance(model, Unigram)
@@ -65,12 +65,12 @@ def training(recipe: Recipe) -> list[dict[str, Any]]:
     score = SCORES[getattr(done.trainer, "score", "frequency")]
     found = []
     for state, step in zip(states, done.steps, strict=True):
-        keys = pair_keys(state, dict.fromkeys(count_pieces(state), 0), score, 0)
+        table = PairTable(state)
         found.append(
             {
-                "tokens": sum(len(word) * count for word, count in state.items()),
-                "pairs": len(keys),
-                "scores": sum(-key[0] for key in keys.values()),
+                "tokens": table.pieces.total(),
+                "pairs": len(table.pairs),
+                "scores": sum(score(table.counts(pair)) for pair in table.pairs),
                 "next": [step.pair, step.count, step.score, step.tied],
             }
         )
@@ -83,7 +83,7 @@ def golden() -> list[dict[str, Any]]:
         {
             "facts": recipe.plain(),
             "texts": dict(zip(TEXTS, cut(recipe, TEXTS), strict=True)),
-            "words": {word: steps(recipe.tokenizer.model, word) for word in WORDS},
+            "words": {word: steps(recipe.training.model, word) for word in WORDS},
             "training": [] if recipe.plain()["kind"] == "unigram" else training(recipe),
         }
         for recipe in tools()

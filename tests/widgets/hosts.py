@@ -7,7 +7,7 @@ Each host page logs what it did to ``window.host``: what the widget wrote (``cha
 import contextlib
 import json
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
@@ -153,21 +153,31 @@ def show_values(page: Page) -> None:
     expect(page.locator(".lm-table tbody tr").first).to_be_visible()
 
 
-def axe(page: Page, within: str = "html") -> list[str]:
-    """Return axe's serious and critical findings within the page, each with where and why."""
+COLORS = (
+    "color-contrast",
+)  # axe's one rule that a dark theme can break where a light one does not
+
+
+def axe(page: Page, within: str = "html", rules: Sequence[str] = ()) -> list[str]:
+    """Return axe's serious and critical findings within the page, each with where and why.
+
+    Args:
+        rules: the names of the rules to run; all by default.
+    """
     script = MODULES / "axe-core" / "axe.min.js"
     if not script.is_file():
         missing_node_modules()
     if not page.evaluate("Boolean(window.axe)"):
         page.evaluate(script.read_text(encoding="utf-8"))
-    run = """async (within) => {
+    run = """async ([within, rules]) => {
       const frame = () => new Promise(requestAnimationFrame);
       await frame();
       await document.fonts.ready; // equations have their width
       await frame().then(frame); // what pages do when something has a new size is done
-      return axe.run(within, {resultTypes: ["violations"]});
+      const only = rules.length ? {runOnly: rules} : {};
+      return axe.run(within, {resultTypes: ["violations"], ...only});
     }"""
-    found: dict[str, Any] = page.evaluate(run, within)
+    found: dict[str, Any] = page.evaluate(run, [within, list(rules)])
     return [
         f"{it['impact']} {it['id']}: {node['html'][:160]} {node['failureSummary']}"
         for it in found["violations"]

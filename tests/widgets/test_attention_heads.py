@@ -14,8 +14,8 @@ from playwright.sync_api import Browser, Page, expect
 from lmcourse.errors import CourseError
 from lmcourse.models.bert import Bert
 from lmcourse.widgets import AttentionHeads
-from lmcourse.widgets.attention_channels import partners
-from lmcourse.widgets.attention_measures import MEASURES, measures, most_telling
+from lmcourse.widgets.attention_inputs import partners
+from lmcourse.widgets.attention_measures import MEASURES, measures, most_informative
 from lmcourse.widgets.attentions import as_attentions, pooled, quantized
 from tests.widgets import golden_attention_heads as golden
 from tests.widgets.examples import press, tap, walk
@@ -110,45 +110,45 @@ LONG = np.broadcast_to(np.float32(1 / 2000), (10, 10, 2000, 2000))
         (np.log(FOUR), {}, "below 0.*before the softmax"),
         (FOUR.swapaxes(-1, -2), {}, "The columns do"),
         (NAN, {}, "nan or inf, first in layer 1, head 2, query 3"),
-        (FOUR[..., :0], {}, "nothing in it"),
+        (FOUR[..., :0], {}, "it is empty"),
         ("text", {}, "type str"),
-        (FOUR[0, 0, 0], {}, "no attention's"),
+        (FOUR[0, 0, 0], {}, "does not fit an attention"),
         (BOTH, {}, 'encoder, cross.*part="encoder" or part="cross"'),
         (BOTH, {"part": "decoder"}, "decoder_attentions is None"),
-        (BOTH, {"part": "head"}, "'head' is not known"),
+        (BOTH, {"part": "head"}, "'head' is unknown"),
         ({"a": FOUR, "b": OTHER}, {}, "'b' has 5 × 5 queries and keys, 'a' has 4 × 4"),
         ({}, {}, "0 channels"),
         ({3: FOUR}, {}, "called 3"),
-        (FOUR[..., :3, :], {}, "tokens has 4 tokens, where the arrays have 3"),
+        (FOUR[..., :3, :], {}, "tokens has 4 tokens, the arrays have 3"),
         (FOUR, {"tokens": WORDS[:3]}, "tokens has 3 tokens"),
         (FOUR, {"key_tokens": WORDS[:3]}, "4 queries and 4 keys.*3 key_tokens"),
-        (FOUR, {"segments": [0, 1, 2, 0]}, "segments holds 2"),
+        (FOUR, {"segments": [0, 1, 2, 0]}, "segments has the value 2"),
         (FOUR, {"segments": [0, 1]}, "segments has the shape \\(2,\\)"),
         (FOUR, {"segments": [0, 0, 1, 1], "key_tokens": WORDS}, "there are key_tokens"),
-        (FOUR, {"between": "A-B"}, "'A-B' is not known"),
+        (FOUR, {"between": "A-B"}, "'A-B' is unknown"),
         (FOUR, {"queries": FOUR}, "keys is None"),
-        (FOUR, {"mask": np.tri(4)}, "without queries and keys"),
+        (FOUR, {"mask": np.tri(4)}, "queries is None.*Pass queries and keys"),
         (FOUR, {"queries": FOUR, "keys": FOUR, "mask": [1, 1, 1, 0]}, "would be added.*mask == 1"),
         (FOUR, {"queries": FOUR, "keys": FOUR, "mask": np.tri(4)}, "would be added.*mask == 1"),
-        (FOUR, {"layer": True}, "layer is True.*whole number"),
+        (FOUR, {"layer": True}, "layer is True.*integer"),
         (FOUR, {"queries": FOUR, "keys": FOUR}, "In layer ., head .*pass scale="),
         (FOUR, {"queries": FOUR, "keys": FOUR[..., :2]}, "keys has the shape .*2, 3, 4, 4"),
-        (FOUR, {"layer": 2}, "layer is 2, outside of 0 to 1"),
+        (FOUR, {"layer": 2}, "layer is 2, not between 0 and 1"),
         (FOUR, {"held": [0, 3]}, "held\\[1\\] is 3"),
         (FOUR, {"temperature": 2.0}, "temperature is 2"),
-        (FOUR, {"layer_map": {"x": [0]}}, "layer_map has 'x'"),
+        (FOUR, {"layer_map": {"x": [0]}}, "layer_map is {'x'"),
         ({"a": FOUR, "b": FOUR}, {"layer_map": {"b": [0, 9]}}, "0 to 1"),
-        ({"a": FOUR, "b": FOUR}, {"layer_map": [0, 1]}, "layer_map is of type list.*mapping"),
-        ({"a": FOUR, "b": FOUR}, {"layer_map": {1: [0], "c": [1]}}, "layer_map has"),
+        ({"a": FOUR, "b": FOUR}, {"layer_map": [0, 1]}, "layer_map is \\[0, 1\\].*Map names"),
+        ({"a": FOUR, "b": FOUR}, {"layer_map": {1: [0], "c": [1]}}, "layer_map is {1"),
         (FOUR, {"held": 1}, "held is 1, not a list"),
-        (FOUR, {"part": "cross"}, "part='cross' chooses from a model's output.*Leave out part"),
-        (BOTH, {"part": ["cross"]}, "\\['cross'\\] is not known"),
-        (FOUR, {"queries": FOUR, "keys": FOUR, "mask": [[1], [1, 0]]}, "mask is no array"),
-        (torch.empty(2, 3, 4, 4, device="meta"), {}, "holds no attention weights"),
-        (FOUR, {"lines": 5}, "'5' is not known.*1, 3, 8"),
+        (FOUR, {"part": "cross"}, "part='cross' needs a model's output.*Leave out part"),
+        (BOTH, {"part": ["cross"]}, "\\['cross'\\] is unknown"),
+        (FOUR, {"queries": FOUR, "keys": FOUR, "mask": [[1], [1, 0]]}, "mask is not an array"),
+        (torch.empty(2, 3, 4, 4, device="meta"), {}, "not attention weights"),
+        (FOUR, {"lines": 5}, "'5' is unknown.*1, 3, 8"),
         (FOUR, {"segments": [[0, 1]]}, "segments has the shape"),
         (FOUR[:, [0] * 70], {}, "2 layers of 70 heads"),
-        (LONG, {"tokens": ["x"] * 2000}, "page carries 4 MB.*fewer tokens"),
+        (LONG, {"tokens": ["x"] * 2000}, "page can hold 4 MB.*fewer tokens"),
     ],
 )
 def test_what_is_refused_says_what_to_do(attentions, more, said):
@@ -206,9 +206,9 @@ def test_the_measures_of_heads_that_are_known():
     assert table["separators"] == pytest.approx([2 / 6, 1 / 6, 2 / 6, 0])
     assert table["distance"] == pytest.approx([0, 5 / 6, 70 / 36, 15 / 6])
     entropies = found[None, :, 0]
-    assert most_telling(weights, entropies, True, (None, None, None, None))[:2] == (0, 0)
-    assert most_telling(weights, entropies, True, (0, 1, 3, None)) == (0, 1, 3, 2)
-    assert most_telling(weights[:, 2:], entropies[:, 2:], True)[:2] in {(0, 0), (0, 1)}
+    assert most_informative(weights, entropies, True, (None, None, None, None))[:2] == (0, 0)
+    assert most_informative(weights, entropies, True, (0, 1, 3, None)) == (0, 1, 3, 2)
+    assert most_informative(weights[:, 2:], entropies[:, 2:], True)[:2] in {(0, 0), (0, 1)}
 
 
 def test_padding_counts_for_no_measure():
@@ -298,10 +298,10 @@ def test_one_weight_is_taken_apart_and_can_be_computed_anew(browser: Browser, tm
         page = it.page
         lines = "\n".join(page.locator(".lm-stage svg text").all_text_contents())
         assert f"{PARTS['attentions'][0, 1, 6, 2]:.3g}" in lines and "× scale 0.5" in lines
-        says(page, "(6) looks at")
+        says(page, "(6) attends to")
         before = figure(page).get_attribute("aria-label")
         press(page, "Temperature", "End")
-        says(page, "computed anew")
+        says(page, "recomputed")
         masked = figure(page).get_attribute("aria-label")
         bits = [float(re.search(r"; entropy ([\d.]+) bits", it)[1]) for it in (before, masked)]
         assert bits[0] < bits[1] < np.log2(7) + 0.01
@@ -393,11 +393,13 @@ def test_a_pin_outside_of_the_segments_is_kept(browser: Browser, tmp_path):
     found = AttentionHeads(PARTS["attentions"], TOKENS, **more)
     assert found.query < 3 <= found.key
     for it, shown in ((widget, 0), (found, found.query)):  # of the other, the first of A
-        assert f"({shown}) looks at none of these; 0 % of its weight is shown" in it.alt
+        assert f"({shown}) attends to none of these; 0 % of its weight is shown" in it.alt
     with open_file(browser, host_page("jupyter", widget, tmp_path)) as it:
-        says(it.page, "“\u2068[CLS]\u2069” (0) looks at none of these; 0 % of its weight is shown")
+        says(
+            it.page, "“\u2068[CLS]\u2069” (0) attends to none of these; 0 % of its weight is shown"
+        )
         it.page.get_by_label("Segments").first.select_option("all")
-        says(it.page, "(6) looks at")
+        says(it.page, "(6) attends to")
 
 
 def test_of_some_of_the_keys_it_is_said_how_much_they_hold(browser: Browser, tmp_path):
@@ -420,12 +422,12 @@ def test_both_heads_are_computed_anew(browser: Browser, tmp_path):
     widget.compare, widget.temperature = "beside", 5.0
     scores = [(PARTS["queries"] @ PARTS["keys"].swapaxes(-1, -2))[0, h, 6, :7] / 2 for h in (1, 2)]
     p = [softmax(it / 5)[2] for it in scores]
-    said = f"(2): {p[0]:.2f}; Layer 0, head 2, computed anew: {p[1]:.2f}; difference"
+    said = f"(2): {p[0]:.2f}; Layer 0, head 2, recomputed: {p[1]:.2f}; difference"
     assert said in widget.alt
     with open_file(browser, host_page("file", widget, tmp_path)) as it:
         says(it.page, said)
         titles = it.page.locator(".lm-stage svg text.strong").all_text_contents()
-        assert {f"Layer 0, head {h}, computed anew" for h in (1, 2)} <= set(titles)
+        assert {f"Layer 0, head {h}, recomputed" for h in (1, 2)} <= set(titles)
 
 
 def numbers_apart(text: str) -> tuple[str, list[float]]:
@@ -488,7 +490,7 @@ def test_python_says_what_the_page_says(browser: Browser, tmp_path):
 def test_a_large_page_says_what_it_does_not_know(browser: Browser, tmp_path):
     uniform = np.full((1, 2, 1400, 1400), 1 / 1400, np.float32)
     widget = AttentionHeads(uniform, ["x"] * 1400, query=5, key=700, compare="beside")
-    with pytest.raises(CourseError, match="'difference' is not known"):
+    with pytest.raises(CourseError, match="'difference' is unknown"):
         widget.compare = "difference"
     with open_file(browser, host_page("file", widget, tmp_path)) as it:
         says(it.page, "(700): not among the 8 largest; Layer 0, head 1: not among the 8 largest")
@@ -602,7 +604,7 @@ def test_padding_looks_nowhere(browser: Browser, tmp_path):
     with open_file(
         browser, host_page("file", AttentionHeads(p, WORDS, query=3), tmp_path), width=390
     ) as it:
-        says(it.page, "(3) looks at none of these")
-        assert "looks at none of these" in cell(it.page)
-        assert "looks at none of these. Pinned" in figure(it.page).get_attribute("aria-label")
+        says(it.page, "(3) attends to none of these")
+        assert "attends to none of these" in cell(it.page)
+        assert "attends to none of these. Pinned" in figure(it.page).get_attribute("aria-label")
         assert it.errors == []

@@ -6,7 +6,6 @@ import re
 import subprocess
 import sys
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import nbformat
@@ -19,9 +18,7 @@ from playwright.sync_api import Browser, Frame, Page, expect
 from lmcourse.errors import CourseError
 from lmcourse.widgets.bertviz import head_view, model_view
 from lmcourse.widgets.bertviz_page import LIBRARIES, BertViz, framed
-from tests import browser as door_browser
 from tests.browser import picture
-from tests.doors.conftest import make_small
 from tests.widgets.hosts import axe, open_file, overflow
 from tests.widgets.strings import HOSTILE
 
@@ -86,27 +83,12 @@ def test_the_frame_may_load_nothing(browser: Browser, tmp_path: Path):
         assert it.errors and all("Content Security Policy" in line for line in it.errors)
 
 
-def test_a_pairs_lists_fit_a_phone(browser: Browser, tmp_path: Path):
-    path = tmp_path / "view.html"
-    head_view(weights(), TOKENS, sentence_b_start=3).save(path)
-    with open_file(browser, path, width=360) as it:
-        frame = inside(it.page)
-        right, room = frame.evaluate(
-            """[document.querySelector("#filter").getBoundingClientRect().right,
-                document.documentElement.clientWidth]"""
-        )
-        assert right <= room - 4
-        assert frame.evaluate("document.documentElement.scrollWidth") <= room
-        assert uncut(frame) == []
-        picture(it.page, "bertviz-pair-360")
-
-
 @pytest.mark.parametrize("view", VIEWS)
 def test_it_says_that_keys_do_not_reach_it(view, browser: Browser, tmp_path: Path):
     made = view(weights(), TOKENS)
     path = tmp_path / "view.html"
     made.save(path)
-    said = "By pointer only; AttentionHeads takes keys, too."
+    said = "By pointer only; AttentionHeads also has keys."
     assert made.alt.endswith(said)
     with open_file(browser, path) as it:
         expect(inside(it.page).locator("#words")).to_contain_text(said)
@@ -131,7 +113,7 @@ def uncut(frame: Frame) -> list[Any]:
 
 def test_pointing_at_a_token_shows_what_it_attends_to(browser: Browser, tmp_path: Path):
     path = tmp_path / "view.html"
-    head_view(weights(), TOKENS, sentence_b_start=3, layer=1, heads=[0, 2]).save(path)
+    head_view(weights(), TOKENS, layer=1, heads=[0, 2]).save(path)
     with open_file(browser, path) as it:
         frame = inside(it.page)
         lines = frame.locator("#attention")
@@ -140,12 +122,9 @@ def test_pointing_at_a_token_shows_what_it_attends_to(browser: Browser, tmp_path
         frame.locator("#left text", has_text="soup").hover()
         expect(lines).to_have_attribute("visibility", "hidden")
         expect(frame.locator("#attention line[visibility=visible]")).to_have_count(3 * 6)
-        frame.locator("#filter").select_option(label="Sentence A -> Sentence B")
-        expect(frame.locator("#left text")).to_have_text(["[CLS]", "the", "soup"])
-        expect(frame.locator("#right text")).to_have_text(["was", "cold", "[SEP]"])
         frame.locator("#layer").select_option("0")
-        expect(frame.locator("#attention line")).to_have_count(3 * 3 * 3)
-        wanted = weights()[0][0, 0, 0, 3:].double().numpy().round(4)
+        expect(frame.locator("#attention line")).to_have_count(3 * 6 * 6)
+        wanted = weights()[0][0, 0, 0].double().numpy().round(4)
         drawn = frame.locator("#attention g[head-index='0'] g").first.locator("line")
         shown = [float(line.get_attribute("stroke-opacity") or 0) * 2 for line in drawn.all()]
         assert shown == pytest.approx(wanted, abs=1e-9)  # two heads are on
@@ -170,29 +149,6 @@ def test_a_click_on_a_head_shows_its_tokens(browser: Browser, tmp_path: Path):
         expect(frame.get_by_text("Layer 1, Head 2")).to_be_visible()
         expect(frame.locator("text.token")).to_have_text([*TOKENS, *TOKENS])
         assert uncut(frame) == [] and it.errors == []
-
-
-def test_an_encoder_and_a_decoder(browser: Browser, tmp_path: Path):
-    target = ["<s>", "die", "Suppe"]
-    parts = {
-        "encoder_attentions": weights(),
-        "decoder_attentions": weights(3, 3),
-        "cross_attentions": weights(3, 6),
-    }
-    given = {"encoder_tokens": TOKENS, "decoder_tokens": target}
-    made = head_view(SimpleNamespace(**parts), **given)
-    alone = {key.removesuffix("s"): value for key, value in parts.items()}
-    assert made.to_html() == head_view(**alone, **given).to_html()
-    path = tmp_path / "view.html"
-    made.save(path)
-    with open_file(browser, path) as it:
-        frame = inside(it.page)
-        assert frame.locator("#filter option").all_inner_texts() == ["Encoder", "Decoder", "Cross"]
-        frame.locator("#filter").select_option("2")
-        expect(frame.locator("#left text")).to_have_text(target)
-        expect(frame.locator("#right text")).to_have_text(TOKENS)
-    cross = model_view(cross_attention=weights(3, 6), **given)
-    assert "2 layers" in cross.title and cross.alt != made.alt
 
 
 @pytest.mark.parametrize("view", VIEWS)
@@ -276,15 +232,13 @@ def test_what_the_words_call_the_largest_is(view):
         said = f"weight on another token, {others.max():.2f}, goes from {names[0]} to {names[1]}."
         assert said in view(given, TOKENS, **chosen).alt
     alone = torch.eye(len(TOKENS)).expand(2, 3, -1, -1)
-    assert "No token looks at another." in view(alone, TOKENS).alt
-    cross = {"encoder_tokens": TOKENS, "decoder_tokens": TOKENS, "cross_attention": alone}
-    assert "The largest weight, 1.00, goes from" in view(**cross).alt
+    assert "No token attends to another." in view(alone, TOKENS).alt
 
 
 def test_numpys_whole_numbers_are_taken():
     numbers = {"layer": np.int64(1), "heads": np.array([0, 2]), "include_layers": torch.tensor([1])}
-    made = head_view(weights(), TOKENS, **numbers, sentence_b_start=np.int32(3))
-    same = {"layer": 1, "heads": [0, 2], "include_layers": [1], "sentence_b_start": 3}
+    made = head_view(weights(), TOKENS, **numbers)
+    same = {"layer": 1, "heads": [0, 2], "include_layers": [1]}
     assert made.to_html() == head_view(weights(), TOKENS, **same).to_html()
 
 
@@ -310,72 +264,18 @@ def test_the_libraries_have_all_that_bertviz_asks_for():
 @pytest.mark.parametrize(
     ("call", "says"),
     [
-        (lambda: head_view(), "take attentions, or those of an encoder"),
-        (lambda: head_view(weights()), "tokens is None, not a list of strings"),
-        (lambda: head_view(weights(), TOKENS[:5]), "tokens has 5 tokens, where the arrays have 6"),
-        (lambda: head_view(weights(), TOKENS, cross_attention=weights()), "take attentions, or"),
-        (lambda: head_view(weights(3, 6), TOKENS), "3 queries and 6 keys. Pass it as cross_att"),
-        (lambda: head_view(weights(), TOKENS, sentence_b_start=6), "is 6, where 6 tokens stand"),
-        (lambda: head_view(weights(), TOKENS, sentence_b_start=0), "is 0, where 6 tokens stand"),
+        (lambda: head_view(weights(), None), "tokens is None, not a list of strings"),
+        (lambda: head_view(weights(), TOKENS[:5]), "tokens has 5 tokens, the arrays have 6"),
+        (lambda: head_view(weights(3, 6), TOKENS), "3 queries and 6 keys. Pass self-attention"),
         (lambda: head_view(weights(), TOKENS, layer=2), "layer is 2, which is not shown"),
-        (lambda: head_view(weights(), TOKENS, heads=[3]), r"heads is \[3\], where there are 3"),
-        (lambda: head_view(weights(), TOKENS, layer=1.0), "layer is 1.0, which is not shown"),
-        (lambda: head_view(weights(), TOKENS, layer=True), "layer is True, which is not shown"),
-        (lambda: head_view(weights(), TOKENS, heads=[0.7]), r"heads is \[0.7\], where there are 3"),
-        (lambda: head_view(weights(), TOKENS, heads="0"), "heads is '0', where there are 3"),
-        (lambda: head_view(weights(), TOKENS, heads=1), "heads is 1, where there are 3"),
-        (lambda: head_view(weights(), TOKENS, heads=np.array(1)), r"heads is array\(1\), where"),
-        (lambda: head_view(weights(), TOKENS, sentence_b_start=2.0), "is 2.0, where 6 tokens"),
-        (
-            lambda: head_view(weights(), TOKENS, encoder_tokens=TOKENS),
-            "encoder_tokens is for an encoder and a decoder, not for attentions",
-        ),
-        (
-            lambda: head_view(TOKENS, cross_attention=weights(), decoder_tokens=TOKENS),
-            "take attentions, or those of an encoder",
-        ),
-        (
-            lambda: head_view(None, TOKENS, cross_attention=weights(), decoder_tokens=TOKENS),
-            "tokens is of no use beside cross_attention. Pass encoder_tokens and decoder_tokens",
-        ),
-        (
-            lambda: head_view(SimpleNamespace(encoder_attentions=weights()), TOKENS),
-            "tokens is of no use beside encoder_attention. Pass encoder_tokens only",
-        ),
-        (
-            lambda: model_view(
-                encoder_attention=weights(), encoder_tokens=TOKENS, decoder_tokens=TOKENS
-            ),
-            "decoder_tokens is of no use beside encoder_attention. Pass encoder_tokens only",
-        ),
-        (
-            lambda: model_view(attention=weights(), tokens=TOKENS),
-            "attention is no argument of this view. Beside its own it takes attentions, tokens",
-        ),
-        (lambda: model_view(weights(), TOKENS, heads=[0]), "heads is no argument of this view"),
+        (lambda: head_view(weights(), TOKENS, heads=[3]), r"heads is \[3\], but there are 3"),
+        (lambda: head_view(weights(), TOKENS, heads=[0.7]), r"heads is \[0.7\], but there are 3"),
+        (lambda: head_view(weights(), TOKENS, heads="0"), "heads is '0', but there are 3"),
+        (lambda: head_view(weights(), TOKENS, heads=1), "heads is 1, but there are 3"),
         (lambda: model_view(weights(), TOKENS, include_heads=[]), r"include_heads is \[\]"),
         (lambda: model_view(weights(), TOKENS, include_layers="ab"), "include_layers is 'ab'"),
         (lambda: model_view([None, None], TOKENS), r'attentions\[0\] is None.*"eager"'),
         (lambda: model_view(np.ones((2, 3, 6, 6)), TOKENS), "sum to 6, not to 1"),
-        (lambda: model_view(cross_attention=weights(3, 6)), "decoder_tokens is None"),
-        (
-            lambda: model_view(
-                encoder_attention=weights(heads=2),
-                cross_attention=weights(),
-                encoder_tokens=TOKENS,
-                decoder_tokens=TOKENS,
-            ),
-            "cross_attention has 2 layers of 3 heads, encoder_attention has 2 of 2",
-        ),
-        (
-            lambda: head_view(
-                cross_attention=weights(),
-                encoder_tokens=TOKENS,
-                decoder_tokens=TOKENS,
-                sentence_b_start=2,
-            ),
-            "sentence_b_start is for a pair in one sequence",
-        ),
     ],
 )
 def test_what_does_not_fit_is_refused(call, says):
@@ -401,7 +301,7 @@ def test_without_bertviz_the_remedy_is_told(monkeypatch):
         return found(name, *rest, **named)
 
     monkeypatch.setattr(builtins, "__import__", missing)
-    with pytest.raises(CourseError, match=r"could not be imported.*pip install -c requirements"):
+    with pytest.raises(CourseError, match=r"could not be imported.*coursekit.install"):
         head_view(weights(), TOKENS)
 
 
@@ -410,7 +310,7 @@ def test_another_version_of_bertviz_is_noticed():
         "",
         '<script src="x"></script><div></div><script type="text/javascript">1</script>',
     ):
-        with pytest.raises(CourseError, match="another page than the course knows"):
+        with pytest.raises(CourseError, match="an unknown page"):
             framed(made, "title", "alt", "hint", 100)
 
 
@@ -418,42 +318,3 @@ def test_importing_the_views_imports_neither_bertviz_nor_torch():
     code = "import sys, lmcourse.widgets.bertviz; print({'torch', 'bertviz'} & {*sys.modules})"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "set()"
-
-
-NOTEBOOK = """\
-title: A view
-question: Does it live?
-minutes: 75
----
-
-# A view
-
-```{code-cell} ipython3
-import torch
-from lmcourse.widgets.bertviz import head_view, model_view
-weights = [torch.ones(1, 2, 3, 3) / 3 for layer in range(2)]
-head_view(weights, ["[CLS]", "</script><b>soup", "[SEP]"])
-```
-
-```{code-cell} ipython3
-model_view(weights, ["[CLS]", "soup", "[SEP]"])
-```
-"""
-
-
-def test_the_first_run_draws_in_jupyterlab(tmp_path: Path):
-    course = make_small(tmp_path)
-    course.write("chapters/02-recurrent.md", NOTEBOOK)
-    with (
-        door_browser.chromium_page() as (page, seen),
-        door_browser.open_door(tmp_path, LMCOURSE_ROOT=str(course.root)) as door,
-    ):
-        panel = door_browser.open_notebook(page, door, "chapters/02-recurrent.ipynb")
-        notebook = door.workbook / "chapters/02-recurrent.ipynb"
-        assert door_browser.errors_in(door_browser.run_all(page, notebook)) == []
-        frames = [panel.frame_locator(f"iframe >> nth={i}") for i in (0, 1)]
-        expect(frames[0].locator("#vis line")).to_have_count(2 * 3 * 3)
-        expect(frames[1].locator("#vis line")).to_have_count(2 * 2 * 3 * 3)
-        frames[0].get_by_text("[CLS]").first.hover()
-        expect(frames[0].locator("#attention line[visibility=visible]")).to_have_count(2 * 3)
-        assert seen.outside == []

@@ -1,7 +1,7 @@
 """Random data, good and bad: a picture in the page, or words that say what is wrong and what to do.
 
-Each widget gets 300: sizes, Unicode, extreme values. A page takes them one after another, as a
-notebook whose cell is run again, with keys and clicks between.
+Each widget gets 120: sizes, Unicode, extreme values. A page takes every third one after another, as
+a notebook whose cell is run again, with keys and clicks between.
 """
 
 import json
@@ -17,7 +17,8 @@ from lmcourse.widgets import Widget
 from tests.widgets.examples import EXAMPLES
 from tests.widgets.hosts import open_file
 
-HOW_MANY = 300
+HOW_MANY = 120
+IN_THE_PAGE = 3  # every third: drawing takes most of the time
 PAGE = """\
 <!doctype html><html lang="en"><meta charset="utf-8"><title>Fuzz</title><body><div id="el"></div>
 <script type="module">
@@ -99,18 +100,19 @@ def test_random_data_are_shown_or_refused(name, browser: Browser, tmp_path: Path
                 assert error.remedy, f"seed {seed}"
                 refused += 1
                 continue
-            check(it.page, widget, seed)
-            assert it.errors == [] and it.requests == [], f"seed {seed}"
             shown += 1
+            assert widget.alt.strip()
+            widget.to_html().encode("utf-8")
+            if seed % IN_THE_PAGE == 0:
+                check(it.page, widget, seed)
+                assert it.errors == [] and it.requests == [], f"seed {seed}"
         assert it.page.evaluate("executed") == 0, "a token ran as a script"
     assert shown > HOW_MANY / 3, f"only {shown} were shown"
     assert refused > HOW_MANY / 50, f"only {refused} were refused: is there bad input among them?"
 
 
 def check(page: Page, widget: Widget, seed: int) -> None:
-    """Let the page show it, and look at what is there."""
-    assert widget.alt.strip()
-    widget.to_html().encode("utf-8")
+    """Let the page show it, and check what is drawn."""
     found: dict[str, Any] = page.evaluate(
         "([state, seed]) => mount(state, seed)", [widget.state(), seed + 1]
     )

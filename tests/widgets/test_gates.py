@@ -28,34 +28,40 @@ def without(*names: str) -> dict:
 @pytest.mark.parametrize(
     ("change", "says"),
     [
-        ({"f": ARRAYS["f"][:5]}, r"i has the shape \(8, 6\), where \(5, 6\) is needed"),
-        ({"f": ARRAYS["f"] * 3}, r"f holds .*, outside of 0 to 1\. Pass what the sigmoid gave"),
-        ({"g": ARRAYS["g"] * 3}, r"g holds .*, outside of -1 to 1\. Pass what the tanh gave"),
-        ({"f": ARRAYS["f"] * np.nan}, "f holds numbers that are not finite"),
-        ({"f": ARRAYS["i"], "i": ARRAYS["f"]}, r"c\[\d, \d\] is .*, where f·c_before \+ i·g is .*"),
-        ({"h": ARRAYS["c"]}, r"h\[\d, \d\] is .*, where o·tanh\(c\) is .*"),
-        ({"before": None}, r"c\[0, \d\] is .* goes into before"),
-        ({"before": np.zeros(5)}, r"before has the shape \(5,\), where \(6,\) is needed"),
-        ({"before": np.full(6, 1e300)}, "before holds numbers too large for float32"),
-        ({"cell_clip": 0.1}, "c.* a clipped cell's limit into cell_clip"),
+        ({"f": ARRAYS["f"][:5]}, r"i has the shape \(8, 6\), not \(5, 6\)"),
+        (
+            {"f": ARRAYS["f"] * 3},
+            r"f has the value .*, not between 0 and 1\. Pass the outputs of the sigmoid",
+        ),
+        (
+            {"g": ARRAYS["g"] * 3},
+            r"g has the value .*, not between -1 and 1\. Pass the outputs of the tanh",
+        ),
+        ({"f": ARRAYS["f"] * np.nan}, "f has numbers that are not finite"),
+        ({"f": ARRAYS["i"], "i": ARRAYS["f"]}, r"c\[\d, \d\] is .*, but f·c_before \+ i·g is .*"),
+        ({"h": ARRAYS["c"]}, r"h\[\d, \d\] is .*, but o·tanh\(c\) is .*"),
+        ({"before": None}, r"c\[0, \d\] is .* initial state as before"),
+        ({"before": np.zeros(5)}, r"before has the shape \(5,\), not \(6,\)"),
+        ({"before": np.full(6, 1e300)}, "before has numbers too large for float32"),
+        ({"cell_clip": 0.1}, "c.* the limit of a clipped cell as cell_clip"),
         ({"cell_clip": -1}, r"cell_clip is -1\. Pass a positive number"),
-        ({"x": 1}, r"'x' is not known\. Pass f, i, o, g, c, h of an LSTM"),
+        ({"x": 1}, r"'x' is unknown\. Pass f, i, o, g, c, h of an LSTM"),
         ({"backward": 3}, "backward: it is of type int, not a dict"),
         ({"backward": without("series", "scores", "backward")}, r"backward: c\[\d, \d\] is"),
-        ({"backward": gru(np.random.default_rng(0), 8, 6, True)}, "one LSTM, backward one GRU"),
-        ({"series": {"a": [0, 1]}}, r"series\['a'\] has the shape \(2,\), where \(8,\)"),
-        ({"series": {"keep": [0] * 8}}, "series has the name 'keep', which means another order"),
+        ({"backward": gru(np.random.default_rng(0), 8, 6, True)}, "forward is LSTM, backward GRU"),
+        ({"series": {"a": [0, 1]}}, r"series\['a'\] has the shape \(2,\), not \(8,\)"),
+        ({"series": {"keep": [0] * 8}}, "series has the name 'keep', which is one of the orders"),
         ({"series": [0] * 8}, "series is of type list, not a dict"),
         ({"series": {1: [0] * 8}}, r"the names of series\[0\] is of type int"),
-        ({"series": {str(i): [0] * 8 for i in range(7)}}, "series has 7 entries, and 6 can be"),
-        ({"series": {"gradient": [0] * 8}}, "'gradient' stands among the series and among"),
-        ({"scores": {"a": [0] * 8}}, r"scores\['a'\] has the shape \(8,\), where \(6,\)"),
-        ({"sort": "size"}, "The sort 'size' is not known. Choose one of number, memory, keep"),
-        ({"show": "all"}, "The show 'all' is not known"),
-        ({"step": 8}, "step is 8, outside of 0 to 7"),
-        ({"pin": -1}, "pin is -1, outside of 0 to 7"),
-        ({"unit": 6}, "unit is 6, outside of 0 to 5"),
-        ({"compare": 6}, "compare is 6, outside of 0 to 5"),
+        ({"series": {str(i): [0] * 8 for i in range(7)}}, "series has 7 entries; at most 6 can be"),
+        ({"series": {"gradient": [0] * 8}}, "'gradient' names a series and a score"),
+        ({"scores": {"a": [0] * 8}}, r"scores\['a'\] has the shape \(8,\), not \(6,\)"),
+        ({"sort": "size"}, "The sort 'size' is unknown. Choose one of number, memory, keep"),
+        ({"show": "all"}, "The show 'all' is unknown"),
+        ({"step": 8}, "step is 8, not between 0 and 7"),
+        ({"pin": -1}, "pin is -1, not between 0 and 7"),
+        ({"unit": 6}, "unit is 6, not between 0 and 5"),
+        ({"compare": 6}, "compare is 6, not between 0 and 5"),
     ],
 )
 def test_what_it_refuses(change, says):
@@ -67,9 +73,9 @@ def test_what_it_refuses(change, says):
 def test_arrays_that_are_missing_and_tokens_that_do_not_fit():
     with pytest.raises(CourseError, match=r"i is missing\. Pass f, i, o, g, c, h"):
         Gates(TOKENS, **without("i"))
-    with pytest.raises(CourseError, match="tokens has 7 tokens, where the arrays have 8"):
+    with pytest.raises(CourseError, match="tokens has 7 tokens, the arrays have 8"):
         Gates(TOKENS[:-1], **ARRAYS)
-    with pytest.raises(CourseError, match="The direction 'backward' is not known"):
+    with pytest.raises(CourseError, match="The direction 'backward' is unknown"):
         Gates(TOKENS, **without("backward"), direction="backward")
     many = lstm(np.random.default_rng(0), 1000, 200)
     with pytest.raises(CourseError, match=r"take 4\.\d MB.*Pass a part of the text, or fewer"):
@@ -101,7 +107,7 @@ def test_fewer_digits_are_no_other_run(dtype):
     Gates(["a"] * 300, **{name: it.float() for name, it in rounded.items()})  # as NumPy takes it
     Gates(["a"] * 300, **gates(layer.to(dtype), inputs.to(dtype)))  # a model that computes in it
     swapped = {**rounded, "f": rounded["i"], "i": rounded["f"]}
-    with pytest.raises(CourseError, match="where f·c_before"):
+    with pytest.raises(CourseError, match="but f·c_before"):
         Gates(["a"] * 300, **swapped)
 
 
@@ -138,7 +144,7 @@ def test_the_words_for_paper_follow_the_settings():
     share = ARRAYS["f"][3:, 0].prod()
     assert f"Of c at “with” {share:.1%} is left." in widget.alt
     widget.step, widget.unit, widget.compare, widget.show = 1, 4, 2, "saturation"
-    assert "Unit 4 at “dreams” (token 2 of 8)" in widget.alt and "Beside it, unit 2" in widget.alt
+    assert "Unit 4 at “dreams” (token 2 of 8)" in widget.alt and "Compared: unit 2" in widget.alt
     assert "is measured from there on" in widget.alt
     for unit in (4, 2):
         low, high = ((ARRAYS["o"] < 0.1).mean(0)[unit], (ARRAYS["o"] > 0.9).mean(0)[unit])
@@ -212,12 +218,12 @@ def test_pins_compares_and_plays(browser: Browser, tmp_path: Path):
         page.get_by_role("button", name="Unpin").click()
         expect(page.get_by_role("button", name="Pin “")).to_be_visible()
         assert "left of c" not in figure(page)
-        page.get_by_role("button", name="Hold as B").click()
+        page.get_by_role("button", name="Set as B").click()
         page.get_by_role("button", name="Next unit").click()
         says(page, "Unit 1 at “\u2068with\u2069”")
         assert "Unit 0 at “\u2068with\u2069”" in figure(page)
         page.get_by_role("button", name="Let go of B").click()
-        expect(page.get_by_role("button", name="Hold as B")).to_be_visible()
+        expect(page.get_by_role("button", name="Set as B")).to_be_visible()
         assert "Unit 0 at" not in figure(page)
         page.get_by_role("button", name="Step ▶").click()
         says(page, "(4 of 8)")
@@ -250,7 +256,7 @@ def test_how_often_gates_saturate(browser: Browser, tmp_path: Path):
     with open_file(browser, host_page("file", EXAMPLE.make(), tmp_path)) as it:
         page = it.page
         page.get_by_label("Show").select_option("saturation")
-        says(page, "How often each unit’s gates saturate")
+        says(page, "Saturation of each unit’s gates")
         expect(page.get_by_role("grid", name="cell c")).to_be_hidden()
         expect(page.locator(".lm-stage canvas")).to_have_count(0)
         words = [

@@ -53,7 +53,7 @@ def test_it_renders_reacts_and_asks_nobody(host, widget, browser: Browser, tmp_p
         expect(page.get_by_text("Truncation cuts everything 1 step back")).to_be_visible()
         slider(page, "Clip").focus()
         page.keyboard.press("Home")
-        expect(page.get_by_text("all steps alike")).to_be_visible()
+        expect(page.get_by_text("all steps equally")).to_be_visible()
         page.get_by_label("RNN’s activation").select_option("relu")
         if host != "file":
             wanted = {"spectral_radius": 1.05, "step": 11, "truncation": 1, "clip": 0.01}
@@ -135,7 +135,7 @@ def test_undo_reset_values_and_a_link_that_restores(widget, browser: Browser, tm
         page.get_by_role("button", name="Copy link").click()
         link = page.get_by_label("Copied text").input_value()
         page.get_by_role("button", name="Reset").click()
-        expect(page.get_by_text("Nothing is cut")).to_be_visible()
+        expect(page.get_by_text("No truncation, no clipping")).to_be_visible()
     assert link.startswith(path.as_uri() + "#view=")
     with open_file(browser, path, fragment=link.removeprefix(path.as_uri())) as it:
         expect(it.page.get_by_text("Truncation cuts everything 1 step back")).to_be_visible()
@@ -230,12 +230,12 @@ def test_curves_are_kept_and_compared(widget, browser: Browser, tmp_path: Path):
         page.keyboard.press("End")
         says(
             page,
-            "the curves before, with ρ = 1, tanh, forget bias 1, not cut, not clipped, T = 20.",
+            "earlier curves: ρ = 1, tanh, forget bias 1, not cut, not clipped, T = 20.",
         )
         present = page.locator(".lm svg path[stroke-width='3'][stroke='#0072B2']").first
         expect(present).not_to_have_attribute("d", before)
         expect(wide.first).to_have_attribute("d", before)
-        expect(page.get_by_text("Pale: the curves before, with ρ = 1,")).to_be_visible()
+        expect(page.get_by_text("Pale: earlier curves: ρ = 1,")).to_be_visible()
         kept = page.locator(".lm svg text.letter").filter(has_text="′")
         expect(kept).to_have_text(["R′", "L′", "G′"])
         says(page, "They were: RNN: ")

@@ -11,8 +11,8 @@ from playwright.sync_api import Browser, expect
 
 from lmcourse.errors import CourseError
 from lmcourse.widgets import Masking
-from lmcourse.widgets.distributions import divergence
 from lmcourse.widgets.masking_draw import Rules, draw, numbers, units_of
+from lmcourse.widgets.packing import divergence
 from lmcourse.widgets.tokens import SPECIAL
 from tests.widgets import golden_masking
 from tests.widgets.examples import press, tap, walk
@@ -41,13 +41,18 @@ def test_the_generator_is_mulberry32():
 @pytest.mark.parametrize("kind", ["token", "word", "span"])
 def test_shares_are_kept_on_average(kind):
     words = [i // 2 for i in range(200)]
-    fates = np.array(
-        [draw(BERT._replace(kind=kind), words, [0] * 200, 7, seed, 3).fates for seed in range(200)]
+    actions = np.array(
+        [
+            draw(BERT._replace(kind=kind), words, [0] * 200, 7, seed, 3).actions
+            for seed in range(200)
+        ]
     )
-    assert (fates > 0).mean() == pytest.approx(0.15, abs=0.01)
-    shares = [(fates == fate).sum() / (fates > 0).sum() for fate in (1, 2, 3)]
+    assert (actions > 0).mean() == pytest.approx(0.15, abs=0.01)
+    shares = [(actions == action).sum() / (actions > 0).sum() for action in (1, 2, 3)]
     assert shares == pytest.approx([0.8, 0.1, 0.1], abs=0.03)
-    together = (fates.reshape(200, 100, 2) > 0).all(-1) == (fates.reshape(200, 100, 2) > 0).any(-1)
+    together = (actions.reshape(200, 100, 2) > 0).all(-1) == (actions.reshape(200, 100, 2) > 0).any(
+        -1
+    )
     assert (together.mean() == 1) == (kind != "token")
 
 
@@ -55,9 +60,9 @@ def test_spans_are_as_long_as_spanberts_and_stop_at_special_tokens():
     special = [int(i % 50 == 0) for i in range(400)]
     lengths = []
     for seed in range(300):
-        fates = draw(BERT._replace(kind="span"), range(400), special, 1, seed, 0).fates
-        lengths += [len(run) for run in re.findall(r"[123]+", "".join(map(str, fates)))]
-        assert not any(fate for fate, never in zip(fates, special, strict=True) if never)
+        actions = draw(BERT._replace(kind="span"), range(400), special, 1, seed, 0).actions
+        lengths += [len(run) for run in re.findall(r"[123]+", "".join(map(str, actions)))]
+        assert not any(action for action, never in zip(actions, special, strict=True) if never)
     assert 3.2 < np.mean(lengths) < 5  # 3.8; some are cut at an edge, some run into each other
     assert units_of([1, 1, 2], [0, 0, 0]) == [(0, 2), (2, 3)]
 
@@ -65,7 +70,7 @@ def test_spans_are_as_long_as_spanberts_and_stop_at_special_tokens():
 def test_special_tokens_stay_and_python_reads_what_the_page_shows(browser: Browser, tmp_path: Path):
     widget = Masking(TOKENS, kind="word", rate=1, seed=5)
     drawn = widget.drawn
-    assert drawn.fates[0] == drawn.fates[-1] == 0 and all(drawn.fates[1:-1])
+    assert drawn.actions[0] == drawn.actions[-1] == 0 and all(drawn.actions[1:-1])
     with open_file(browser, host_page("file", widget, tmp_path)) as it:
         show_values(it.page)
         column = it.page.locator(".lm-table tbody td:nth-child(3)")
@@ -77,9 +82,9 @@ def test_given_draws_are_told_apart():
     selected[1][2] = selected[1][3] = selected[1][4] = 1
     read = [TOKENS, [*TOKENS[:2], "[MASK]", "dull", *TOKENS[4:]]]
     widget = Masking(TOKENS, selected=selected, read=read)
-    assert widget.kind == "given" and not any(widget.drawn.fates)
+    assert widget.kind == "given" and not any(widget.drawn.actions)
     widget.epoch = 1
-    assert widget.drawn.fates[:6] == [0, 0, 1, 2, 3, 0] and widget.read == read[1]
+    assert widget.drawn.actions[:6] == [0, 0, 1, 2, 3, 0] and widget.read == read[1]
     widget.dynamic = False
     assert widget.read == TOKENS
     assert Masking(TOKENS, selected=torch.tensor(selected), epoch=1).read[2:5] == ["[MASK]"] * 3
@@ -99,38 +104,42 @@ def test_divergence_is_kl_in_nats():
     [
         ([], {}, r"tokens is empty.*at least one"),
         (["a"] * 513, {}, r"513 tokens; Masking shows 512.*tokens\[:512\]"),
-        (TOKENS, {"special": [1]}, r"special has the shape \(1,\), where \(14,\)"),
-        (TOKENS, {"special": [0.5] * 14}, r"special holds something other than 0 and 1"),
-        (TOKENS, {"word_ids": [1, 2]}, r"word_ids has 2 numbers for 14.*encoding\.word_ids"),
+        (TOKENS, {"special": [1]}, r"special has the shape \(1,\), not \(14,\)"),
+        (TOKENS, {"special": [0.5] * 14}, r"special has values other than 0 and 1"),
+        (TOKENS, {"word_ids": [1, 2]}, r"word_ids has 2 entries for 14.*encoding\.word_ids"),
         (TOKENS, {"word_ids": [-1] * 14}, r"word_ids\[0\] is -1.*None for special"),
-        (TOKENS, {"read": [TOKENS]}, r"read was given without selected"),
+        (TOKENS, {"read": [TOKENS]}, r"read needs selected"),
         (TOKENS, {"selected": [[0, 1]]}, r"selected has the shape \(1, 2\)"),
-        (TOKENS, {"selected": [[0] * 14], "read": []}, r"no list of 1 texts"),
+        (TOKENS, {"selected": [[0] * 14], "read": []}, r"not a list of 1 texts"),
         (TOKENS, {"selected": [[0] * 14], "read": [["x"] * 14]}, r"read\[0\]\[0\] is 'x'.*Select"),
-        (TOKENS, {"model": GIVEN["model"]}, r"without a vocabulary"),
+        (TOKENS, {"model": GIVEN["model"]}, r"need a vocabulary"),
         (TOKENS, GIVEN | {"vocabulary": [*WORDS[1:], WORDS[1]]}, r"twice.*once"),
         (TOKENS, GIVEN | {"model": GIVEN["model"][1:]}, r"model has the shape \(13, 1\d\)"),
-        (TOKENS, GIVEN | {"model": 2 * GIVEN["model"]}, r"model\[0\] is no distr.*sums to 2.*soft"),
-        (TOKENS, GIVEN | {"exact": GIVEN["exact"][None]}, r"several draws, and none.*selected"),
+        (
+            TOKENS,
+            GIVEN | {"model": 2 * GIVEN["model"]},
+            r"model\[0\] is not a distr.*sum is 2.*soft",
+        ),
+        (TOKENS, GIVEN | {"exact": GIVEN["exact"][None]}, r"several draws, but selected is None"),
         (
             TOKENS,
             GIVEN | {"exact": GIVEN["exact"][None], "selected": [[0] * 14]},
             r"not for the same draws",
         ),
         (["unknown", *TOKENS[1:]], GIVEN, r"'unknown' at position 0.*rows of zeros"),
-        (TOKENS, {"rate": 1.5}, r"rate is 1\.5, outside of 0 to 1"),
-        (TOKENS, {"kind": "given"}, r"kind 'given' is not known.*token, word, span"),
-        (TOKENS, {"epoch": 10}, r"epoch is 10, outside of 0 to 9"),
+        (TOKENS, {"rate": 1.5}, r"rate is 1\.5, not between 0 and 1"),
+        (TOKENS, {"kind": "given"}, r"kind 'given' is unknown.*token, word, span"),
+        (TOKENS, {"epoch": 10}, r"epoch is 10, not between 0 and 9"),
         (TOKENS, {"position": 14}, r"position is 14"),
         (TOKENS, {"seed": -1}, r"seed is -1"),
-        (TOKENS, {"answer": dict, "selected": [[0] * 14]}, r"answer is for texts that are typed"),
+        (TOKENS, {"answer": dict, "selected": [[0] * 14]}, r"answer is for typed texts"),
         (TOKENS, {"answer": 5}, r"answer is 5, not a function.*leave out answer"),
         (TOKENS, {"tokenize": "split"}, r"tokenize is 'split', not a function"),
         (TOKENS, {"answer": list}, r"answer\(tokens\) returned list.*vocabulary, model, exact"),
-        (TOKENS, {"text": " "}, r"text has 0 tokens\. Give 1 to 512"),
+        (TOKENS, {"text": " "}, r"text has 0 tokens\. Write 1 to 512"),
         (TOKENS, {"text": "x " * 513}, r"text has 513 tokens"),
         (TOKENS, {"text": "x" * 4001}, r"4,001 characters"),
-        (TOKENS, {"selected": [[0] * 14], "text": "new"}, r"given for another text.*selected"),
+        (TOKENS, {"selected": [[0] * 14], "text": "new"}, r"for another text.*selected"),
     ],
 )
 def test_what_does_not_fit_is_refused(tokens, options, says):
@@ -143,7 +152,7 @@ def test_half_precision_and_one_draw_are_taken():
     words = [*WORDS, *(f"w{i}" for i in range(400 - len(WORDS)))]
     for dtype in (torch.bfloat16, torch.float16):
         Masking(TOKENS, vocabulary=words, model=rows.to(dtype))
-    with pytest.raises(CourseError, match=r"sums to 0\.99"):
+    with pytest.raises(CourseError, match=r"sum is 0\.99"):
         Masking(TOKENS, vocabulary=words, model=0.99 * rows)
     one = [0, 1, 1, *[0] * 11]
     for selected in (one, np.array(one, bool), torch.tensor(one)):
@@ -153,14 +162,14 @@ def test_half_precision_and_one_draw_are_taken():
 def test_the_words_for_paper_are_true():
     plain, with_answers = Masking(TOKENS, position=3), Masking(TOKENS, position=3, **GIVEN)
     assert "of 12 tokens are selected" in plain.alt  # [CLS] and [SEP] never are
-    assert "Position 3, “is”: no prediction was given for it." in plain.alt
+    assert "Position 3, “is”: there is no prediction for it." in plain.alt
     true, model, exact = WORDS.index("is"), GIVEN["model"][3], GIVEN["exact"][3]
     said = with_answers.alt
     assert f"the exact answer is “{WORDS[exact.argmax()]}” with {exact.max():.3g}" in said
     assert f"its loss of the true token {-np.log(model[true]):.3g} nats; KL" in said
     assert f"KL(exact ‖ model) is {divergence(exact, model):.3g} nats" in said
     hostile = Masking(["a"], mask_token="\u202e\x00", rate=1, masked=1)
-    assert "stand as ⟨202E⟩⟨0000⟩" in hostile.alt
+    assert "become ⟨202E⟩⟨0000⟩" in hostile.alt
     widget = Masking(["a", "b"], selected=[[1, 0], [0, 1]], kind="token", epoch=7)
     widget.kind = "given"
     assert "in epoch 1, 1 of 2" in widget.alt
@@ -195,7 +204,7 @@ def test_a_typed_text_is_answered_and_what_goes_wrong_is_a_sentence():
     assert "the exact answer is" in widget.alt and len(widget.read) == 8
     for text, said in (
         ("x rains", "Nobody knows “x”. Write y."),
-        ("crash !", "There are no answers: ZeroDivisionError: division by zero. Call answer"),
+        ("crash !", "There are no predictions: ZeroDivisionError: division by zero. Call answer"),
     ):
         widget.text = text
         assert widget.trouble.startswith(said) and said in widget.alt
@@ -229,11 +238,11 @@ def test_a_reader_types_a_text_without_a_kernel(browser: Browser, tmp_path: Path
         expect(page.get_by_text("its answers come from a notebook’s kernel")).to_be_visible()
         expect(page.get_by_text("exact answer")).to_have_count(0)
         line.fill("")
-        expect(page.get_by_text("These are 0 tokens: give 1 to 512.")).to_be_visible()
+        expect(page.get_by_text("The text has 0 tokens: write 1 to 512.")).to_be_visible()
         says(page, "of 4 tokens selected")  # the last picture stays
         line.fill("[CLS] it rains [SEP]")
         says(page, "of 2 tokens selected")
-        says(page, "it alone is hidden")
+        says(page, "only this one is masked")
         assert it.errors == []
 
 
@@ -252,7 +261,7 @@ def test_a_kernel_answers_what_a_reader_types(browser: Browser, tmp_path: Path):
     with open_file(browser, host_page("jupyter", widget, tmp_path)) as it:
         page, line = it.page, it.page.get_by_label("Your sentence")
         for text, said in (
-            (TYPED, "it alone is hidden"),
+            (TYPED, "only this one is masked"),
             ("x rains", "Nobody knows “x”. Write y."),
         ):
             line.fill(text)
@@ -269,7 +278,7 @@ def test_a_kernel_answers_what_a_reader_types(browser: Browser, tmp_path: Path):
         page.get_by_role("button", name="Undo").click()
         page.get_by_role("button", name="Undo").click()
         says(page, "of 2 tokens selected")
-        says(page, "it alone is hidden")
+        says(page, "only this one is masked")
         assert it.errors == []
 
 
@@ -278,7 +287,7 @@ def test_what_changes_nothing_is_not_there(browser: Browser, tmp_path: Path):
     widget = Masking(TOKENS, selected=selected, kind="token", masked=0.8, random=0.6, epoch=7)
     with open_file(browser, host_page("file", widget, tmp_path)) as it:
         page = it.page
-        expect(page.get_by_text("[MASK] and random are more than all")).to_be_visible()
+        expect(page.get_by_text("[MASK] and random exceed 100 %")).to_be_visible()
         expect(page.get_by_text("random gets the remaining 20 %")).to_be_visible()
         expect(page.get_by_text("% expected")).to_be_visible()
         expect(page.get_by_role("slider")).to_have_count(3)
@@ -296,7 +305,7 @@ def test_what_changes_nothing_is_not_there(browser: Browser, tmp_path: Path):
 
 def test_it_opens_where_the_exact_answer_knows_more(browser: Browser, tmp_path: Path):
     widget = Masking(TOKENS, **GIVEN, mask_token="<mask>", rate=0.6, seed=0)
-    selected = [i for i, fate in enumerate(widget.drawn.fates) if fate]
+    selected = [i for i, action in enumerate(widget.drawn.actions) if action]
     columns = [WORDS.index(token) for token in TOKENS]
     ahead = (GIVEN["exact"] - GIVEN["model"])[range(14), columns]
     wanted = max(selected, key=lambda i: ahead[i])
@@ -337,7 +346,7 @@ def test_losses_divergence_and_words_are_those_of_the_arrays(browser: Browser, t
         ):
             assert float(re.search(name, said)[1]) == pytest.approx(wanted, rel=0.006)
         assert WORDS[int(np.argmax(exact))] in said and WORDS[int(np.argmax(model))] in said
-        expect(page.get_by_text("it alone is hidden")).to_be_visible()
+        expect(page.get_by_text("only this one is masked")).to_be_visible()
         expect(page.get_by_text("← true")).to_have_count(1)
 
 
@@ -348,8 +357,8 @@ def test_hover_keyboard_and_play(browser: Browser, tmp_path: Path):
         box = page.get_by_role("grid", name="Tokens").bounding_box()
         page.mouse.move(box["x"] + 0.25 * box["width"], box["y"] + 10)
         expect(page.locator(".lm-tip")).to_contain_text("“\u2068prose\u2069” at 2")
-        expect(page.locator(".lm-tip")).to_contain_text("no loss here")
-        expect(page.locator(".lm-tip")).to_contain_text("it would cost −log p exact")
+        expect(page.locator(".lm-tip")).to_contain_text("no loss")
+        expect(page.locator(".lm-tip")).to_contain_text("if masked, −log p exact")
         walk(page, "Tokens", "Home", "ArrowRight", "Enter")
         says(page, "Chosen: “\u2068the\u2069” at 1, not selected")
         press(page, "Select", "End")
@@ -358,7 +367,7 @@ def test_hover_keyboard_and_play(browser: Browser, tmp_path: Path):
         page.get_by_label("Dynamic masking").uncheck()
         page.get_by_role("button", name="Step ▶").click()
         says(page, "epoch 1")
-        expect(page.get_by_text("Static masking asks for the same ones")).to_be_visible()
+        expect(page.get_by_text("Static masking selects the same tokens")).to_be_visible()
         page.get_by_role("button", name="Play").click()
         says(page, "epoch 3")
         page.get_by_role("button", name="Pause").click()
@@ -373,8 +382,8 @@ def test_answers_for_a_whole_draw_say_so(browser: Browser, tmp_path: Path):
         rows[selected == 0] = 0
     widget = Masking(TOKENS, vocabulary=WORDS, selected=selected, **given)
     with open_file(browser, host_page("file", widget, tmp_path)) as it:
-        expect(it.page.get_by_text("with all its selected tokens hidden")).to_be_visible()
+        expect(it.page.get_by_text("with all selected tokens masked")).to_be_visible()
         tap(it.page, "Tokens", 0.05, 0.2)
-        expect(it.page.get_by_text("No prediction was given for it.")).to_be_visible()
+        expect(it.page.get_by_text("There is no prediction for it.")).to_be_visible()
         it.page.get_by_label("Draw").first.select_option("span")
         expect(it.page.get_by_text("Predictions are for the given draws.")).to_be_visible()

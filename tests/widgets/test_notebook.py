@@ -51,6 +51,18 @@ if turn == 3:
 print("turn", turn)
 ```
 """
+BERTVIZ = """
+```{code-cell} ipython3
+import torch
+from lmcourse.widgets.bertviz import head_view, model_view
+weights = [torch.ones(1, 2, 3, 3) / 3 for layer in range(2)]
+head_view(weights, ["[CLS]", "</script><b>soup", "[SEP]"])
+```
+
+```{code-cell} ipython3
+model_view(weights, ["[CLS]", "soup", "[SEP]"])
+```
+"""
 HEIGHT = 1400  # pixels of a widget and its cell: JupyterLab keeps only what is in view
 
 
@@ -73,16 +85,17 @@ def shown(panel: Locator, name: str) -> Locator:
 def test_all_live_in_jupyterlab(tmp_path: Path) -> None:
     course = make_small(tmp_path)
     cells = [SHOWN.format(name=name) for name in EXAMPLES]
-    course.write("chapters/02-recurrent.md", "".join([HEAD, *cells, LAST]))
+    course.write("chapters/02-recurrent.md", "".join([HEAD, *cells, BERTVIZ, LAST]))
     variables = {"LMCOURSE_ROOT": str(course.root), "PYTHONPATH": str(Path(__file__).parents[2])}
     with (
         door_browser.chromium_page(touch=True) as (page, seen),
         door_browser.open_door(tmp_path, **variables) as door,
     ):
-        page.set_viewport_size({"width": 1300, "height": HEIGHT * (len(EXAMPLES) + 1)})
+        page.set_viewport_size({"width": 1300, "height": HEIGHT * (len(EXAMPLES) + 3)})
         panel = door_browser.open_notebook(page, door, "chapters/02-recurrent.ipynb")
         ran = door_browser.run_all(page, door.workbook / "chapters/02-recurrent.ipynb")
         assert door_browser.errors_in(ran) == []
+        bertviz_draws(panel)
         before = panel.locator(".jp-Cell").count()
         for name, example in EXAMPLES.items():
             says(shown(panel, name), example.first)
@@ -104,6 +117,15 @@ def test_all_live_in_jupyterlab(tmp_path: Path) -> None:
             says(shown(panel, name), example.trait[2])
         assert seen.outside == []
         assert [it for it in seen.errors if "Failed to load resource" not in it] == []
+
+
+def bertviz_draws(panel: Locator) -> None:
+    """Both views of bertviz are drawn in the first run, where bertviz's own would need a second."""
+    frames = [panel.frame_locator(f"iframe >> nth={i}") for i in (0, 1)]
+    expect(frames[0].locator("#vis line")).to_have_count(2 * 3 * 3)
+    expect(frames[1].locator("#vis line")).to_have_count(2 * 2 * 3 * 3)
+    frames[0].get_by_text("[CLS]").first.hover()
+    expect(frames[0].locator("#attention line[visibility=visible]")).to_have_count(2 * 3)
 
 
 def run_the_last(page: Page, panel: Locator, turn: int) -> str:

@@ -28,16 +28,16 @@ def caption(page: Page) -> str:
 
 def test_longest_first_loses_a_character_where_bpe_does(browser, tmp_path):
     with opened(browser, tmp_path, Segmentation(**TOOLS, text="lo☃w <unk>x")) as it:
-        says(it.page, "would cut 0 of 2 otherwise")
+        says(it.page, "would split 0 of 2 differently")
 
 
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("x", "cut 0 of 1 words"),  # x</w>, x and ▁ x
-        ("x w low", "cut 0 of 3 words"),
-        ("e 🙂 ☃", "cut 0 of 3 words"),
-        ("newestlow low", "cut 1 of 2 words"),
+        ("x", "split 0 of 1 words"),  # x</w>, x and ▁ x
+        ("x w low", "split 0 of 3 words"),
+        ("e 🙂 ☃", "split 0 of 3 words"),
+        ("newestlow low", "split 1 of 2 words"),
     ],
 )
 def test_cuts_between_letters_are_compared(text, said, browser, tmp_path):
@@ -66,7 +66,7 @@ def test_a_long_word_goes_on_below_and_nothing_is_cut_off(algorithm, browser, tm
                 const start = all.findIndex((it) => it.textContent.startsWith(from));
                 return all.slice(start + 1).map((it) => it.textContent);
             }""",
-            f"How {NAMES[algorithm]} cuts",
+            f"How {NAMES[algorithm]} splits",
         )
         letters = re.sub(r"[^a-z]", "", "".join(below))
         assert all(letters.count(c) >= LONG.count(c) for c in set(LONG))
@@ -79,20 +79,20 @@ def test_the_steps_are_in_the_alternative_and_in_the_table(browser, tmp_path):
         says(page, "BPE redoes")
         show_values(page)
         table = page.locator(".lm table")
-        steps = TOOLS["bpe"].tokenizer.model.steps(text).steps[1:]
+        steps = TOOLS["bpe"].training.model.steps(text).steps[1:]
         for number, step in enumerate(steps, 1):
             words = f"{number}. {' + '.join(step.pair)}, merge {step.rank + 1}"
             assert words in alternative(page)
             expect(table.get_by_text(f"BPE, step {number}", exact=True)).to_be_visible()
         page.get_by_label("Algorithm").select_option("WordPiece")
         says(page, "WordPiece looks up")
-        looks = TOOLS["wordpiece"].tokenizer.model.steps(text).steps
+        looks = TOOLS["wordpiece"].training.model.steps(text).steps
         for number, look in enumerate(looks, 1):
             assert (f"{number}. {look.piece}, found" in alternative(page)) == look.found
         expect(table.locator("tbody tr", has_text="WordPiece, step")).to_have_count(len(looks))
         page.get_by_label("Algorithm").select_option("Unigram")
         says(page, "on the best")
-        best, _ = TOOLS["unigram"].tokenizer.model.nbest(f"▁{text}", 2)
+        best, _ = TOOLS["unigram"].training.model.nbest(f"▁{text}", 2)
         assert alternative(page).count("on the best") == len(best.tokens)
 
 
@@ -118,7 +118,7 @@ def test_the_caption_says_why(algorithm, text, said, browser, tmp_path):
 
 def test_a_penalty_is_no_log_probability(browser, tmp_path):
     widget = Segmentation(**TOOLS, text="lo☃w low", word=0, algorithm="unigram")
-    scores = TOOLS["unigram"].tokenizer.model.scores
+    scores = TOOLS["unigram"].training.model.scores
     penalty = f"−{10 - min(scores.values()):.3g}"
     with opened(browser, tmp_path, widget) as it:
         says(it.page, "☃, a penalty, −")
@@ -135,7 +135,7 @@ def test_on_a_phone_a_tapped_word_comes_into_view(browser, tmp_path):
     widget = Segmentation(**TOOLS, text=text.strip(), word=0)
     with opened(browser, tmp_path, widget, width=390, touch=True) as it:
         says(it.page, "BPE redoes")
-        heading = it.page.locator(".lm-stage svg text", has_text="How BPE cuts")
+        heading = it.page.locator(".lm-stage svg text", has_text="How BPE splits")
         it.page.evaluate("scrollTo(0, 0)")
         box = it.page.get_by_role("grid", name="Tokens").bounding_box()
         assert heading.bounding_box()["y"] > 900
@@ -181,13 +181,13 @@ def test_words_on_paper_say_the_same_cuts_and_the_same_word(
             assert f"{here}, {len(tokens)} tokens ({' '.join(tokens)})" in widget.alt
         heading = it.page.locator(".lm-stage svg text", has_text="How ").text_content()
         word = re.search("“\u2068(.*)\u2069”", heading)[1]
-        assert f"cuts “{word}”: " in widget.alt
+        assert f"splits “{word}”: " in widget.alt
 
 
 def test_words_on_paper_name_what_is_there():
     one = Segmentation(bpe=TOOLS["bpe"], text="a b", word=99)
-    assert "as BPE cuts it" in one.alt and "word 100" not in one.alt
-    assert "how BPE cuts “b”" in one.alt
+    assert "as BPE splits it" in one.alt and "word 100" not in one.alt
+    assert "how BPE splits “b”" in one.alt
     assert Segmentation(**TOOLS, text="").alt.startswith("Segmentation: there is no text")
     strange = Segmentation(bpe=recipes.gpt2(TEXTS, 280), text="\u200b", longest_first=True)
     assert "⟨200B⟩" in strange.alt

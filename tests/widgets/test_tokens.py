@@ -75,12 +75,12 @@ def _run(words: list[str]) -> str:
 @pytest.mark.parametrize(
     ("value", "says"),
     [
-        ("a text", r"tokens is of type str, not a list of strings. Pass one string for each"),
+        ("a text", r"tokens is of type str, not a list of strings. Pass one string per token"),
         (None, r"tokens is None, not a list"),
         ([], r"tokens is empty. Pass at least one"),
         (["a", 7], r"tokens\[1\] is of type int, not a string. .*convert_ids_to_tokens"),
-        (["a", "\ud83d"], r"tokens\[1\] holds half of a surrogate pair"),
-        (["a"], r"tokens has 1 tokens, where the arrays have 2. Pass the tokens of the same"),
+        (["a", "\ud83d"], r"tokens\[1\] has half of a surrogate pair"),
+        (["a"], r"tokens has 1 tokens, the arrays have 2. Pass the tokens of the same"),
         ({"a": 1}, r"tokens is of type dict"),
     ],
 )

@@ -62,30 +62,30 @@ def test_masks_are_chosen_by_what_is_given():
         (TOKENS, {"attention_mask": [1]}, r"attention_mask has the shape \(1,\)"),
         (TOKENS, {"visible": np.zeros((10, 9))}, r"visible has the shape \(10, 9\)"),
         (TOKENS, {"visible": np.full((10, 10), -np.inf)}, r"other than 0 and 1.*mask == 0"),
-        (TOKENS, {"visible": [["x"] * 10] * 10}, r"visible holds something other"),
-        (TOKENS, {"token_type_ids": [-1] * 10}, r"token_type_ids holds numbers that are no ids"),
-        (TOKENS, {"scores": np.full((10, 10), np.nan)}, r"scores holds numbers that are not fin"),
+        (TOKENS, {"visible": [["x"] * 10] * 10}, r"visible is not an array of real numbers"),
+        (TOKENS, {"token_type_ids": [-1] * 10}, r"token_type_ids has invalid ids"),
+        (TOKENS, {"scores": np.full((10, 10), np.nan)}, r"scores has numbers that are not fin"),
         (TOKENS, {"tree": 7}, r"tree is of type int.*flatten"),
         (TOKENS, {"tree": SMALL}, r"tree has other tokens.*Visibility\(tree\.tokens"),
-        (TOKENS, {"masks": ["segment"]}, r"mask 'segment' is not known.*causal, padding"),
-        (TOKENS, {"masks": ["causal", "causal"]}, r"names one twice"),
-        (TOKENS, {"added": "-1"}, r"added '-1' is not known"),
-        (TOKENS, {"row": 10}, r"row is 10, outside of 0 to 9"),
+        (TOKENS, {"masks": ["segment"]}, r"mask 'segment' is unknown.*causal, padding"),
+        (TOKENS, {"masks": ["causal", "causal"]}, r"has duplicates"),
+        (TOKENS, {"added": "-1"}, r"added '-1' is unknown"),
+        (TOKENS, {"row": 10}, r"row is 10, not between 0 and 9"),
         (
             TOKENS,
             {"scores": np.full((10, 10), -np.inf)},
-            r"scores holds −∞.*before the mask.*visib",
+            r"scores has −∞.*before the mask.*visib",
         ),
         (TOKENS, {"attention_mask": np.ones((2, 10))}, r"attention_mask has the shape \(2, 10\)"),
         (TOKENS, {"text": "a [b]"}, r"no sentence tree to edit.*Visibility\(text="),
         (None, {}, r"There is no text.*sentence tree as text"),
-        (None, {"text": 7}, r"no line of 4,000"),
+        (None, {"text": 7}, r"not a line of at most 4,000"),
         (None, {"text": "a [b"}, r"“\[” is not closed\. Write “\]”"),
         (None, {"text": "(a [b])"}, r"“\(” is not closed\. Write “\)”"),
-        (None, {"text": "[a] b"}, r"A branch stands at the start.*before it"),
-        (None, {"text": "a ] b"}, r"“\]” closes nothing\. Delete it"),
+        (None, {"text": "[a] b"}, r"A branch is at the start.*before it"),
+        (None, {"text": "a ] b"}, r"“\]” has no opening bracket\. Delete it"),
         (None, {"text": "a [ ]"}, r"“\[\]” is empty"),
-        (None, {"text": "a " * 513}, r"513 tokens\. Give 1 to 512"),
+        (None, {"text": "a " * 513}, r"513 tokens\. Write 1 to 512"),
     ],
 )
 def test_what_does_not_fit_is_refused(tokens, options, says):
@@ -145,7 +145,7 @@ def test_an_edited_tree_has_its_own_masks():
     assert widget.text == "tim [is tall] runs" and widget.masks == ["segment", "tree"]
     widget.row, widget.text = 300, "a b [c]"
     assert widget.matrix.tolist() == [[1, 1, 0], [1, 1, 1], [0, 1, 1]]
-    assert "Query 2, “c”, sees 2 of 3" in widget.alt and "tree: a b [c]." in widget.alt
+    assert "Query 2, “c”, attends to 2 of 3" in widget.alt and "tree: a b [c]." in widget.alt
     with pytest.raises(CourseError, match="not closed"):
         widget.text = "a [b"
     assert widget.text == "a b [c]"
@@ -167,13 +167,13 @@ def test_a_row_is_our_softmax(browser: Browser, tmp_path: Path):
         show_values(it.page)
         found = it.page.locator(".lm-table tbody td:last-child").all_inner_texts()
         assert [float(p) for p in found] == pytest.approx(wanted.tolist(), rel=0.006)
-        says(it.page, "The weights of what it sees sum to 1")
+        says(it.page, "The weights of visible keys sum to 1")
         it.page.get_by_label("Softmax first").check()
         kept = scores.softmax(-1)[5][torch.tensor(widget.matrix)[5]].sum().item()
         says(it.page, f"Its weights sum to {kept:.3g}")
         raised = scores + ~torch.tensor(widget.matrix)
         leaked = raised.softmax(-1)[5][torch.tensor(widget.matrix)[5]].sum().item()
-        says(it.page, f"the sum is {leaked:.3g}: what is hidden leaks")
+        says(it.page, f"the sum is {leaked:.3g}: hidden scores leak")
 
 
 def test_a_row_that_sees_nothing_is_named(browser: Browser, tmp_path: Path):
@@ -195,7 +195,7 @@ def test_a_hidden_key_of_a_large_score_keeps_its_weight(browser: Browser, tmp_pa
     scores = [[0, 2e4], [0, 0]]
     widget = Visibility(["a", "b"], scores=scores, masks=["causal"], added="-10000", row=0)
     with open_file(browser, host_page("file", widget, tmp_path)) as it:
-        says(it.page, "The weights of what it sees sum to 0.")
+        says(it.page, "The weights of visible keys sum to 0.")
         says(it.page, "1 (hidden)")
 
 
@@ -227,7 +227,7 @@ def test_letters_are_explained_where_they_are(browser: Browser, tmp_path: Path):
         says(it.page, "Query 1")
     widget = Visibility(TOKENS, masks=["causal", "padding"])
     with open_file(browser, host_page("file", widget, tmp_path)) as it:
-        expect(it.page.get_by_text("hides: c causal, p padding.")).to_be_visible()
+        expect(it.page.get_by_text("Letters: c causal, p padding.")).to_be_visible()
 
 
 def test_a_reader_edits_the_tree(browser: Browser, tmp_path: Path):
@@ -235,27 +235,27 @@ def test_a_reader_edits_the_tree(browser: Browser, tmp_path: Path):
     with open_file(browser, host_page("jupyter", widget, tmp_path), width=390) as it:
         page, line = it.page, it.page.get_by_label("Your sentence")
         expect(line).to_have_value("(tim cook) [ceo apple] is here")
-        says(page, "Query 2, “\u2068ceo\u2069”, sees 4 of 6 keys")
+        says(page, "Query 2, “\u2068ceo\u2069”, attends to 4 of 6 keys")
         line.fill("beijing [capital china] [is_a city] sleeps [PAD]")
-        says(page, "Query 3, “\u2068is_a\u2069”, sees 3 of 7 keys")
+        says(page, "Query 3, “\u2068is_a\u2069”, attends to 3 of 7 keys")
         widget.text = page.evaluate("host.saved.text")
         assert widget.matrix[3].sum() == 3
         press(page, "Query", "End")
         says(page, "Query 6")
         page.get_by_role("checkbox", name="Padding").check()
         says(page, "With padding and visible matrix")
-        for text, wrong in (("[a] b", "stands at the start"), ("a [b", "“[” is not closed")):
+        for text, wrong in (("[a] b", "is at the start"), ("a [b", "“[” is not closed")):
             line.fill(text)
             expect(page.get_by_text(wrong)).to_be_visible()
             says(page, "of 7 keys")  # the last picture stays
             assert "[PAD]" in page.evaluate("host.saved.text")
         line.fill("a [b]")
-        says(page, "Query 1, “\u2068b\u2069”, sees 2 of 2 keys")
+        says(page, "Query 1, “\u2068b\u2069”, attends to 2 of 2 keys")
         expect(page.get_by_text("is not closed")).to_have_count(0)
         page.evaluate("kernel('text', '(')")  # what Python refuses, a page does
         says(page, "of 2 keys")
         page.get_by_role("button", name="Reset").click()
-        says(page, "sees 4 of 6 keys")
+        says(page, "attends to 4 of 6 keys")
         expect(line).to_have_value("(tim cook) [ceo apple] is here")
         assert it.errors == []
 
@@ -269,7 +269,7 @@ def test_hover_keyboard_pin_and_tree(browser: Browser, tmp_path: Path):
         page.mouse.move(box["x"] + 3.5 / 12 * box["width"], box["y"] + 2)
         expect(page.locator(".lm-tip")).to_contain_text("hidden, visible matrix")
         walk(page, "Visibility", "Control+Home", "ArrowDown", "Enter")
-        says(page, "Query 1, “\u2068tim\u2069”, sees 8 of 12 keys")
+        says(page, "Query 1, “\u2068tim\u2069”, attends to 8 of 12 keys")
         expect(page.get_by_text("The sentence tree")).to_be_visible()
         page.get_by_role("checkbox", name="Visible matrix").uncheck()
         says(page, "knowledge noise")

@@ -2,10 +2,10 @@
 
 import base64
 import json
+import os
 import re
 import subprocess
 import sys
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -80,6 +80,13 @@ def test_labels_are_inert():
     assert "&lt;/script&gt;" in html[: html.index("</p>")]
 
 
+def test_the_name_of_a_widgets_class_is_inert():
+    name = '"><script>window.hit=1</script>'
+    html = type(name, (Labels,), {})(labels=["a"]).to_html()
+    assert html.count("<script") == html.count("</script") == 1
+    assert payload(html)["key"].startswith(name)
+
+
 def test_the_alt_text_follows_the_settings(widget):
     assert "loss at step 20" in widget.alt and "not truncated" in widget.alt
     widget.truncation, widget.step, widget.activation = 3, 7, "relu"
@@ -115,11 +122,10 @@ def test_a_full_disk_loses_nothing(widget, tmp_path, monkeypatch):
     path = tmp_path / "flow.html"
     path.write_text("old")
 
-    def full(self, *_arguments, **_options):
-        self.write_bytes(b"half")
+    def full(_file):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(Path, "write_text", full)
+    monkeypatch.setattr(os, "fsync", full)
     with pytest.raises(CourseError, match=r"disk is full.*Free some space"):
         widget.save(path)
     assert path.read_bytes() == b"old" and len(list(tmp_path.iterdir())) == 1
@@ -148,11 +154,11 @@ def test_state_is_ready_for_json(widget):
 @pytest.mark.parametrize(
     ("value", "says"),
     [
-        (np.zeros((2, 3)), r"x has the shape \(2, 3\), where \(…, 4\) is needed"),
-        (np.zeros(4), r"x has the shape \(4,\), where \(…, 4\) is needed"),
+        (np.zeros((2, 3)), r"x has the shape \(2, 3\), not \(…, 4\)"),
+        (np.zeros(4), r"x has the shape \(4,\), not \(…, 4\)"),
         (np.zeros((0, 4)), r"x has the shape \(0, 4\)"),
-        ([[1, 2, 3, float("nan")]], r"x holds numbers that are not finite"),
-        (torch.full((1, 4), torch.inf), r"x holds numbers that are not finite"),
+        ([[1, 2, 3, float("nan")]], r"x has numbers that are not finite"),
+        (torch.full((1, 4), torch.inf), r"x has numbers that are not finite"),
         ([["a"] * 4], r"x is not an array of real numbers"),
         ([[1], [2, 3]], r"x is not an array of real numbers"),
         (np.zeros((1, 4), complex), r"x is not an array of real numbers"),
@@ -175,13 +181,13 @@ def test_tensors_are_taken_with_gradients_and_in_any_precision():
 
 
 def test_what_float32_cannot_hold_is_named():
-    with pytest.raises(CourseError, match="x holds numbers too large for float32"):
+    with pytest.raises(CourseError, match="x has numbers too large for float32"):
         pack({"x": np.array([1e39])})
 
 
 def test_too_much_data_is_refused_with_the_remedy():
     Labels(**Labels.hold({"x": np.zeros(1_000_000)}))
-    with pytest.raises(CourseError, match=r"Labels take 4\.0 MB.*carries 4 MB.*Show fewer labels"):
+    with pytest.raises(CourseError, match=r"Labels take 4\.0 MB.*can hold 4 MB.*Show fewer labels"):
         Labels.hold({"x": np.zeros(1_000_001)})
 
 
@@ -237,13 +243,13 @@ def test_numpy_is_taken_as_well(widget):
 @pytest.mark.parametrize(
     ("change", "says"),
     [
-        ({"inputs": torch.zeros(20)}, r"inputs has the shape \(20,\), where \(…, …\)"),
-        ({"read_out": torch.zeros(7)}, r"U\['RNN'\] has the shape \(8, 8\), where \(7, 8\)"),
-        ({"inputs": torch.full((20, 8), torch.nan)}, "inputs holds numbers that are not finite"),
+        ({"inputs": torch.zeros(20)}, r"inputs has the shape \(20,\), not \(…, …\)"),
+        ({"read_out": torch.zeros(7)}, r"U\['RNN'\] has the shape \(8, 8\), not \(7, 8\)"),
+        ({"inputs": torch.full((20, 8), torch.nan)}, "inputs has numbers that are not finite"),
         ({"U": torch.zeros(8, 8)}, "U has no weights for the RNN. Pass RNN, LSTM, GRU in U"),
         ({"W": None}, "W has no weights for the RNN"),
         ({"U": {}}, "U has no weights for the RNN. Pass RNN, LSTM, GRU in U"),
-        ({"W": {"RNN": torch.diag(torch.ones(7), -1)}}, r"W\['RNN'\] has a matrix whose spectral"),
+        ({"W": {"RNN": torch.diag(torch.ones(7), -1)}}, r"W\['RNN'\] has a matrix with spectral"),
         ({"inputs": torch.zeros(2000, 8)}, "2000 steps of width 8 are too many .*narrower network"),
     ],
 )
@@ -263,19 +269,22 @@ def test_what_is_no_network(network):
     ("setting", "says"),
     [
         ({"before": 5}, "before is 5, not a list"),
-        ({"spectral_radius": 0.0}, "spectral_radius is 0, outside of 0.1 to 3"),
+        ({"spectral_radius": 0.0}, "spectral_radius is 0, not between 0.1 and 3"),
         ({"spectral_radius": float("nan")}, "spectral_radius is nan"),
-        ({"activation": "sigmoid"}, "'sigmoid' is not known. Choose one of tanh, relu, linear"),
-        ({"forget_bias": 7.0}, "forget_bias is 7, outside of -2 to 6"),
-        ({"truncation": 0}, "truncation is 0, outside of 1 to 20"),
-        ({"step": 21}, "step is 21, outside of 1 to 20"),
-        ({"clip": 0.0}, "clip is 0, outside of 0.01 to 1000"),
-        ({"before": [1, "tanh", 1, None, None, 2.5]}, "step is 2.5, between two steps"),
+        ({"activation": "sigmoid"}, "'sigmoid' is unknown. Choose one of tanh, relu, linear"),
+        ({"forget_bias": 7.0}, "forget_bias is 7, not between -2 and 6"),
+        ({"truncation": 0}, "truncation is 0, not between 1 and 20"),
+        ({"step": 21}, "step is 21, not between 1 and 20"),
+        ({"clip": 0.0}, "clip is 0, not between 0.01 and 1000"),
+        ({"before": [1, "tanh", 1, None, None, 2.5]}, "step is 2.5, not an integer"),
         (
             {"before": [1.0, "tanh"]},
             "before has 2 settings, not 6. Pass spectral_radius, activation",
         ),
-        ({"before": [9, "tanh", 1, None, None, None]}, "spectral_radius is 9, outside of 0.1 to 3"),
+        (
+            {"before": [9, "tanh", 1, None, None, None]},
+            "spectral_radius is 9, not between 0.1 and 3",
+        ),
         ({"before": [1, "tanh", "x", None, None, None]}, "forget_bias is 'x', not a number"),
     ],
 )
@@ -290,9 +299,9 @@ def test_a_setting_out_of_range(setting, says):
 def test_the_settings_before_are_told_and_normalized(widget):
     widget.before = [0.5, "relu", 2, 20, float("inf"), 7]
     assert widget.before == [0.5, "relu", 2.0, None, None, 7]
-    assert "pale: spectral radius 0.5" in widget.alt and "the loss at step 7." in widget.alt
+    assert "Pale curves: spectral radius 0.5" in widget.alt and "the loss at step 7." in widget.alt
     widget.before = None
-    assert "pale" not in widget.alt
+    assert "Pale" not in widget.alt
 
 
 def test_infinity_is_no_clipping():

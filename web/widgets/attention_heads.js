@@ -43,7 +43,7 @@ function compute(data, now) {
     const partial = !exact && source.partial(place[0]);
     return { source, place, all, partial, p: inside(all), says: source.says(...place) + (partial ? data.notes[1] : ""), of: [which, place[0]],
       name: `Layer ${place[0]}, head ${place[1]}${channels[1] ? ` of ${source.name}` : ""}${
-        exact && `${[now.temperature, now.masking, now.scaling]}` !== "1,given,given" ? ", computed anew" : ""}` };
+        exact && `${[now.temperature, now.masking, now.scaling]}` !== "1,given,given" ? ", recomputed" : ""}` };
   };
   const view = look(mine, now.layer, now.head);
   const { place: [layer, head], source } = view, { layers, heads } = source;
@@ -141,7 +141,7 @@ const build = ({ data, view, model, signal, moving, tip, say, refresh }) => {
 export default widget({
   name: "attention-heads",
   label: "Attention heads",
-  title: "Where does each token look?",
+  title: "What does each token attend to?",
   intro: "Choose a head, then a token’s row.",
   call: "AttentionHeads(**given, ",
   read,

@@ -16,7 +16,7 @@ import { alternative, caption, fixed, left, named, NAMES, numbers, often, percen
 const COLORS = colors(diverging);
 
 const texts = ({ gates, state, orders }) => ({
-  number: "unit number", memory: "how long it keeps",
+  number: "unit number", memory: "retention",
   ...Object.fromEntries(orders.map((it) => [it, named(it)])),
   keep: `mean of ${gates[0]}`, variance: `variance of ${state}`,
 });
@@ -38,7 +38,7 @@ function fields(data) {
     sort: choice("Sort units by", "number", texts(data)),
     unit: whole(units, null),
     compare: whole(units, null),
-    show: choice("Show", "maps", { "maps": "gates over time", "saturation": "how often they saturate" }),
+    show: choice("Show", "maps", { "maps": "gates over time", "saturation": "saturation of gates" }),
     direction: { ...choice("Reads", "forward", directions), ...(!backward && { make: null }) },
     step: tokens(time, whole(time, time - 1)),
     pin: whole(time, null),
@@ -131,7 +131,7 @@ function build({ data: all, view, svg, moving, signal, tip, say }) {
         ...shown.flatMap((unit) => [...names.map((name) => fixed(run.at(name, t, unit))), left(data, t, unit).join("")]),
         ...all.given.map(({ numbers }) => fixed(numbers[t]))]),
     } : {
-      caption: "How often gates saturate",
+      caption: "Saturation of gates",
       head: ["unit", ...gates.flatMap((it) => [`${it} < 0.1`, `${it} > 0.9`])],
       rows: order.map((unit) => [unit, ...gates.flatMap((it) => run.saturation(it, unit).map(percent))]),
     };
@@ -155,7 +155,7 @@ function build({ data: all, view, svg, moving, signal, tip, say }) {
       });
       clock.update();
       pinning.textContent = pinned() ? "Unpin" : `Pin ${token(data, now.step)}`;
-      holding.textContent = now.compare === null ? "Hold as B" : "Let go of B";
+      holding.textContent = now.compare === null ? "Set as B" : "Let go of B";
       return { height: data.height, alt: alternative(data), caption: caption(data), still: picture(data) };
     },
   };
@@ -164,7 +164,7 @@ function build({ data: all, view, svg, moving, signal, tip, say }) {
 export default widget({
   name: "gates",
   label: "Gates of a recurrent layer",
-  title: "What does a unit keep, and when does it let go?",
+  title: "What does a unit keep, and when does it forget?",
   intro: "Click a cell to see its unit. Pin a token to see how much of it is left later.",
   call: "Gates(tokens, **arrays, ",
   read: prepare,

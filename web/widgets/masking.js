@@ -1,4 +1,4 @@
-// Masking: which tokens a model has to guess, what stands in their place, and how well it guesses.
+// Masking: which tokens a model has to guess, what replaces them, and how well it guesses.
 
 import { button, checkbox, range, select, whole } from "./shared/controls.js";
 import { times } from "./shared/dom.js";
@@ -10,7 +10,7 @@ import { widget } from "./shared/widget.js";
 import { draw as drawn } from "./masking/draws.js";
 import { MOST_TOKENS, read, split } from "./masking/text.js";
 import { picture, place } from "./masking/view.js";
-import { about, alternative, effect, nats, rowOf, standing } from "./masking/words.js";
+import { about, alternative, effect, nats, rowOf, inputAt } from "./masking/words.js";
 
 const EPOCHS = 10;
 
@@ -31,12 +31,12 @@ function fields(source) {
   const choices = { ...(draws.length && { given: "given" }), token: "tokens", word: "whole words", span: "spans (SpanBERT)" };
   const wrong = (text) => {
     const { length } = split(text);
-    return text === source.own || (length && length <= MOST_TOKENS) ? "" : `These are ${length} tokens: give 1 to ${MOST_TOKENS}.`;
+    return text === source.own || (length && length <= MOST_TOKENS) ? "" : `The text has ${length} tokens: write 1 to ${MOST_TOKENS}.`;
   };
   return {
     ...(!draws.length && { text: sentence({
       label: "Your sentence", start: "", most: 4000, live: !source.kernel, wrong,
-      rule: "Spaces part words; punctuation stands alone.",
+      rule: "Spaces separate words; punctuation marks are tokens.",
     }) }),
     kind: select({ label: "Draw", start: Object.keys(choices)[0], choices }),
     rate: share("Select", 0.15, 100),
@@ -57,17 +57,17 @@ function compute(source, now) {
   const draws = times(given ? data.draws.length : EPOCHS, (e) =>
     (given ? data.draws[now.dynamic ? e : 0] : drawn(data, now, now.dynamic ? e : 0)));
   const epoch = Math.min(now.epoch, draws.length - 1);
-  const { fates, stands } = draws[epoch];
+  const { actions, substitutes } = draws[epoch];
   const it = {
-    data, now, given, draws, epoch, fates, stands, eligible: special.filter((never) => !never).length,
-    counts: [0, 1, 2, 3].map((fate) => fates.filter((found) => (fate ? found === fate : found)).length),
+    data, now, given, draws, epoch, actions, substitutes, eligible: special.filter((never) => !never).length,
+    counts: [0, 1, 2, 3].map((action) => actions.filter((found) => (action ? found === action : found)).length),
   };
   // At first, of the selected, the one where the exact answer knows the token and the model does not.
   const gain = (i) => {
     const at = rowOf(it, i) * length;
     return at < 0 || !length ? -2 : truth[at] - (length > 1 && truth[at + 1]);
   };
-  const [first = 0] = times(data.n, (i) => i).filter((i) => fates[i]).sort((a, b) => gain(b) - gain(a));
+  const [first = 0] = times(data.n, (i) => i).filter((i) => actions[i]).sort((a, b) => gain(b) - gain(a));
   it.chosen = (now.position < data.n ? now.position : null) ?? first;
   return it;
 }
@@ -112,9 +112,9 @@ const build = ({ data: source, view, signal, tip, say, refresh }) => {
     above: [time.node],
     table: () => ({
       caption: `Epoch ${it.epoch}`,
-      head: ["position", "token", "is read as", "selected", "−log p, if hidden"],
-      rows: it.data.tokens.map((token, i) => [i, visible(token), visible(standing(it, i)),
-        it.fates[i] ? "yes" : "no loss here", nats(it, i).replace(/.*p /, "") || "–"]),
+      head: ["position", "token", "model input", "selected", "−log p, if masked"],
+      rows: it.data.tokens.map((token, i) => [i, visible(token), visible(inputAt(it, i)),
+        it.actions[i] ? "yes" : "no loss", nats(it, i).replace(/.*p /, "") || "–"]),
     }),
     draw(now, changed, width) {
       it = compute(source, now);
@@ -131,9 +131,9 @@ const build = ({ data: source, view, signal, tip, say, refresh }) => {
 
 export default widget({
   name: "masking",
-  label: "Masked language modeling: which tokens are guessed",
-  title: "Which tokens does the model have to guess?",
-  intro: "Colored tokens are asked for. The word above each is what stood there: the answer.",
+  label: "Masked language modeling: which tokens are predicted",
+  title: "Which tokens does the model predict?",
+  intro: "Colored tokens are predicted. Above each is the original token, its label.",
   call: "Masking(tokens, **given, ",
   read,
   fields,

@@ -28,7 +28,7 @@ function pruning({ rounds }, at) {
     what: "Pieces, round by round",
     head: (at ? `Pruned, ${some.length} of ${pruned}` : "Seeds") + (spared ? ", and ▶ stays" : ""),
     unit,
-    said: `Round ${at} of ${rounds.length - 1}` + (at ? `: EM drops ${minus(seldom)} pieces, pruning ${pruned}; ${added ? `${added} lost characters come back; ` : ""}`
+    said: `Round ${at} of ${rounds.length - 1}` + (at ? `: EM drops ${minus(seldom)} pieces, pruning ${pruned}; ${added ? `${added} lost characters are added again; ` : ""}`
       : ", the seeds: ") + `${minus(kept.length)} ${at ? "stay" : "pieces"}.`,
     rows: [...first, ...all],
     top: [...first, ...some],

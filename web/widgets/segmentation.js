@@ -42,8 +42,8 @@ const build = ({ data: tools, view, tip, say }) => {
       const apart = (some) => lanes[0].chunks.filter((_, i) => new Set(some.map((it) => cuts(it, i))).size > 1).length;
       const many = lanes[0].chunks.length;
       let caption = many ? `Tokens: ${lanes.map((it) => `${it.name} ${it.all.length}`).join(", ")}. ` : "There is no text. ";
-      if (many && lanes[1]) caption += `They cut ${apart(lanes)} of ${many} words differently. `;
-      if (many && wrong) caption += `Longest first, BPE’s pieces would cut ${apart([lanes[0], wrong])} of ${many} otherwise than BPE does. `;
+      if (many && lanes[1]) caption += `They split ${apart(lanes)} of ${many} words differently. `;
+      if (many && wrong) caption += `Longest first, BPE’s pieces would split ${apart([lanes[0], wrong])} of ${many} differently from BPE. `;
       const lane = lanes.find((it) => it.strong);
       if (wrong && now.longest_first) lanes.splice(1, 0, wrong);
       const sizes = times(many, (i) => lanes.reduce((sum, it) => sum + it.chunks[i].length, 0));
@@ -58,7 +58,7 @@ const build = ({ data: tools, view, tip, say }) => {
         const found = { chars, ...lane.cut(chars) };
         steps = listed[lane.kind](found, lane.facts);
         wall = walls[lane.kind](found, lane.facts, { top: height + 36, width, color: lane.color });
-        marks.push(heading = title(0, height + 20, `How ${lane.name} cuts ${quoted(fitted(chars.join(""), width - 190))}`), wall.marks);
+        marks.push(heading = title(0, height + 20, `How ${lane.name} splits ${quoted(fitted(chars.join(""), width - 190))}`), wall.marks);
         caption += told[lane.kind](found, lane.facts);
       }
       table = {
@@ -77,9 +77,9 @@ const build = ({ data: tools, view, tip, say }) => {
 
 export default widget({
   name: "segmentation",
-  label: "A text cut into tokens by several tokenizers",
-  title: "Who cuts where?",
-  intro: "Type a text. Click a token to see how its word was cut.",
+  label: "A text split into tokens by several tokenizers",
+  title: "Where does each tokenizer split?",
+  intro: "Type a text. Click a token to see how its word is split.",
   call: "Segmentation(bpe=bpe, wordpiece=wordpiece, unigram=unigram, ",
   read,
   fields: (tools) => ({

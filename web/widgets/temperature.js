@@ -113,7 +113,7 @@ export default widget({
   name: "temperature",
   label: "Teacher and student",
   title: "What does the teacher know besides the right answer?",
-  intro: "Raise T: the wrong classes come into view. Click a class to move its logit, or step down the gradient.",
+  intro: "Raise T to see the wrong classes. Click a class to change its logit, or take gradient steps.",
   call: "Temperature(teacher, student, classes, ",
   read: prepare,
   fields,

@@ -75,7 +75,7 @@ const rowOf = (n, row) => Math.min(row ?? (n - 1) >> 1, n - 1);
 const fields = (source) => ({
   ...(source.typed && { text: sentence({
     label: "Your sentence", start: source.typed, most: 4000, live: true,
-    rule: "Behind a word, [what is known of it]; (several words) count as one.",
+    rule: "After a word, [facts about it]; (several words) are one entity.",
     wrong: (text) => (text === source.typed ? "" : treeOf(text).wrong ?? ""),
   }) }),
   masks: several(source, source.masks),
@@ -143,9 +143,9 @@ const build = ({ data: source, view, tip, say }) => {
 
 export default widget({
   name: "visibility",
-  label: "Attention masks: who may look at whom",
-  title: "Who may look at whom?",
-  intro: "Filled is visible. Choose a row to see its softmax.",
+  label: "Attention masks: which token attends to which",
+  title: "Which token may attend to which?",
+  intro: "Filled cells are visible. Choose a row to see its softmax.",
   call: "Visibility(tokens, **given, ",
   read,
   fields,

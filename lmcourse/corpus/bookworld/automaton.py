@@ -35,7 +35,7 @@ Emission = Words | str  # a string names a register
 
 
 class Arc(NamedTuple):
-    """A step from a state: what is said, and where it leads."""
+    """A transition: emission, tag, target state and probability."""
 
     emission: int
     tag: int
@@ -45,7 +45,7 @@ class Arc(NamedTuple):
 
 Arcs = list[Arc]
 _LOOPS = "Let it call itself only at the end of a line that says something before."
-_SILENT = -1  # the emission of an arc that says nothing; there is none in the end
+_SILENT = -1  # the emission of a silent arc; the compiled automaton has none
 Options = Sequence[tuple[Weight, Nodes]]
 
 
@@ -68,11 +68,7 @@ class Automaton:
 
 
 def compile_grammar(grammar: Grammar) -> Automaton:
-    """Compile the rule ``review``.
-
-    Raises:
-        CourseError: a rule is missing, or calls itself before it has said anything.
-    """
+    """Compile the rule ``review``."""
     compiler = _Compiler(grammar)
     start = compiler.state((Rule("review"), Word(END, Tag("END"))), compiler.final)
     return compiler.trimmed(start)
@@ -87,14 +83,14 @@ class _Compiler:
         self.emissions: list[Emission] = []
         self.emission_ids: dict[Emission, int] = {}
         self.tag_ids: dict[Tag, int] = {}
-        self.slots: dict[tuple[str, str], Words] = {}  # (class, form) → what it may say
+        self.slots: dict[tuple[str, str], Words] = {}  # (class, form) → its words
         self.known: dict[tuple[Nodes, int], int] = {}
         self.same: dict[tuple[object, ...], int] = {}
-        self.rule_of: dict[int, str] = {}  # the states from which a rule is said
+        self.rule_of: dict[int, str] = {}  # the start states of rules
         self.inside: list[str] = []  # the rules that are being compiled, the innermost last
 
     def state(self, nodes: Nodes, target: int) -> int:
-        """The state from which ``nodes`` are said and then ``target`` is reached."""
+        """The state from which ``nodes`` lead to ``target``."""
         if not nodes:
             return target
         key = (nodes, target)
@@ -107,7 +103,7 @@ class _Compiler:
         return self.known[key]
 
     def trimmed(self, start: int) -> Automaton:
-        """The states that can be reached, numbered anew in the order in which they are found."""
+        """The reachable states, renumbered in the order of discovery."""
         order, numbers = [start], {start: 0}
         for state in order:
             for arc in self._spoken(state):
@@ -122,7 +118,7 @@ class _Compiler:
         return Automaton(states, self.emissions, tags, 0, numbers[self.final], self.classes)
 
     def _rule(self, rule: Rule, then: int) -> int:
-        """The state of a rule before ``then``; known before its arcs, which may lead to it."""
+        """The start state of a rule before ``then``; its arcs may lead back to it."""
         key = ((rule,), then)
         if key not in self.known:
             if rule.name in self.inside:
@@ -146,11 +142,11 @@ class _Compiler:
             try:
                 self._options([(1.0, each.nodes)], then)
             except Wrong as same:
-                return each.place.error(f"in the rule ${name}, {same.cause}", same.remedy)
-        return lines[0].place.error(f"in the rule ${name}, {wrong.cause}", wrong.remedy)
+                return each.location.error(f"in the rule ${name}, {same.cause}", same.remedy)
+        return lines[0].location.error(f"in the rule ${name}, {wrong.cause}", wrong.remedy)
 
     def _first(self, head: Node, then: int) -> Arcs:
-        """What can be said first, when ``head`` is said and then ``then`` is reached."""
+        """The arcs of ``head`` before the state ``then``."""
         if isinstance(head, Rule):
             return self._content(self._rule(head, then))
         if isinstance(head, Choice):
@@ -168,7 +164,7 @@ class _Compiler:
         return [self._arc(self.slots[slot], head.tag, then)]
 
     def _options(self, options: Options, then: int) -> Arcs:
-        """The arcs of a choice; options that begin alike are one until they differ."""
+        """The arcs of a choice; options share their common prefix."""
         total: Weight = sum(weight for weight, _ in options)
         if np.any(np.asarray(total) <= 0):
             cause = nothing_said(total, self.grammar.genres, len(self.grammar.ratings))
@@ -198,15 +194,15 @@ class _Compiler:
         for arc in self._content(then):
             if arc.emission == _SILENT:
                 raise Wrong(
-                    "the article `a` stands before a rule that is about to repeat.",
+                    "the article `a` precedes a rule that is about to repeat.",
                     "Put another word between them.",
                 )
             emission = self.emissions[arc.emission]
             if isinstance(emission, str):
                 raise Wrong(
-                    f"the article `a` stands before the register @{emission}.",
+                    f"the article `a` precedes the register @{emission}.",
                     "Put `the`, or another word between them: the choice of a or an would depend "
-                    "on what the register holds.",
+                    "on the register's content.",
                 )
             for sound in sounds:
                 chosen = [
@@ -255,7 +251,7 @@ class _Compiler:
             name = next(self.rule_of[each] for each in (state, *above) if each in self.rule_of)
             lines = self.grammar.rules[name]
             line = next((each for each in lines if calls_at_once(each.nodes, name)), lines[0])
-            raise line.place.error(
+            raise line.location.error(
                 f"in the rule ${name}, it calls itself before it has said a word.", _LOOPS
             )
         arcs: Arcs = []
@@ -269,7 +265,7 @@ class _Compiler:
         return arcs
 
     def _merged(self, arcs: Arcs) -> Arcs:
-        """Arcs that say the same and lead to the same state are one."""
+        """Merge arcs with the same emission, tag and target."""
         sums: dict[tuple[int, int, int], Weight] = {}
         for emission, tag, target, weight in arcs:
             key = (emission, tag, target)
@@ -277,7 +273,7 @@ class _Compiler:
         return [Arc(*key, weight) for key, weight in sums.items()]
 
     def _shared(self, arcs: Arcs) -> int:
-        """The state with these arcs: an old one if there is one."""
+        """The state with these arcs: an existing one if possible."""
         arcs = sorted(self._merged(arcs), key=lambda arc: arc[:3])
         key = tuple((*arc[:3], _hashable(arc.weight)) for arc in arcs)
         if key not in self.same:
@@ -287,7 +283,7 @@ class _Compiler:
 
 
 def _ratio(part: Weight, whole: Weight, parts: int) -> Weight:
-    """part / whole; where the whole is zero (nothing comes of it there), all parts are equal."""
+    """part / whole; equal parts where the whole is zero."""
     if isinstance(part, float) and isinstance(whole, float):
         return part / whole if whole > 0 else 1 / parts
     part, whole = np.broadcast_arrays(np.asarray(part, float), np.asarray(whole, float))

@@ -1,4 +1,4 @@
-"""What can be wrong with a grammar although each of its lines can be read."""
+"""Checks of a grammar whose lines can all be parsed."""
 
 import re
 from collections.abc import Sequence
@@ -7,8 +7,7 @@ from difflib import get_close_matches
 import numpy as np
 
 from lmcourse.corpus.bookworld.blocks import Blocks, Table
-from lmcourse.corpus.bookworld.registers import REGISTERS
-from lmcourse.corpus.bookworld.templates import Choice, Nodes, Place, Rule
+from lmcourse.corpus.bookworld.templates import REGISTERS, Choice, Location, Nodes, Rule
 
 _CALL = re.compile(r"\$(\w+)")
 _ARTICLES = {"the", "a", "an"}
@@ -17,7 +16,7 @@ _SENSES = ("word", "sense", "where", "acts")
 
 
 class Wrong(Exception):
-    """What was found while a rule was compiled; its line is not known yet.
+    """An error found while a rule is compiled; its line is not known yet.
 
     Args:
         cause, remedy: as of a ``CourseError``.
@@ -30,15 +29,11 @@ class Wrong(Exception):
 
 
 def check_blocks(blocks: Blocks) -> None:
-    """Check what only shows when every file is read.
-
-    Raises:
-        CourseError: weights of a wrong length, an empty class, or a sense that is not labeled.
-    """
+    """Check what depends on all files."""
     _check_weights(blocks)
     for each in blocks.classes.values():
         if not each.words:
-            raise each.place.error(
+            raise each.location.error(
                 f"the class <{each.name}> has no words.",
                 "Add words after a colon, or in indented lines below.",
             )
@@ -47,11 +42,7 @@ def check_blocks(blocks: Blocks) -> None:
 
 
 def check_rivals(blocks: Blocks) -> None:
-    """Check that only what is done tells the sense of a word: else counting words would do.
-
-    Raises:
-        CourseError: two senses of a word have different places, or acts that share a word.
-    """
+    """Check that only the acts determine the sense of a word, not word counts."""
     if "senses" not in blocks.tables:
         return
     table = blocks.tables["senses"]
@@ -62,11 +53,7 @@ def check_rivals(blocks: Blocks) -> None:
 
 
 def check_reached(blocks: Blocks) -> None:
-    """Check that every rule can be reached from ``review``, unless its name begins with ``_``.
-
-    Raises:
-        CourseError: a rule that is never said; its first line is named.
-    """
+    """Check that every rule can be reached from ``review``, unless its name begins with ``_``."""
     calls = {name: _calls(blocks, name) for name in blocks.lines}
     reached, waiting = {"review"}, ["review"]
     while waiting:
@@ -77,38 +64,34 @@ def check_reached(blocks: Blocks) -> None:
     called = {other for name in lost for other in calls[name] - {name}}
     for name in [name for name in lost if name not in called] or lost:
         close = get_close_matches(name, reached, 1)
-        raise blocks.rule_places[name].error(
-            f"the rule `{name}` is never said: no rule that `review` leads to calls it.",
+        raise blocks.rule_locations[name].error(
+            f"the rule `{name}` is never used: no rule that `review` leads to calls it.",
             (f"Did you mean `{close[0]}`? " if close else "")
             + f"Mend its name, or write ${name} in another rule. A rule whose name begins with "
             "`_` may stay unused.",
         )
 
 
-def check_mark(mark: str, place: Place) -> None:
-    """Check a line's mark: a fact has three parts, and what it reads is a register.
-
-    Raises:
-        CourseError: the mark would be dropped, or fail when the fact is asked for.
-    """
+def check_mark(mark: str, location: Location) -> None:
+    """Check a line's mark: a fact has three parts, and reads registers."""
     kind, *parts = mark.split(":")
     if kind != "fact" and not parts:
         return
     if kind != "fact" or len(parts) != 3 or not all(parts):
-        raise place.error(
+        raise location.error(
             f"the mark !{mark} is no fact of three parts.",
             "Write !fact:subject:relation:object, such as !fact:@book.last:wrote:@book.",
         )
     for part in parts:
         if part.startswith("@") and part[1:] not in (*_TITLES, *REGISTERS):
-            raise place.error(
+            raise location.error(
                 f"the fact !{mark} reads {part}, which is no register.",
                 f"Write a word, or one of: @{', @'.join((*_TITLES, *REGISTERS))}.",
             )
 
 
 def nothing_said(total: object, genres: Sequence[str], ratings: int) -> str | None:
-    """In which genres or at which ratings the weights of all lines are zero, if in any.
+    """Return in which genres or at which ratings the weights of all lines are zero, if in any.
 
     Args:
         total: the sum of the weights, one number or [genres · ratings].
@@ -129,7 +112,7 @@ def nothing_said(total: object, genres: Sequence[str], ratings: int) -> str | No
 
 
 def calls_at_once(nodes: Nodes, name: str) -> bool:
-    """Whether a line may call a rule before it says a word."""
+    """Return whether a line may call a rule before its first word."""
     for node in nodes:
         if isinstance(node, Rule):
             return node.name == name
@@ -143,14 +126,14 @@ def calls_at_once(nodes: Nodes, name: str) -> bool:
 
 
 def _check_weights(blocks: Blocks) -> None:
-    """A genre that is added later gets the smallest number of each vector that stood before."""
+    """A genre that is added later gets the smallest number of each earlier vector."""
     known = {"genre": len(blocks.genres), "rating": len(blocks.ratings)}
     for name, weights in blocks.weights.items():
         wanted, given = known[weights.kind], len(weights.numbers)
         if weights.kind == "genre" and 0 < given == weights.genres:
             weights.numbers.extend([min(weights.numbers)] * (wanted - given))
         elif given != wanted:
-            raise weights.place.error(
+            raise weights.location.error(
                 f"the weights `{name}` have {given} numbers, there are {wanted} {weights.kind}s.",
                 f"Give {wanted}, one for each {weights.kind}"
                 + (f": {', '.join(blocks.genres)}." if weights.kind == "genre" else "."),
@@ -160,38 +143,38 @@ def _check_weights(blocks: Blocks) -> None:
 def _check_senses(table: Table) -> None:
     missing = [column for column in _SENSES if column not in table.columns]
     if missing:
-        raise table.place.error(
+        raise table.location.error(
             f"the table `senses` lacks the column {missing[0]}.",
             f"Give it the columns {', '.join(_SENSES)}.",
         )
     for row in table.rows:
         word, sense = row["word"], row["sense"]
         if row["where"].split()[-1:] != [f"{word}#{sense}"]:
-            raise table.place_of(row).error(
-                f"the place {row['where']!r} does not end with the word and its sense.",
+            raise table.location_of(row).error(
+                f"the context {row['where']!r} does not end with the word and its sense.",
                 f"End it with {word}#{sense}.",
             )
 
 
 def _check_two_senses(table: Table, row: dict[str, str], other: dict[str, str]) -> None:
-    place, before = table.place_of(row), table.place_of(other)
+    location, before = table.location_of(row), table.location_of(other)
     both = f"{row['word']} ({row['sense']}, and {other['sense']} in {before.file}, "
     both += f"line {before.line})"
     if row["where"].split("#")[0] != other["where"].split("#")[0]:
-        raise place.error(
-            f"the place tells the sense of {both}.",
+        raise location.error(
+            f"the context determines the sense of {both}.",
             f"Begin it alike for all senses: {other['where'].split('#')[0]}.",
         )
     mine, rival = (set(each["acts"].replace(";", " ").split()) for each in (row, other))
     if shared := sorted((mine & rival) - _ARTICLES):
-        raise place.error(
+        raise location.error(
             f"two senses of {both} share the words {', '.join(shared)}.",
             "Let each sense's acts have words of their own: they alone tell it.",
         )
 
 
 def _calls(blocks: Blocks, name: str) -> set[str]:
-    """The rules that a rule's lines, or the cells that they may be filled with, call."""
+    """The rules that a rule's lines, or their tables' cells, call."""
     found: set[str] = set()
     for table, line in blocks.lines[name]:
         found.update(_CALL.findall(line.text))

@@ -1,7 +1,7 @@
 """The floors: what the best possible model would score on BookWorld, with standard errors.
 
 A language model's floor is the mean of −log P(token | tokens before it) over every token and the
-end of each review; a masked model's is the mean of −log P(token | the rest) over hidden positions.
+end of each review; a masked model's is the mean of −log P(token | the rest) over masked positions.
 Both are exact for each token; a standard error is left because a split is a sample of reviews.
 """
 
@@ -11,18 +11,15 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from random import Random
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 import numpy as np
 
 from lmcourse import files
 from lmcourse.corpus.bookworld.automaton import END
 from lmcourse.corpus.bookworld.review import Review
-from lmcourse.corpus.download import cache_folder
 from lmcourse.errors import CourseError
-
-if TYPE_CHECKING:
-    from lmcourse.corpus.bookworld.world import BookWorld
+from lmcourse.files import cache_folder
 
 # How many reviews each split has, and the seed that it is drawn from.
 SPLITS: dict[str, tuple[int, int]] = {
@@ -43,9 +40,9 @@ class Floor:
     """One floor: a mean over tokens in nats, its standard error over reviews, and top-1 accuracy.
 
     Attributes:
-        nats: mean −log P of what stands there.
+        nats: mean −log P of the token.
         error: standard error of ``nats``; reviews are the independent units.
-        accuracy: how often the most probable word is the one that stands there.
+        accuracy: how often the most probable word is the token.
         tokens: how many predictions.
         reviews: how many reviews.
     """
@@ -62,6 +59,17 @@ class Floor:
         return float(np.exp(self.nats))
 
 
+class World(Protocol):
+    """What the floors need of a `BookWorld`."""
+
+    @property
+    def digest(self) -> str: ...
+    def encode(self, tokens: Sequence[str]) -> list[int]: ...
+    def next_tokens(self, tokens: Sequence[str]) -> np.ndarray: ...
+    def masked_posterior(self, tokens: Sequence[str], positions: Sequence[int]) -> np.ndarray: ...
+    def split(self, name: str, at_most: int | None = None) -> list[Review]: ...
+
+
 @dataclass(frozen=True)
 class Floors:
     """The floors of a split: for language models and for masked models."""
@@ -71,18 +79,14 @@ class Floors:
 
 
 def hidden_positions(review: Review, share: float = MASKED_SHARE) -> list[int]:
-    """The positions that are hidden in a review: the same in every run, one or more."""
+    """Return the masked positions of a review: one or more, the same in every run."""
     draw = Random(f"hidden {review.seed} {review.index}")
     count = min(len(review.tokens), max(1, round(share * len(review.tokens))))
     return sorted(draw.sample(range(len(review.tokens)), count))
 
 
-def measured(world: "BookWorld", reviews: Sequence[Review]) -> Floors:
-    """Compute the floors over some reviews; about 50 ms a review.
-
-    Raises:
-        CourseError: there is no review.
-    """
+def measured(world: World, reviews: Sequence[Review]) -> Floors:
+    """Compute the floors over some reviews; about 50 ms a review."""
     if not reviews:
         raise CourseError("There is no review to measure.", "Pass one review or more.")
     language, masked = [], []
@@ -96,13 +100,10 @@ def measured(world: "BookWorld", reviews: Sequence[Review]) -> Floors:
     return Floors(_floor(language), _floor(masked))
 
 
-def cached(world: "BookWorld", split: str) -> Floors:
+def cached(world: World, split: str) -> Floors:
     """The floors of a split, from the file that the course ships or from the user's cache.
 
     They are computed anew when the world's digest, or what is measured, is another.
-
-    Raises:
-        CourseError: there is no such split.
     """
     key = _key(world, split)
     for path in (_SHIPPED, _cache()):
@@ -115,7 +116,7 @@ def cached(world: "BookWorld", split: str) -> Floors:
     return floors
 
 
-def ship(world: "BookWorld") -> None:
+def ship(world: World) -> None:
     """Compute the floors of every split and write the file that the course ships."""
     found = {
         _key(world, name): asdict(measured(world, world.split(name, FLOOR_REVIEWS)))
@@ -124,7 +125,7 @@ def ship(world: "BookWorld") -> None:
     _write(found, _SHIPPED)
 
 
-def _key(world: "BookWorld", split: str) -> str:
+def _key(world: World, split: str) -> str:
     """What the floors of a split depend on."""
     reviews = len(world.split(split, FLOOR_REVIEWS))
     seed = SPLITS[split][1]

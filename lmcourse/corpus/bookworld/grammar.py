@@ -17,8 +17,7 @@ import numpy as np
 from lmcourse.corpus.bookworld.blocks import Blocks, Line, Row, Table
 from lmcourse.corpus.bookworld.checks import check_blocks, check_mark, check_reached, check_rivals
 from lmcourse.corpus.bookworld.morphology import FORMS, inflect
-from lmcourse.corpus.bookworld.registers import REGISTERS
-from lmcourse.corpus.bookworld.templates import NUMBER, Nodes, Parser, Place, plain
+from lmcourse.corpus.bookworld.templates import NUMBER, REGISTERS, Location, Nodes, Parser, plain
 from lmcourse.errors import CourseError
 
 LANGUAGE = Path(__file__).parent / "language"
@@ -35,7 +34,7 @@ class Production:
 
     weight: float | np.ndarray  # for all latent classes, or [genres · ratings]
     nodes: Nodes
-    place: Place
+    location: Location
 
 
 class Grammar(Blocks):
@@ -60,12 +59,7 @@ class Grammar(Blocks):
 
     @classmethod
     def read(cls, *folders: str | Path) -> "Grammar":
-        """Read every ``*.grammar`` file of some folders, in the order of their names.
-
-        Raises:
-            CourseError: a folder has no such file, a file cannot be read, a rule is never said, or
-                the senses of a word can be told by counting.
-        """
+        """Read every ``*.grammar`` file of some folders, in the order of their names."""
         texts = []
         for folder in folders:
             paths = sorted(Path(folder).glob("*.grammar"))
@@ -125,7 +119,7 @@ class Grammar(Blocks):
 
     def _productions(self, table: str | None, line: Line, parser: Parser) -> Iterator[Production]:
         if table is not None and table not in self.tables:
-            raise line.place.error(
+            raise line.location.error(
                 f"there is no table {table!r}.", f"Known are: {', '.join(self.tables)}."
             )
         for row in [{}] if table is None else self.tables[table].rows:
@@ -135,26 +129,28 @@ class Grammar(Blocks):
                 marks.insert(0, _LABELS.sub("", found[1]))
                 text = text[: found.start()]
             for mark in marks:
-                check_mark(mark, line.place)
-            weight, text = self._weight(text, line.place)
-            nodes = parser.template(text, tuple(marks), line.place)
-            yield Production(weight, nodes, line.place)
+                check_mark(mark, line.location)
+            weight, text = self._weight(text, line.location)
+            nodes = parser.template(text, tuple(marks), line.location)
+            yield Production(weight, nodes, line.location)
 
     def _filled(self, line: Line, table: str | None, row: dict[str, str]) -> str:
         def fill(found: re.Match[str]) -> str:
             column, form = found[1], found[2]
             if column not in row:
-                raise line.place.error(
+                raise line.location.error(
                     f"there is no column {{{column}}}"
                     + (f" in the table {table}." if table else ": the rule has no `each TABLE`."),
                     f"Known are: {', '.join(row) or 'none'}.",
                 )
             part_of_speech = self.tables[table].columns[column] if table else None
-            return self._cell(row[column], form, part_of_speech, line.place)
+            return self._cell(row[column], form, part_of_speech, line.location)
 
         return _COLUMN.sub(fill, line.text)
 
-    def _cell(self, cell: str, form: str | None, part_of_speech: str | None, place: Place) -> str:
+    def _cell(
+        self, cell: str, form: str | None, part_of_speech: str | None, location: Location
+    ) -> str:
         options = []
         for option in cell.split(" ; "):
             words = option.split()
@@ -162,14 +158,14 @@ class Grammar(Blocks):
                 words = [word if "/" in word else _tagged(word, part_of_speech) for word in words]
             if form:
                 if form not in FORMS["VERB"]:
-                    raise place.error(
+                    raise location.error(
                         f"a phrase has no form {form!r}.", f"Choose {', '.join(FORMS['VERB'])}."
                     )
                 words[0] = inflect(plain(words[0]), form, self.irregular) + "/VERB"
             options.append(" ".join(words))
         return options[0] if len(options) == 1 else f"( {' | '.join(options)} )"
 
-    def _weight(self, text: str, place: Place) -> tuple[float | np.ndarray, str]:
+    def _weight(self, text: str, location: Location) -> tuple[float | np.ndarray, str]:
         """The line's weight for each pair of genre and rating, and the line without it."""
         genres, ratings = np.ones(len(self.genres)), np.ones(len(self.ratings))
         if found := _NUMBER.match(text):
@@ -179,7 +175,7 @@ class Grammar(Blocks):
             if re.fullmatch(NUMBER, name):
                 genres = genres * float(name)
             elif name not in self.weights:
-                raise place.error(
+                raise location.error(
                     f"there are no weights named {name!r}.",
                     f"Known are: {', '.join(self.weights)}. An optional part at the start of a "
                     "line needs a number before it: `1 [0.3 words]`.",
@@ -192,13 +188,13 @@ class Grammar(Blocks):
         rest = text[found.end() :] if found else text
         return (float(weight[0]) if np.ptp(weight) == 0 else weight), rest
 
-    def _part_of_speech(self, word: str, place: Place) -> str:
+    def _part_of_speech(self, word: str, location: Location) -> str:
         found = self.lexicon.get(word, set())
         if len(found) == 1:
             return next(iter(found))
         if found:
             where = self._declared(word)
-            raise place.error(
+            raise location.error(
                 f"the word {word!r} may be "
                 f"{' or '.join(f'{each} ({where[each]})' for each in sorted(found))}.",
                 f"Say which in this line: write {word}/{min(found)}. If you have just added the "
@@ -206,16 +202,16 @@ class Grammar(Blocks):
                 "rule instead.",
             )
         if word[-1] in ".,?!;:" and len(word) > 1:
-            raise place.error(
+            raise location.error(
                 f"the word {word!r} is in no list.",
                 f"Put a space before the mark: {word[:-1]} {word[-1]}",
             )
         if not word.isalnum():
-            raise place.error(
+            raise location.error(
                 f"the mark {word!r} is in no list.",
                 f"Write {word}/PUNCT, or add it to a class: `words marks PUNCT : {word}`.",
             )
-        raise place.error(
+        raise location.error(
             f"the word {word!r} is in no list.",
             "Add it to a class (`words lexicon_nouns NOUN`), or write its part of speech with it: "
             f"{word}/NOUN.",
@@ -226,25 +222,25 @@ class Grammar(Blocks):
         found: dict[str, str] = {}
         for each in self.classes.values():
             forms = FORMS.get(each.part_of_speech, ("base",))
-            for lemma, place in zip(each.words, each.places, strict=True):
+            for lemma, location in zip(each.words, each.locations, strict=True):
                 if word in (inflect(lemma, form, self.irregular) for form in forms):
-                    found.setdefault(each.part_of_speech, f"{place.file}, line {place.line}")
+                    found.setdefault(each.part_of_speech, f"{location.file}, line {location.line}")
         for table in self.tables.values():
             for column, part_of_speech in table.columns.items():
                 for row in table.rows if part_of_speech else ():
                     if part_of_speech and word in map(plain, row[column].split()):
-                        place = table.place_of(row)
-                        found.setdefault(part_of_speech, f"{place.file}, line {place.line}")
+                        location = table.location_of(row)
+                        found.setdefault(part_of_speech, f"{location.file}, line {location.line}")
         return found
 
-    def _slot(self, words: str, form: str, place: Place) -> str:
+    def _slot(self, words: str, form: str, location: Location) -> str:
         if words not in self.classes:
-            raise place.error(
+            raise location.error(
                 f"there is no class <{words}>.", "Add it with a block `words`, or mend its name."
             )
         part_of_speech = self.classes[words].part_of_speech
         if form and form not in FORMS.get(part_of_speech, ()):
-            raise place.error(
+            raise location.error(
                 f"words of <{words}> are {part_of_speech} and have no form {form!r}.",
                 f"Choose one of: {', '.join(FORMS.get(part_of_speech, ('no form at all',)))}.",
             )
@@ -256,12 +252,12 @@ class Grammar(Blocks):
         if senses is None:
             return
         columns = {**senses.columns, "rival": None, "rival_sense": None}
-        self.tables["rivals"] = rivals = Table("rivals", columns, senses.place)
+        self.tables["rivals"] = rivals = Table("rivals", columns, senses.location)
         for row in senses.rows:
             for other in senses.rows:
                 if row["word"] == other["word"] and row["sense"] != other["sense"]:
                     pair = {"rival": other["acts"], "rival_sense": other["sense"]}
-                    rivals.rows.append(Row({**row, **pair}, senses.place_of(row)))
+                    rivals.rows.append(Row({**row, **pair}, senses.location_of(row)))
 
 
 def _text(path: Path) -> str:
@@ -270,7 +266,7 @@ def _text(path: Path) -> str:
         return path.read_text(encoding="utf-8-sig")
     except UnicodeDecodeError as error:
         line = error.object[: error.start].count(b"\n") + 1
-        raise Place(path.name, line).error(
+        raise Location(path.name, line).error(
             "a character is not written as UTF-8.", "Save the file as UTF-8 text."
         ) from None
     except OSError as error:

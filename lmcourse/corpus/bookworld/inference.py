@@ -2,9 +2,9 @@
 
 Three things are hidden in a review: the walk through the automaton, the latent class (genre and
 rating) and what the registers hold. All are summed over, so every probability is exact. Two facts
-keep it fast. Only few states are active at a time. And the contents of a register that agree in all
-that can be seen of them in this text (almost all people are not named in it) behave alike: they are
-one *bucket*, with the sum of their prior probabilities.
+keep it fast. Only few states are active at a time. And the contents of a register with the same
+visible attributes in this text (almost all people are not named in it) are interchangeable: they
+are one *bucket*, with the sum of their prior probabilities.
 """
 
 import math
@@ -16,11 +16,11 @@ import numpy as np
 
 from lmcourse.corpus.bookworld.network import Network
 
-MASKED = -1  # the id of a token that is not shown
+MASKED = -1  # the id of a masked token
 
 
 class Buckets:
-    """The contents of one register, sorted by what can be seen of them.
+    """The contents of one register, grouped by their visible attributes.
 
     Attributes:
         seen: [buckets, attributes]: the visible value, or -1.
@@ -66,12 +66,12 @@ class Step(NamedTuple):
 
 
 class Inference:
-    """Everything that can be asked of one text, some of whose tokens may be hidden.
+    """Exact inference over one text, some of whose tokens may be masked.
 
     Args:
         network: the compiled grammar.
-        tokens: ids; ``MASKED`` hides one. The text may be a prefix of a review, or whole: then its
-            last token is ``END``.
+        tokens: ids; ``MASKED`` for a masked token. The text may be a prefix of a review, or a
+            complete one that ends with ``END``.
         starts: where the text may begin, and the expected visits there by class, as
             ``Network.sentence_starts`` has them; without it, at the beginning of a review.
     """
@@ -109,17 +109,17 @@ class Inference:
         self.alive = np.flatnonzero(prior.any(1))
         states, visits = self.starts
         alpha = visits[:, None, :] * prior[None, self.alive]
-        place = np.full(network.states, -1)
+        index = np.full(network.states, -1)
         self.log_probs: list[float] = []  # of each prefix
         log_prob = 0.0
         for token in self.tokens:
-            place[states] = np.arange(len(states))
-            arcs, shares, reads = self._arcs(token, states, place)
+            index[states] = np.arange(len(states))
+            arcs, shares, reads = self._arcs(token, states, index)
             fits = self._fits(token, reads)
-            flow = alpha[place[network.source[arcs]]] * shares[:, None, :]
+            flow = alpha[index[network.source[arcs]]] * shares[:, None, :]
             if fits is not None:
                 flow *= fits[:, self.alive, None]
-            place[states] = -1
+            index[states] = -1
             self.steps.append(Step(states, alpha, self.alive, arcs, shares, fits))
             states, alpha = _gather(network.target[arcs], flow)
             total = float(alpha.sum())
@@ -136,7 +136,7 @@ class Inference:
         self.log_prob = log_prob
 
     def _arcs(
-        self, token: int, states: np.ndarray, place: np.ndarray
+        self, token: int, states: np.ndarray, index: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
         """The arcs that leave active states and can emit the token, ordered by target."""
         network = self.network
@@ -147,7 +147,7 @@ class Inference:
             arcs = arcs[np.argsort(network.target[arcs], kind="stable")]
             return arcs, network.weight[arcs], None
         found = network.by_token[token]
-        active = place[network.source[found.arcs]] >= 0
+        active = index[network.source[found.arcs]] >= 0
         arcs = found.arcs[active]
         shares = network.weight[arcs] * found.probabilities[active, None]
         reads = found.reads[active]
@@ -171,11 +171,11 @@ class Inference:
         """For each step, P(what follows | state after it), up to a factor, [arcs' targets …]."""
         betas: list[np.ndarray] = []
         states, beta = self.states, np.ones_like(self.alpha)
-        place = np.full(self.network.states, -1)
+        index = np.full(self.network.states, -1)
         for step in reversed(self.steps):
-            place[states] = np.arange(len(states))
-            where = place[self.network.target[step.arcs]]
-            place[states] = -1
+            index[states] = np.arange(len(states))
+            where = index[self.network.target[step.arcs]]
+            index[states] = -1
             # A state that was dropped because nothing reaches it has no beta, and needs none.
             flow = np.where(where[:, None, None] >= 0, beta[where], 0) * step.shares[:, None, :]
             if step.fits is not None:
@@ -189,10 +189,10 @@ class Inference:
     def _flow(self, position: int) -> np.ndarray:
         """P(arc, configuration, class | all that is shown), [arcs, alive, classes]."""
         step = self.steps[position]
-        place = np.full(self.network.states, -1)
-        place[step.states] = np.arange(len(step.states))
+        index = np.full(self.network.states, -1)
+        index[step.states] = np.arange(len(step.states))
         columns = np.searchsorted(step.configurations, self.alive)
-        alpha = step.alpha[:, columns][place[self.network.source[step.arcs]]]
+        alpha = step.alpha[:, columns][index[self.network.source[step.arcs]]]
         flow = alpha * self._betas[position]
         return flow / flow.sum()
 
@@ -204,7 +204,7 @@ class Inference:
         return (self.alpha.sum((0, 1)) / self.alpha.sum()).reshape(shape)
 
     def masked(self, position: int) -> np.ndarray:
-        """P(token at a masked position | all that is shown), [vocabulary]."""
+        """P(token at a masked position | the other tokens), [vocabulary]."""
         return self._words(self.steps[position].arcs, self._flow(position), self.alive)
 
     def following(self) -> np.ndarray:
@@ -246,10 +246,10 @@ class Inference:
         return found
 
     def _after(self, states: np.ndarray, alpha: np.ndarray, alive: np.ndarray) -> np.ndarray:
-        place = np.full(self.network.states, -1)
-        place[states] = np.arange(len(states))
-        arcs, shares, _ = self._arcs(MASKED, states, place)
-        flow = alpha[place[self.network.source[arcs]]] * shares[:, None, :]
+        index = np.full(self.network.states, -1)
+        index[states] = np.arange(len(states))
+        arcs, shares, _ = self._arcs(MASKED, states, index)
+        flow = alpha[index[self.network.source[arcs]]] * shares[:, None, :]
         return self._words(arcs, flow, alive)
 
     def _words(self, arcs: np.ndarray, flow: np.ndarray, alive: np.ndarray) -> np.ndarray:
@@ -289,7 +289,7 @@ class Inference:
 
 
 def _gather(states: np.ndarray, flow: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Add up the rows of equal states, which stand in order."""
+    """Add up the rows of equal states, which are sorted."""
     if not len(states):
         return states, flow
     first = np.flatnonzero(np.r_[True, states[1:] != states[:-1]])

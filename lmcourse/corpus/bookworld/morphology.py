@@ -24,9 +24,6 @@ def inflect(lemma: str, form: str, irregular: Mapping[str, Mapping[str, str]]) -
         form: ``singular`` or ``base`` (the lemma), ``plural``, ``s`` and ``past`` and ``ing`` of
             verbs, ``er`` and ``est`` of adjectives.
         irregular: for each form, the lemmas that do not follow the rule.
-
-    Raises:
-        KeyError: no such form.
     """
     if lemma in irregular.get(form, {}):
         return irregular[form][lemma]

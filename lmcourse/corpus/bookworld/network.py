@@ -30,7 +30,7 @@ class Network:
     """Arrays of a compiled grammar.
 
     Attributes:
-        vocabulary: ``END``, then all words in alphabetical order; a word's place is its id.
+        vocabulary: ``END``, then all words in alphabetical order; a word's index is its id.
         source, target, emission, tag: [arcs], ordered by source.
         weight: [arcs, classes]; a latent class is ``genre · ratings + rating``.
         first: [states + 1]: the arcs of state s are ``first[s]`` to ``first[s + 1]``.
@@ -163,7 +163,7 @@ class Network:
         arcs = np.concatenate([each.arcs for each in ends])
         shares = np.concatenate([each.probabilities for each in ends])
         flow = self.visits[self.source[arcs]] * self.weight[arcs] * shares[:, None]
-        states, place = np.unique(self.target[arcs], return_inverse=True)
+        states, inverse = np.unique(self.target[arcs], return_inverse=True)
         visits = np.zeros((len(states), len(self.prior)))
-        np.add.at(visits, place, flow)
+        np.add.at(visits, inverse, flow)
         return states, visits

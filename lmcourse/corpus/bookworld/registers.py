@@ -8,37 +8,13 @@ them.
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from lmcourse.corpus.bookworld.grammar import Grammar
+from lmcourse.corpus.bookworld.templates import REGISTERS
 from lmcourse.errors import CourseError
 
-if TYPE_CHECKING:
-    from lmcourse.corpus.bookworld.grammar import Grammar
-
-# What may be read, and its part of speech.
-REGISTERS: dict[str, str] = {
-    "hero": "PROPN",
-    "hero.he": "PRON",
-    "hero.him": "PRON",
-    "hero.his": "DET",
-    "hero.man": "NOUN",
-    "second": "PROPN",
-    "second.he": "PRON",
-    "second.him": "PRON",
-    "second.his": "DET",
-    "second.man": "NOUN",
-    "book.adjective": "ADJ",
-    "book.noun": "NOUN",
-    "book.first": "PROPN",
-    "book.last": "PROPN",
-    "book.city": "PROPN",
-    "book.country": "PROPN",
-    "book.series": "PROPN",
-    "book.other_adjective": "ADJ",
-    "book.other_noun": "NOUN",
-}
 CHARACTERS = ("hero", "second")
 _PRONOUNS = {
     "he": {"male": "he", "female": "she"},
@@ -78,12 +54,8 @@ class Register:
         return [np.cumsum(row).tolist() for row in self.prior]
 
 
-def registers(grammar: "Grammar") -> tuple[Register, Register]:
-    """The cast and the book of a grammar's tables ``people`` and ``books``.
-
-    Raises:
-        CourseError: a table that they are read from is missing or does not fit the others.
-    """
+def registers(grammar: Grammar) -> tuple[Register, Register]:
+    """The cast and the book of a grammar's tables ``people`` and ``books``."""
     for table, columns in _TABLES.items():
         found = grammar.tables.get(table)
         missing = [column for column in columns if found is None or column not in found.columns]
@@ -102,31 +74,31 @@ def registers(grammar: "Grammar") -> tuple[Register, Register]:
     return _cast(grammar), _book(grammar)
 
 
-def _check(grammar: "Grammar", table: str, column: str, allowed: Sequence[str]) -> None:
+def _check(grammar: Grammar, table: str, column: str, allowed: Sequence[str]) -> None:
     found = grammar.tables[table]
     for row in found.rows:
         if row[column] not in allowed:
-            raise found.place_of(row).error(
+            raise found.location_of(row).error(
                 f"in the table `{table}`, the row `{' | '.join(row.values())}` has the {column} "
                 f"{row[column]!r}, which is not known.",
                 f"Known are: {', '.join(allowed)}.",
             )
 
 
-def _check_tokens(grammar: "Grammar", table: str, columns: Sequence[str]) -> None:
+def _check_tokens(grammar: Grammar, table: str, columns: Sequence[str]) -> None:
     """A register holds one token of each column that it reads."""
     found = grammar.tables[table]
     for row in found.rows:
         for column in columns:
-            found.place_of(row).check_lower(row[column])
+            found.location_of(row).check_lower(row[column])
             if len(row[column].split()) != 1:
-                raise found.place_of(row).error(
+                raise found.location_of(row).error(
                     f"in the table `{table}`, the {column} {row[column]!r} is not one token.",
                     "Write one word: a register holds one token of each column.",
                 )
 
 
-def _cast(grammar: "Grammar") -> Register:
+def _cast(grammar: Grammar) -> Register:
     people = grammar.tables["people"].rows
     raw: dict[str, float] = {}
     total = {"male": 0.0, "female": 0.0}
@@ -166,7 +138,7 @@ def _cast(grammar: "Grammar") -> Register:
     return Register("cast", attributes, contents, np.tile(prior, (len(grammar.genres), 1)))
 
 
-def _book(grammar: "Grammar") -> Register:
+def _book(grammar: Grammar) -> Register:
     books = grammar.tables["books"].rows
     countries = {row["city"]: row["country"] for row in grammar.tables["cities"].rows}
     attributes = tuple(name for name in REGISTERS if name.startswith("book."))

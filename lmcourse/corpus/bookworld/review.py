@@ -176,7 +176,7 @@ class Review:
 
     @cached_property
     def text(self) -> str:
-        """The review as it would be printed: capitals, spaces and punctuation in their places."""
+        """The review as it would be printed: capitals, spaces and punctuation in place."""
         return " ".join(self.sentence_texts)
 
     @cached_property
@@ -229,7 +229,7 @@ def _is_pronoun(tag: Tag) -> bool:
 
 
 def fact_of(mark: str, held: Callable[[str], str]) -> Fact:
-    """The fact that a mark such as ``fact:@book.last:wrote:@book`` stands for.
+    """The fact that a mark such as ``fact:@book.last:wrote:@book`` denotes.
 
     Args:
         held: what a register holds: ``held("book.last")``.

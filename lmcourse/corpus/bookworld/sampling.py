@@ -100,5 +100,5 @@ def _sums(shares: list[float]) -> list[float]:
 
 
 def _pick(running: list[float], u: float) -> int:
-    """The place of u · total in a running sum; a place of no width is never picked."""
+    """The index of u · total in a running sum; an interval of no width is never picked."""
     return min(bisect_right(running, u * running[-1]), len(running) - 1)

@@ -5,7 +5,7 @@ import hashlib
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from functools import cached_property
+from functools import cache, cached_property
 from typing import TypeVar
 
 import numpy as np
@@ -28,7 +28,7 @@ class BookWorld:
 
     Reviews are drawn from a grammar (``language/``) that is compiled to a weighted automaton with
     hidden genre, rating, characters and book. Since the model is known, so is the exact probability
-    of any text under it: what no language model can beat.
+    of any text under it, which no language model can exceed.
 
     Args:
         grammar: another grammar than the course's own; ``Grammar.read(LANGUAGE, "my-folder")`` adds
@@ -40,13 +40,13 @@ class BookWorld:
 
     def __init__(self, grammar: Grammar | None = None) -> None:
         with _no_collection():
-            self.grammar = Grammar.read(LANGUAGE) if grammar is None else grammar
-            self.network = Network(self.grammar)
+            self.network = _shipped() if grammar is None else Network(grammar)
+        self.grammar = self.network.grammar
         self._sampler = Sampler(self.network)
 
     @property
     def vocabulary(self) -> list[str]:
-        """All words, in the order of their ids: the end mark ``<end>``, then alphabetically."""
+        """All words, in the order of their ids: the end token ``<end>``, then alphabetically."""
         return self.network.vocabulary
 
     @property
@@ -80,17 +80,9 @@ class BookWorld:
         """Draw ``n`` reviews. The first k of them do not depend on ``n``.
 
         Args:
-            seed: a whole number; the same one gives the same reviews on every machine. The splits
-                are drawn from the seeds in ``SPLITS``.
-
-        Raises:
-            CourseError: ``n`` is negative, or one of the two is not a whole number.
+            seed: the same seed gives the same reviews on every machine. ``SPLITS`` has those of the
+                splits.
         """
-        for number in (n, seed):
-            if not isinstance(number, int | np.integer):
-                raise CourseError(f"{number!r} is not a whole number.", "Pass n and seed as int.")
-        if n < 0:
-            raise CourseError(f"{n} reviews cannot be drawn.", "Ask for zero or more.")
         return list(self._sampler.reviews(n, seed))
 
     def split(self, name: str, at_most: int | None = None) -> list[Review]:
@@ -110,18 +102,16 @@ class BookWorld:
         return self.sample(reviews if at_most is None else min(reviews, at_most), seed)
 
     def floor(self, split: str | Sequence[Review] = "test") -> Floors:
-        """What the best possible models would score: floors in nats with their standard errors.
+        """The scores of the best possible models: floors in nats with their standard errors.
 
         Args:
             split: its name, or reviews of this world. Of a split, the first 600 reviews are
-                measured, once: the result is kept in a file under the world's digest. One review
-                alone has no standard error (nan).
+                measured, once: a file keeps the result under the world's digest. A single review
+                has no standard error (nan).
 
         Raises:
             CourseError: there is no such split, or no review.
         """
-        if isinstance(split, Review):
-            raise CourseError("One review was passed.", "Pass a list of reviews: [review].")
         if not isinstance(split, str):
             return measured(self, split)
         return cached(self, split)
@@ -151,9 +141,9 @@ class BookWorld:
         return ids
 
     def log_prob(self, tokens: Sequence[str]) -> float:
-        """The exact log-probability, in nats, that a review begins with these tokens.
+        """The exact log-probability, in nats, that a review has this prefix.
 
-        Of the whole review, if the last token is ``<end>``. ``-inf`` if no review does.
+        That of the whole review, if the last token is ``<end>``; ``-inf`` if no review has it.
 
         Raises:
             CourseError: a token is not in the vocabulary.
@@ -161,25 +151,21 @@ class BookWorld:
         return Inference(self.network, self.encode(tokens)).log_prob
 
     def log_probs(self, tokens: Sequence[str]) -> np.ndarray:
-        """Of each token, log P(token | all tokens before it) in nats, [tokens]; their sum is
-        ``log_prob``."""
+        """log P(token | all tokens before it) of each token in nats; their sum is ``log_prob``."""
         reached = Inference(self.network, self.encode(tokens)).log_probs
         found = np.full(len(tokens), -math.inf)
         found[: len(reached)] = np.diff(reached, prepend=0.0)
         return found
 
     def log_expected(self, tokens: Sequence[str], first: bool = True) -> float:
-        """The log of how often a review is expected to have these tokens at a sentence's start.
+        """The log of the expected count of these tokens at the start of a sentence of a review.
 
-        What a passage out of the middle of a review can be judged by: whether one sentence follows
-        another, or which of two comes first. The passage may end with ``<end>``.
+        It scores a passage from the middle of a review: whether one sentence follows another,
+        or which of two comes first. The passage may end with ``<end>``.
 
         Args:
-            tokens: one or more sentences, the last of which may be cut off.
-            first: whether the passage may also be the review's beginning.
-
-        Raises:
-            CourseError: a token is not in the vocabulary.
+            tokens: one or more sentences; the last may be incomplete.
+            first: whether the passage may also start the review.
         """
         states, visits = self.network.sentence_starts
         if first:
@@ -190,27 +176,23 @@ class BookWorld:
         return Inference(self.network, self.encode(tokens), (states, visits)).log_prob
 
     def next_token(self, tokens: Sequence[str]) -> np.ndarray:
-        """The exact probability of each word after these tokens, [vocabulary].
-
-        Raises:
-            CourseError: no review begins so, a token is unknown, or the review has ended.
-        """
+        """The exact probability of each word after these tokens, [vocabulary]."""
         return self._inference(tokens, open_end=True).following()
 
     def next_tokens(self, tokens: Sequence[str]) -> np.ndarray:
-        """Of each prefix, from the empty one to all tokens: the probability of each word after it,
-        [tokens + 1, vocabulary]. In one pass, so as fast as one ``next_token``."""
+        """The probability of each word after each prefix, from the empty one to all tokens,
+        [tokens + 1, vocabulary]; as fast as one ``next_token``."""
         return self._inference(tokens, open_end=True).each_following()
 
     def masked_posterior(self, tokens: Sequence[str], positions: Sequence[int]) -> np.ndarray:
-        """The exact probability of each word at some hidden positions, [positions, vocabulary].
+        """The exact probability of each word at some masked positions, [positions, vocabulary].
 
-        All positions are hidden at once: what ``tokens`` has there is not looked at. The text may
+        All positions are masked at once: ``tokens`` is not read there. The text may
         be a prefix; if its last token is ``<end>``, it is known to be whole.
 
         Raises:
-            CourseError: a position is out of range or given twice, a token is unknown, or the rest
-                of the text has probability zero.
+            CourseError: a position is out of range, a token is unknown, or the rest of the text has
+                probability zero.
         """
         inference = self._inference(tokens, hidden=positions)
         return np.array([inference.masked(position) for position in positions]).reshape(
@@ -218,19 +200,11 @@ class BookWorld:
         )
 
     def sense_posterior(self, tokens: Sequence[str], position: int) -> dict[str | None, float]:
-        """P(sense of the token at a position | the text); None is "no labeled sense".
-
-        Raises:
-            CourseError: as ``masked_posterior``.
-        """
+        """P(sense of the token at a position | the text); None is "no labeled sense"."""
         return self._label_posterior(tokens, position, lambda tag: tag.sense)
 
     def part_of_speech_posterior(self, tokens: Sequence[str], position: int) -> dict[str, float]:
-        """P(part of speech of the token at a position | the text).
-
-        Raises:
-            CourseError: as ``masked_posterior``.
-        """
+        """P(part of speech of the token at a position | the text)."""
         return self._label_posterior(tokens, position, lambda tag: tag.part_of_speech)
 
     def _label_posterior(
@@ -243,13 +217,9 @@ class BookWorld:
         return found
 
     def antecedent_posterior(self, tokens: Sequence[str], position: int) -> dict[str | None, float]:
-        """P(the character that a pronoun or a name means | the text): name → probability.
+        """P(the character that a pronoun or a name refers to | the text): name → probability.
 
-        None has the probability that it means no character ("he dreamed, as any king would").
-
-        Raises:
-            CourseError: the token at the position cannot mean a character; and as
-                ``masked_posterior``.
+        None: it refers to no character ("he dreamed, as any king would").
         """
         inference = self._inference(tokens, at=position)
         names: dict[str | None, float] = {}
@@ -260,8 +230,8 @@ class BookWorld:
                     names[name] = names.get(name, 0.0) + share
         if not sum(names.values()) > 0:
             raise CourseError(
-                f"The token {tokens[position]!r} at position {position} means no character.",
-                "Ask for the position of a name or of he, she, him, her or his.",
+                f"The token {tokens[position]!r} at position {position} refers to no character.",
+                "Give the position of a name or of he, she, him, her or his.",
             )
         rest = 1 - sum(names.values())
         if rest > 1e-12:  # more than rounding
@@ -270,19 +240,11 @@ class BookWorld:
         return {name: names[name] for name in order if names[name] > 0}
 
     def rating_posterior(self, tokens: Sequence[str]) -> np.ndarray:
-        """P(stars | the text), [5]; index 0 is one star. A prefix will do.
-
-        Raises:
-            CourseError: a token is unknown, or no review goes so.
-        """
+        """P(stars | the text), [5]; index 0 is one star. A prefix will do."""
         return self._inference(tokens).classes().sum(0)
 
     def genre_posterior(self, tokens: Sequence[str]) -> dict[str, float]:
-        """P(genre | the text): name → probability. A prefix will do.
-
-        Raises:
-            CourseError: a token is unknown, or no review goes so.
-        """
+        """P(genre | the text): name → probability. A prefix will do."""
         shares = self._inference(tokens).classes().sum(1)
         return dict(zip(self.genres, shares.tolist(), strict=True))
 
@@ -293,31 +255,26 @@ class BookWorld:
         at: int | None = None,
         open_end: bool = False,
     ) -> Inference:
-        if isinstance(hidden, int | np.integer):
-            raise CourseError("One position was passed.", f"Pass a list of positions: [{hidden}].")
         for position in (*hidden, *(() if at is None else (at,))):
             if not (isinstance(position, int | np.integer) and 0 <= position < len(tokens)):
                 raise CourseError(
                     f"The position {position!r} is not in a text of {len(tokens)} tokens.",
-                    f"Positions are whole numbers from 0 to {len(tokens) - 1}."
+                    f"Positions are integers from 0 to {len(tokens) - 1}."
                     if len(tokens)
                     else "Give a text that has tokens.",
                 )
-        if len(set(hidden)) < len(hidden):
-            raise CourseError("A position is given twice.", "Give each hidden position once.")
         masked = set(hidden)
         ids = self.encode(END if i in masked else token for i, token in enumerate(tokens))
         for position in hidden:
             ids[position] = MASKED
         inference = Inference(self.network, ids)
         if inference.log_prob == -math.inf:
-            place = len(inference.log_probs) - 1
-            shown = ["[hidden]" if i in masked else token for i, token in enumerate(tokens)]
+            at = len(inference.log_probs) - 1
+            shown = ["[masked]" if i in masked else token for i, token in enumerate(tokens)]
             raise CourseError(
-                f"No review of BookWorld goes on with {tokens[place]!r} at position {place} after "
-                f"{' '.join(map(str, shown[max(0, place - 5) : place]))!r}.",
-                "Pass a text, or the beginning of one, that BookWorld can say; log_prob tells "
-                "whether it can.",
+                f"No review of BookWorld has {tokens[at]!r} at position {at} after "
+                f"{' '.join(map(str, shown[max(0, at - 5) : at]))!r}.",
+                "Pass a text, or a prefix of one, whose log_prob is finite.",
             )
         if open_end and len(inference.states) == 1 and inference.states[0] == self._final:
             raise CourseError("The review has ended: nothing follows <end>.", "Leave <end> away.")
@@ -326,6 +283,12 @@ class BookWorld:
     @property
     def _final(self) -> int:
         return self.network.automaton.final
+
+
+@cache
+def _shipped() -> Network:
+    """The network of the course's own grammar, compiled once per process; nothing changes it."""
+    return Network(Grammar.read(LANGUAGE))
 
 
 @contextmanager

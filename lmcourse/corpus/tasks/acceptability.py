@@ -11,14 +11,14 @@ from lmcourse.corpus.bookworld import BookWorld, Review
 from lmcourse.corpus.bookworld.morphology import FORMS, inflect
 from lmcourse.corpus.bookworld.templates import plain
 from lmcourse.corpus.tasks.drawing import Pool, in_turn
-from lmcourse.corpus.tasks.task import Example, Task, certain, checked_count
+from lmcourse.corpus.tasks.task import Example, Task, certain
 
 LABELS = ("acceptable", "unacceptable")
 _CASES = {"he": "him", "she": "her", "i": "me", "they": "them", "we": "us"}
 _CASES |= {"him": "he", "me": "i", "them": "they", "us": "we"}
 _NUMBERS = {"is": "are", "seems": "seem", "feels": "feel", "was": "were"}
 _NUMBERS |= {plural: singular for singular, plural in _NUMBERS.items()}
-# After these a verb stands in its base form.
+# After these a verb is in its base form.
 _BASE_FOLLOWS = ("to", "not", "would", "could", "cannot", "will", "may", "should", "did")
 
 
@@ -29,11 +29,11 @@ class Judged(Example):
     Attributes:
         kind: of the mistake; of an acceptable sentence, the mistake that could have been made in
             it.
-        place: the position of the first token that differs; None if none does.
+        error_position: that of the first token that differs; None if none does.
     """
 
     kind: str
-    place: int | None
+    error_position: int | None
 
 
 def acceptability(
@@ -44,7 +44,7 @@ def acceptability(
     The kinds of mistake, each equally frequent to one: ``agreement`` (the scene are), ``article``
     (a hour), ``order`` (scene the), ``inflection`` (three cat), ``case`` (saw he) and ``missing``
     (a preposition or an auxiliary). For each kind, the acceptable sentences are drawn from those in
-    which such a mistake could be made, so the sort of sentence tells nothing.
+    which such a mistake could be made, so the kind of sentence is uninformative.
 
     Args:
         seed: reviews are drawn from a seed of the task's own: none is one of ``world.split``.
@@ -54,11 +54,7 @@ def acceptability(
         A task with the labels ``acceptable`` and ``unacceptable``, equally frequent to one. Its
         best score is exactly one: every unacceptable sentence has probability zero in BookWorld,
         which is checked (a mistake that makes another sentence of BookWorld is not used).
-
-    Raises:
-        CourseError: ``n`` is negative, or the reviews are too few.
     """
-    checked_count(n)
     name = "acceptability"
     random = Random(f"{name} {seed}")
     pool = Pool(world, name, seed, partial(_candidates, world, _families(world)), reviews)
@@ -67,11 +63,11 @@ def acceptability(
     for number in range(0, n, 2):  # two of a kind, one with and one without the mistake
         kind = next(kinds)
         for label in random.sample(LABELS, 2)[: n - number]:
-            right, wrong, place = pool.take(kind)
+            right, wrong, position = pool.take(kind)
             examples.append(
                 Judged(right, label, kind, None)
                 if label == "acceptable"
-                else Judged(wrong, label, kind, place)
+                else Judged(wrong, label, kind, position)
             )
     how = "An acceptable sentence has a probability in BookWorld; an unacceptable one has none."
     return Task(
@@ -105,7 +101,7 @@ def _candidates(
             wrong = _impossible(world, random.sample(found, len(found)))
             if wrong is not None:
                 pairs = enumerate(zip(tokens, (*wrong, ""), strict=False))
-                yield kind, (tokens, wrong, next(place for place, (a, b) in pairs if a != b))
+                yield kind, (tokens, wrong, next(position for position, (a, b) in pairs if a != b))
                 sentences.remove(sentence)
                 break
 
@@ -139,62 +135,74 @@ def _families(world: BookWorld) -> Families:
     return found
 
 
-def _replaced(tokens: Tokens, place: int, *words: str) -> Tokens:
-    return (*tokens[:place], *words, *tokens[place + 1 :])
+def _replaced(tokens: Tokens, position: int, *words: str) -> Tokens:
+    return (*tokens[:position], *words, *tokens[position + 1 :])
 
 
 def _agreement(tokens: Tokens, tags: list[str], families: Families) -> Iterator[Tokens]:
-    for place, token in enumerate(tokens):
-        if token in _NUMBERS and tags[place] in ("AUX", "VERB"):
-            yield _replaced(tokens, place, _NUMBERS[token])
+    for position, token in enumerate(tokens):
+        if token in _NUMBERS and tags[position] in ("AUX", "VERB"):
+            yield _replaced(tokens, position, _NUMBERS[token])
 
 
 def _article(tokens: Tokens, tags: list[str], families: Families) -> Iterator[Tokens]:
-    for place, token in enumerate(tokens):
+    for position, token in enumerate(tokens):
         if token in ("a", "an"):
-            yield _replaced(tokens, place, "an" if token == "a" else "a")
+            yield _replaced(tokens, position, "an" if token == "a" else "a")
 
 
 def _order(tokens: Tokens, tags: list[str], families: Families) -> Iterator[Tokens]:
-    """An article or preposition behind the word that it belongs before."""
-    for place in range(len(tokens) - 1):
-        if tags[place] in ("DET", "ADP") and tags[place + 1] in ("NOUN", "PROPN", "DET"):
-            yield (*tokens[:place], tokens[place + 1], tokens[place], *tokens[place + 2 :])
+    """An article or preposition after the word that it should precede."""
+    for position in range(len(tokens) - 1):
+        if tags[position] in ("DET", "ADP") and tags[position + 1] in ("NOUN", "PROPN", "DET"):
+            yield (
+                *tokens[:position],
+                tokens[position + 1],
+                tokens[position],
+                *tokens[position + 2 :],
+            )
 
 
 def _inflection(tokens: Tokens, tags: list[str], families: Families) -> Iterator[Tokens]:
     """Forms that are wrong in any English: opened → opening, to read → to reads, a cat → a cats."""
-    for place in range(1, len(tokens) - 1):
-        token, before, after = tokens[place], tokens[place - 1], tokens[place + 1]
-        for form, other in sorted(families.get((token, tags[place]), ())):
-            verb = tags[place] == "VERB" and (
+    for position in range(1, len(tokens) - 1):
+        token, before, after = tokens[position], tokens[position - 1], tokens[position + 1]
+        for form, other in sorted(families.get((token, tags[position]), ())):
+            verb = tags[position] == "VERB" and (
                 before in _BASE_FOLLOWS
-                or (form == "ing" and tags[place - 1] in ("PROPN", "PRON"))
+                or (form == "ing" and tags[position - 1] in ("PROPN", "PRON"))
                 or (
-                    form == "base" and (tags[place - 1] == "PROPN" or before in ("he", "she", "it"))
+                    form == "base"
+                    and (tags[position - 1] == "PROPN" or before in ("he", "she", "it"))
                 )
             )
-            counted = before in ("a", "an") or tags[place - 1] == "NUM" or tags[place + 1] == "NUM"
+            counted = (
+                before in ("a", "an") or tags[position - 1] == "NUM" or tags[position + 1] == "NUM"
+            )
             compared = (after == "than" and form == "base") or (before == "as" and form == "er")
-            if verb or (tags[place] == "NOUN" and counted) or (tags[place] == "ADJ" and compared):
-                yield _replaced(tokens, place, other)
+            if (
+                verb
+                or (tags[position] == "NOUN" and counted)
+                or (tags[position] == "ADJ" and compared)
+            ):
+                yield _replaced(tokens, position, other)
 
 
 def _case(tokens: Tokens, tags: list[str], families: Families) -> Iterator[Tokens]:
-    for place, token in enumerate(tokens):
-        if tags[place] == "PRON":
+    for position, token in enumerate(tokens):
+        if tags[position] == "PRON":
             if token in _CASES:
-                yield _replaced(tokens, place, _CASES[token])
+                yield _replaced(tokens, position, _CASES[token])
             elif token == "her":
-                yield _replaced(tokens, place, "she")
+                yield _replaced(tokens, position, "she")
 
 
 def _missing(tokens: Tokens, tags: list[str], families: Families) -> Iterator[Tokens]:
-    for place in range(1, len(tokens) - 1):
-        if tags[place] in ("AUX", "PART") or (
-            tags[place] == "ADP" and tags[place + 1] in ("DET", "PROPN")
+    for position in range(1, len(tokens) - 1):
+        if tags[position] in ("AUX", "PART") or (
+            tags[position] == "ADP" and tags[position + 1] in ("DET", "PROPN")
         ):
-            yield _replaced(tokens, place)
+            yield _replaced(tokens, position)
 
 
 _MISTAKES: dict[str, Mistake] = {

@@ -9,7 +9,6 @@ import numpy as np
 from lmcourse.corpus.bookworld import BookWorld, Review
 from lmcourse.corpus.bookworld.morphology import inflect
 from lmcourse.corpus.bookworld.templates import plain
-from lmcourse.errors import CourseError
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -62,20 +61,15 @@ def pairs_by_relation(world: BookWorld) -> dict[str, list[tuple[str, str]]]:
 
 
 def counts(world: BookWorld, reviews: Sequence[Review], window: int = 5) -> "csr_array":
-    """How often two words stand near each other in the same review, [vocabulary, vocabulary].
+    """Return how often two words co-occur in a review, [vocabulary, vocabulary].
 
     Rows and columns are in the order of ``world.vocabulary``; the matrix is symmetric.
 
     Args:
         window: how many tokens apart two words may stand, at most.
-
-    Raises:
-        CourseError: the window is not positive.
     """
     from scipy.sparse import coo_array
 
-    if window < 1:
-        raise CourseError(f"A window of {window} tokens holds no pair.", "Give one or more.")
     ids = np.concatenate([np.array(each.ids[:-1], int) for each in reviews] or [np.empty(0, int)])
     owner = np.repeat(np.arange(len(reviews)), [len(each.ids) - 1 for each in reviews])
     width = len(world.vocabulary)

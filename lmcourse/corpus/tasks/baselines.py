@@ -22,9 +22,6 @@ def bag_of_words(train: Task[Any], test: Task[Any], part: str = "both") -> Best:
 
     Returns:
         Accuracy on ``test`` with its standard error (what is reached; not a bound).
-
-    Raises:
-        CourseError: the part is unknown.
     """
     from sklearn.feature_extraction import DictVectorizer
     from sklearn.linear_model import LogisticRegression

@@ -12,16 +12,15 @@ from lmcourse.corpus.tasks.task import (
     Best,
     SentencePair,
     Task,
-    checked_count,
     checked_option,
 )
 
-PLACES = 48  # more sentences than a review has; see _pair
+POSITIONS = 48  # more sentences than a review has; see _pair
 _OPEN = Best(
     1.0,
     0.0,
     exact=False,
-    how="A bound: how often a sentence stands further off in the same review is not computed.",
+    how="A bound: how often a sentence is farther away in the same review is not computed.",
 )
 Pair = tuple[tuple[str, ...], tuple[str, ...], tuple[tuple[str, ...], ...]]
 
@@ -58,11 +57,7 @@ def next_sentence(
     Returns:
         A task with the labels ``next`` and ``not_next``. ``task.best`` takes four passes of
         inference for each example, and is computed on first use.
-
-    Raises:
-        CourseError: ``n`` is negative, the option is unknown, or the reviews are too few.
     """
-    checked_count(n)
     checked_option("negatives", negatives, ("other", "same"))
     name = "next_sentence"
     kinds = ("pair",) if negatives == "other" else ("pair", "long")
@@ -94,10 +89,10 @@ def next_sentence(
 def sentence_order(
     world: BookWorld, n: int, seed: int = 0, reviews: Sequence[Review] | None = None
 ) -> Task[SentencePair]:
-    """Two neighbors, as they stand or exchanged: which came first?
+    """Two neighboring sentences, in order or swapped: which came first?
 
-    The topic is the same either way; only order tells. The best score is exact: with A shown first,
-    P(in order | A, B) = expected(A B) / (expected(A B) + expected(B A)).
+    The topic is the same either way; only the order differs. The best score is exact: with A shown
+    first, P(in order | A, B) = expected(A B) / (expected(A B) + expected(B A)).
 
     Args:
         seed: reviews are drawn from a seed of the task's own: none is one of ``world.split``.
@@ -106,11 +101,7 @@ def sentence_order(
     Returns:
         A task with the labels ``in_order`` and ``swapped``. ``task.best`` takes two passes of
         inference for each example, and is computed on first use.
-
-    Raises:
-        CourseError: ``n`` is negative, or the reviews are too few.
     """
-    checked_count(n)
     name = "sentence_order"
     pool = Pool(world, name, seed, _pair, reviews)
     examples = []
@@ -142,18 +133,18 @@ def _pair(
 ) -> Iterator[tuple[str, Pair]]:
     """A pair drawn uniformly from all pairs of all reviews, if the review has one for us.
 
-    The place is drawn first, and a review without such a place gives nothing. (A review drawn first
+    The position is drawn first, and a review without it gives nothing. (A review drawn first
     and then one of its pairs would favor the pairs of short reviews.)
     """
     sentences = [tuple(review.tokens[each.start : each.end]) for each in review.sentences]
-    place = random.randrange(PLACES)
-    if place + 1 >= len(sentences):
+    position = random.randrange(POSITIONS)
+    if position + 1 >= len(sentences):
         return
-    rest = tuple(sentences[:place] + sentences[place + 2 :])
+    rest = tuple(sentences[:position] + sentences[position + 2 :])
     # Neighbors and others are taken from different reviews, so that no sentence is used twice.
     kind = random.choice(kinds)
     if kind == "pair" or rest:
-        yield kind, (sentences[place], sentences[place + 1], rest)
+        yield kind, (sentences[position], sentences[position + 1], rest)
 
 
 def _next_posterior(world: BookWorld, pair: SentencePair) -> np.ndarray:

@@ -10,14 +10,14 @@ import numpy as np
 from lmcourse.corpus.bookworld import END, BookWorld, Review
 from lmcourse.corpus.tasks.drawing import Pool
 from lmcourse.corpus.tasks.material import table
-from lmcourse.corpus.tasks.task import Example, Task, checked_count, checked_option
+from lmcourse.corpus.tasks.task import Example, Task, checked_option
 
 PRONOUNS = ("he", "she", "him", "his", "her")
 
 
 @dataclass(frozen=True)
 class CoreferenceExample(Example):
-    """A pronoun in a review. Its label tells which of the two names is meant.
+    """A pronoun in a review. Its label is the name that it refers to.
 
     Attributes:
         position: of the pronoun among the tokens.
@@ -43,7 +43,7 @@ def coreference(
     """A pronoun in a whole review, and two names that the review has: whom does it mean?
 
     One pronoun is drawn from each review, so the labels have their natural frequencies. Where the
-    characters are a woman and a man, gender tells; with ``characters="same_gender"`` only such
+    characters are a woman and a man, gender decides; with ``characters="same_gender"`` only such
     reviews are used where it does not.
 
     Args:
@@ -54,11 +54,7 @@ def coreference(
     Returns:
         A task with the labels ``first`` and ``second``, by order of first mention. The best score
         is exact: ``world.antecedent_posterior`` of the whole review, some 10 ms each.
-
-    Raises:
-        CourseError: ``n`` is negative, the option is unknown, or the reviews are too few.
     """
-    checked_count(n)
     checked_option("characters", characters, ("any", "same_gender"))
     name = "coreference"
     genders = {row["name"]: row["gender"] for row in table(world, "people")}
@@ -83,13 +79,13 @@ def _pronoun(
 ) -> Iterator[tuple[None, CoreferenceExample]]:
     """One of the review's pronouns, if it means a character and both names are in the text.
 
-    It is drawn by its word alone: which one is asked about tells nothing of what it means.
+    It is drawn by its word alone, independently of its antecedent.
     """
     tokens = tuple(review.tokens)
-    places = [position for position, token in enumerate(tokens) if token in PRONOUNS]
-    if not places or review.hero not in tokens or review.second not in tokens:
+    positions = [position for position, token in enumerate(tokens) if token in PRONOUNS]
+    if not positions or review.hero not in tokens or review.second not in tokens:
         return
-    position = random.choice(places)
+    position = random.choice(positions)
     name = review.antecedents[position]
     if name is None:
         return

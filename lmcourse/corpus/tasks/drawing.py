@@ -40,7 +40,7 @@ def in_turn(keys: Sequence[K], n: int, random: Random) -> Iterator[K]:
 
 
 class Pool(Generic[K, T]):
-    """Possible examples by kind, found in one review after the other when they are asked for.
+    """Possible examples by kind, found in one review after the other on demand.
 
     Args:
         find: what a review holds, as pairs of kind and example; it may draw from the generator.
@@ -63,11 +63,7 @@ class Pool(Generic[K, T]):
         self.waiting: dict[K, deque[T]] = defaultdict(deque)
 
     def take(self, key: K) -> T:
-        """The next example of a kind; each is given once.
-
-        Raises:
-            CourseError: the reviews hold no more of them.
-        """
+        """The next example of a kind; each is given once."""
         for _ in range(PATIENCE):
             if self.waiting[key]:
                 return self.waiting[key].popleft()

@@ -7,7 +7,7 @@ from random import Random
 from lmcourse.corpus.bookworld import BookWorld
 from lmcourse.corpus.tasks.drawing import in_turn
 from lmcourse.corpus.tasks.material import Material
-from lmcourse.corpus.tasks.task import SentencePair, Task, certain, checked_count
+from lmcourse.corpus.tasks.task import SentencePair, Task, certain
 
 LABELS = ("entailment", "neutral", "contradiction")
 
@@ -17,7 +17,7 @@ class ConstructedPair(SentencePair):
     """A pair that was built on purpose.
 
     Attributes:
-        construction: the name of the idea that tells its label, such as ``order``.
+        construction: the name of what determines its label, such as ``order``.
     """
 
     construction: str
@@ -26,10 +26,10 @@ class ConstructedPair(SentencePair):
 def entailment(world: BookWorld, n: int, seed: int = 0) -> Task[ConstructedPair]:
     """Premises and hypotheses, written from the grammar's tables in eight constructions.
 
-    Which hypothesis is asked about depends on the label only through who does what to whom: for
+    The hypothesis depends on the label only through who does what to whom: for
     each construction, the words of the premise and the form of the hypothesis are drawn alike for
     all three labels. So neither the words, nor how many of them the two sentences share, nor the
-    hypothesis alone tells anything (``bag_of_words`` stays at chance).
+    hypothesis alone is informative (``bag_of_words`` stays at chance).
 
     The constructions: ``order`` (before and after), ``ellipsis`` (did not), ``quantity``
     (everybody, nobody), ``comparison``, ``capital`` (needs to know which city is the capital of
@@ -41,11 +41,7 @@ def entailment(world: BookWorld, n: int, seed: int = 0) -> Task[ConstructedPair]
     Returns:
         A task with the labels ``entailment``, ``neutral`` and ``contradiction``, equally frequent.
         The best score is exactly one: the text decides.
-
-    Raises:
-        CourseError: ``n`` is negative, or the grammar lacks a table.
     """
-    checked_count(n)
     random = Random(f"entailment {seed}")
     material = Material(world, random)
     examples = []

@@ -1,4 +1,4 @@
-"""Knowledge: a graph of facts, some of which no review ever states; and questions that need it."""
+"""Knowledge: a graph of facts, some never stated in reviews, and questions that need it."""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -16,13 +16,12 @@ from lmcourse.corpus.tasks.task import (
     Example,
     Task,
     certain,
-    checked_count,
     checked_option,
 )
 
 # The columns of the table `books` that no line of the grammar reads.
 UNSTATED = {"born_in": "born", "won": "prize", "influenced_by": "influence"}
-HELD_OUT = 3  # every third author is asked about in the test only
+HELD_OUT = 3  # every third author is only in the test
 
 
 @dataclass(frozen=True)
@@ -103,12 +102,8 @@ def knowledge_questions(
 
     Returns:
         A task whose labels are all answers to the three questions; the questions are equally
-        frequent, to one. The best score is exactly one, for a model that looks up the graph.
-
-    Raises:
-        CourseError: ``n`` is negative, the option is unknown, or the reviews are too few.
+        frequent, to one. The best score is exactly one, for a model with the graph.
     """
-    checked_count(n)
     checked_option("authors", authors, ("train", "test"))
     name = "knowledge_questions"
     rows = {row["last"]: row for row in table(world, "books")}
@@ -141,7 +136,7 @@ def knowledge_questions(
 def best_without_graph(world: BookWorld, task: Task[KnowledgeQuestion]) -> Best:
     """The best expected score of a model that reads the text, but knows no author's facts.
 
-    A sentence tells the author and, with it, the genre. Of an author of whom it knows nothing, such
+    A sentence contains the author and so indicates the genre. For an unknown author, such
     a model can know no more than how often each answer is right among the genre's authors, and
     gives the most frequent one.
     """

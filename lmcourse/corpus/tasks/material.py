@@ -164,11 +164,7 @@ _OPPOSITES = [
 
 
 def table(world: BookWorld, name: str) -> list[dict[str, str]]:
-    """The rows of one of the grammar's tables.
-
-    Raises:
-        CourseError: the grammar has no such table.
-    """
+    """The rows of one of the grammar's tables."""
     found = world.grammar.tables.get(name)
     if found is None or not found.rows:
         raise CourseError(

@@ -7,7 +7,7 @@ from lmcourse.corpus.bookworld import BookWorld
 from lmcourse.corpus.tasks.drawing import in_turn
 from lmcourse.corpus.tasks.entailment import ConstructedPair
 from lmcourse.corpus.tasks.material import Material
-from lmcourse.corpus.tasks.task import Task, certain, checked_count
+from lmcourse.corpus.tasks.task import Task, certain
 
 
 def paraphrase(world: BookWorld, n: int, seed: int = 0) -> Task[ConstructedPair]:
@@ -15,7 +15,7 @@ def paraphrase(world: BookWorld, n: int, seed: int = 0) -> Task[ConstructedPair]
 
     In each of the seven constructions (``order``, ``comparison``, ``capital``, ``author``,
     ``place``, ``cleft``, ``contrast``) the second sentence consists of the same words whether it is
-    a paraphrase or not: only who stands where differs. So word overlap tells nothing.
+    a paraphrase or not: only their order differs. So word overlap is uninformative.
 
     Args:
         seed: everything is drawn from it; no review is used.
@@ -23,11 +23,7 @@ def paraphrase(world: BookWorld, n: int, seed: int = 0) -> Task[ConstructedPair]
     Returns:
         A task with the labels ``paraphrase`` and ``different``, equally frequent. The best score is
         exactly one: the text decides.
-
-    Raises:
-        CourseError: ``n`` is negative, or the grammar lacks a table.
     """
-    checked_count(n)
     random = Random(f"paraphrase {seed}")
     material = Material(world, random)
     examples = []

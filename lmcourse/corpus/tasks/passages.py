@@ -12,9 +12,9 @@ from lmcourse.corpus.bookworld.templates import Tag
 
 
 def passage(world: BookWorld, tokens: Sequence[str]) -> Inference:
-    """Inference over one or more sentences that may stand anywhere in a review.
+    """Inference over one or more sentences from anywhere in a review.
 
-    Each place weighs as often as a review is expected to have it, as in ``world.log_expected``.
+    Each position is weighted by its expected frequency in a review, as in ``world.log_expected``.
     """
     states, visits = world.network.sentence_starts
     states = np.r_[0, states]
@@ -25,7 +25,7 @@ def passage(world: BookWorld, tokens: Sequence[str]) -> Inference:
 def posterior(
     inference: Inference, position: int, label: Callable[[Tag], str | None]
 ) -> dict[str | None, float]:
-    """P(label of a token | what the inference was shown), for a label that a tag tells."""
+    """Return P(label of a token | the text), for a label that depends on the tag."""
     found: dict[str | None, float] = {}
     for tag, row in inference.tags(position).items():
         name = label(inference.network.tags[tag])

@@ -12,8 +12,7 @@ from lmcourse.corpus.bookworld import END, BookWorld, Review
 from lmcourse.corpus.bookworld.templates import plain
 from lmcourse.corpus.tasks.drawing import Pool, in_turn
 from lmcourse.corpus.tasks.material import past, table
-from lmcourse.corpus.tasks.task import Example, Task, checked_count
-from lmcourse.errors import CourseError
+from lmcourse.corpus.tasks.task import Example, Task
 
 KINDS = ("who", "where", "author", "home", "book")
 NO_ANSWER = "no answer"
@@ -24,10 +23,10 @@ class Question(Example):
     """A question about a review.
 
     Attributes:
-        tokens: the review, in which the answer stands.
+        tokens: the review, which contains the answer.
         label: the answer; ``no answer`` if the review has none.
         question: the tokens of the question.
-        kind: what is asked for, one of ``KINDS``.
+        kind: of the question, one of ``KINDS``.
         spans: all accepted answers, as ``tokens[start:end]``.
         pronoun: the position of the pronoun through which a ``who`` is answered; None if by name.
     """
@@ -49,7 +48,7 @@ def questions(
     unanswerable: float = 0.0,
     reviews: Sequence[Review] | None = None,
 ) -> Task[Question]:
-    """Questions about a review whose answers stand in it.
+    """Questions about a review that contains the answers.
 
     The kinds, each equally frequent to one: ``who`` did something (half of the answers are found
     through a pronoun), ``where`` it was done, the ``author`` of the book, the author's ``home``,
@@ -63,16 +62,7 @@ def questions(
     Returns:
         A task whose metric is exact match. The best score is exact: one, except where a pronoun may
         mean two characters (``world.antecedent_posterior``, some 20 ms each).
-
-    Raises:
-        CourseError: ``n`` is negative, the share is not between 0 and 1, or the reviews are too
-            few.
     """
-    checked_count(n)
-    if not 0 <= unanswerable <= 1:
-        raise CourseError(
-            f"The share unanswerable={unanswerable} is not between 0 and 1.", "Give such as 0.3."
-        )
     name = "questions"
     random = Random(f"{name} {unanswerable} {seed}")
     pool = Pool(world, name, seed, partial(_questions, _acts(world)), reviews)
@@ -90,7 +80,7 @@ def questions(
         examples=tuple(examples),
         chance=0.0,
         metric="exact match",
-        how="The text has the answer; where a pronoun stands for it, P(antecedent | review).",
+        how="The text has the answer; where a pronoun refers to it, P(antecedent | review).",
         solver=partial(_posterior, world),
     )
 
@@ -114,12 +104,12 @@ def _deeds(
 ) -> Iterator[tuple[str, Question]]:
     if review.hero not in tokens or review.second not in tokens:
         return
-    done = [(act, where, _places(tokens, act)) for act, where in acts if act[0] in tokens]
+    done = [(act, where, _positions(tokens, act)) for act, where in acts if act[0] in tokens]
     # An act that several senses share, or that is done twice, would leave the question open.
-    count = Counter(act for act, _, places in done for _ in places)
-    once = [(act, where, places[0]) for act, where, places in done if count[act] == 1]
-    for act, where, place in random.sample(once, len(once)):
-        subject, end = place - 1, place + len(act)
+    count = Counter(act for act, _, positions in done for _ in positions)
+    once = [(act, where, positions[0]) for act, where, positions in done if count[act] == 1]
+    for act, where, position in random.sample(once, len(once)):
+        subject, end = position - 1, position + len(act)
         who = tokens[subject] if tokens[subject] in (review.hero, review.second) else None
         pronoun = subject if tokens[subject] in ("he", "she") else None
         name = who or review.antecedents[subject]
@@ -132,21 +122,21 @@ def _deeds(
             spans = [(end + skipped, end + len(where)) for skipped in range(len(where))]
             yield "where", Question(tokens, " ".join(where), asked, "where", tuple(spans))
     act, _ = random.choice(acts)
-    if not _places(tokens, act):
+    if not _positions(tokens, act):
         yield "nobody", Question(tokens, NO_ANSWER, ("who", *act), "who", ())
 
 
 def _about_author(tokens: Tokens, review: Review) -> Iterator[tuple[str, Question]]:
     title, author = tuple(review.title.split()), (review.author,)
     first = review.held_value("book.first")
-    if _places(tokens, title) and _places(tokens, author):
+    if _positions(tokens, title) and _positions(tokens, author):
         asked = ("who", "wrote", *title)
         names = [*_spans(tokens, author), *_spans(tokens, (first, *author))]
         yield "author", Question(tokens, review.author, asked, "author", tuple(names))
         others = tuple(
             review.held_value(f"book.{name}") for name in ("other_adjective", "other_noun")
         )
-        if not _places(tokens, others):  # else two books would be right
+        if not _positions(tokens, others):  # else two books would be right
             asked = ("which", "book", "is", "by", review.author)
             spans = [*_spans(tokens, title), *_spans(tokens, title[1:])]
             yield "book", Question(tokens, review.title, asked, "book", tuple(spans))
@@ -162,7 +152,7 @@ def _question(
 
 
 def _acts(world: BookWorld) -> list[tuple[Tokens, Tokens]]:
-    """What is done and where, each as it stands in the text."""
+    """Acts and their locations, as in the text."""
     return [
         (tuple(past(world, act).split()), tuple(plain(row["where"]).split()))
         for row in table(world, "senses")
@@ -170,16 +160,16 @@ def _acts(world: BookWorld) -> list[tuple[Tokens, Tokens]]:
     ]
 
 
-def _places(tokens: Tokens, phrase: Tokens) -> list[int]:
+def _positions(tokens: Tokens, phrase: Tokens) -> list[int]:
     return [
-        place
-        for place, token in enumerate(tokens)
-        if token == phrase[0] and tokens[place : place + len(phrase)] == phrase
+        position
+        for position, token in enumerate(tokens)
+        if token == phrase[0] and tokens[position : position + len(phrase)] == phrase
     ]
 
 
 def _spans(tokens: Tokens, phrase: Tokens) -> list[tuple[int, int]]:
-    return [(place, place + len(phrase)) for place in _places(tokens, phrase)]
+    return [(position, position + len(phrase)) for position in _positions(tokens, phrase)]
 
 
 def _posterior(world: BookWorld, example: Question) -> np.ndarray:

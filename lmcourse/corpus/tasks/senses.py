@@ -12,7 +12,7 @@ from lmcourse.corpus.bookworld.inference import Inference
 from lmcourse.corpus.tasks.drawing import Pool, in_turn
 from lmcourse.corpus.tasks.material import table
 from lmcourse.corpus.tasks.passages import expected, passage, posterior
-from lmcourse.corpus.tasks.task import Example, SentencePair, Task, checked_count, checked_option
+from lmcourse.corpus.tasks.task import Example, SentencePair, Task, checked_option
 
 
 @dataclass(frozen=True)
@@ -75,11 +75,7 @@ def word_sense(
     Returns:
         A task whose labels are the senses of all words; a posterior is zero for other words'
         senses.
-
-    Raises:
-        CourseError: ``n`` is negative, the option is unknown, or the reviews are too few.
     """
-    checked_count(n)
     checked_option("context", context, ("sentence", "review"))
     name = "word_sense"
     known = senses(world)
@@ -109,7 +105,7 @@ def sense_pairs(
     """Two sentences with the same word: is the same sense meant?
 
     Every word is as frequent as every other, and for each word the labels are equally frequent,
-    both to one: the word alone tells nothing. The best score is exact.
+    both to one: the word alone is uninformative. The best score is exact.
 
     Args:
         seed: reviews are drawn from a seed of the task's own: none is one of ``world.split``.
@@ -117,11 +113,7 @@ def sense_pairs(
 
     Returns:
         A task with the labels ``same`` and ``different``.
-
-    Raises:
-        CourseError: ``n`` is negative, or the reviews are too few.
     """
-    checked_count(n)
     name = "sense_pairs"
     known, random = senses(world), Random(f"{name} {seed}")
     pool = Pool(world, name, seed, partial(_uses, whole=False), reviews)

@@ -8,7 +8,7 @@ import numpy as np
 
 from lmcourse.corpus.bookworld import END, BookWorld, Review
 from lmcourse.corpus.tasks.drawing import Pool, in_turn
-from lmcourse.corpus.tasks.task import Example, Task, checked_count, checked_option
+from lmcourse.corpus.tasks.task import Example, Task, checked_option
 
 STARS = ("1", "2", "3", "4", "5")
 POLARITY = {"1": "negative", "2": "negative", "4": "positive", "5": "positive"}
@@ -21,7 +21,7 @@ def sentiment(
     labels: str = "stars",
     reviews: Sequence[Review] | None = None,
 ) -> Task[Example]:
-    """Reviews without the closing sentence that tells the stars: which rating do they give?
+    """Reviews without the closing sentence that states the stars: which rating do they give?
 
     The best score is exact. What is shown is the review up to its closing sentence, or all of it if
     there is none; whether a review of BookWorld closes so does not depend on its rating. So the
@@ -36,11 +36,7 @@ def sentiment(
 
     Returns:
         A task whose best score is computed on first use, some 20 ms an example.
-
-    Raises:
-        CourseError: ``n`` is negative, the option is unknown, or the reviews are too few.
     """
-    checked_count(n)
     checked_option("labels", labels, ("stars", "polarity"))
     name = f"sentiment {labels}"
     stars = STARS[: world.network.ratings]

@@ -10,7 +10,7 @@ from lmcourse.corpus.bookworld import BookWorld, Review
 from lmcourse.corpus.bookworld.templates import SENTENCE_ENDS, Tag
 from lmcourse.corpus.tasks.drawing import Pool, in_turn
 from lmcourse.corpus.tasks.passages import expected, passage, posterior
-from lmcourse.corpus.tasks.task import Example, Task, checked_count
+from lmcourse.corpus.tasks.task import Example, Task
 
 LABELS = ("spoiler", "plain")
 
@@ -33,11 +33,7 @@ def spoilers(
 
     Returns:
         A task with the labels ``spoiler`` and ``plain``.
-
-    Raises:
-        CourseError: ``n`` is negative, or the reviews are too few.
     """
-    checked_count(n)
     name = "spoilers"
     pool = Pool(world, name, seed, _sentences, reviews)
     labels = in_turn(LABELS, n, Random(f"{name} {seed}"))

@@ -11,8 +11,7 @@ from lmcourse.corpus.bookworld import END, BookWorld, Review
 from lmcourse.corpus.bookworld.inference import Inference
 from lmcourse.corpus.tasks.drawing import Pool
 from lmcourse.corpus.tasks.passages import parts_of_speech, posterior
-from lmcourse.corpus.tasks.task import Task, checked_count, checked_option
-from lmcourse.errors import CourseError
+from lmcourse.corpus.tasks.task import Task, checked_option
 
 
 @dataclass(frozen=True)
@@ -60,11 +59,7 @@ def tagging(
         A task whose labels are the parts of speech, in their natural frequencies. The best score is
         exact: about 60 ms a review from both sides, and 20 ms for each ambiguous token from the
             left.
-
-    Raises:
-        CourseError: ``n`` is negative, an option is unknown, or the reviews are too few.
     """
-    checked_count(n)
     checked_option("context", context, ("both", "left"))
     name = "tagging"
     options = {token: parts_of_speech(world, token) for token in world.vocabulary}
@@ -89,18 +84,13 @@ def _counted(options: dict[str, list[str]], words: str | Sequence[str]) -> set[s
     if isinstance(words, str):
         checked_option("words", words, ("ambiguous", "all"))
         return {token for token in options if words == "all" or len(options[token]) > 1}
-    for word in words:
-        if word not in options:
-            raise CourseError(
-                f"The word {word!r} is not in BookWorld's vocabulary.", "Leave it out of `words`."
-            )
     return set(words)
 
 
 def _tagged(
     review: Review, random: Random, counted: set[str]
 ) -> Iterator[tuple[None, TaggingExample]]:
-    positions = tuple(place for place, token in enumerate(review.tokens) if token in counted)
+    positions = tuple(position for position, token in enumerate(review.tokens) if token in counted)
     if positions:
         yield None, TaggingExample(tuple(review.tokens), tuple(review.parts_of_speech), positions)
 

@@ -40,7 +40,7 @@ class SentencePair:
 
 
 E = TypeVar("E")
-# An example's exact posterior, [decisions, answers]: one row for each answer that is asked for.
+# An example's exact posterior, [decisions, answers]: one row per requested answer.
 Solver = Callable[[E], np.ndarray]
 
 
@@ -67,7 +67,7 @@ class Task(Generic[E]):
 
     Attributes:
         name: the builder's name.
-        question: what is asked of each example, in plain words.
+        question: the question that each example poses.
         labels: the answers among which a model chooses.
         examples: the first k of them are the same however many are built.
         chance: the score of the best answer that does not look at the text.
@@ -95,16 +95,13 @@ class Task(Generic[E]):
 
     def first(self, k: int) -> "Task[E]":
         """The task of the first ``k`` examples; its best score costs less to compute."""
-        return replace(self, examples=self.examples[: checked_count(k)])
+        return replace(self, examples=self.examples[:k])
 
     @cached_property
     def posteriors(self) -> list[np.ndarray]:
         """The exact posterior of each example, [decisions, answers]; computed on first use.
 
         It costs one to five passes of inference for each example, some 5 to 50 ms each.
-
-        Raises:
-            CourseError: no posterior is known for this task.
         """
         if self.solver is None:
             raise CourseError(
@@ -130,9 +127,6 @@ class Task(Generic[E]):
         """The share of right answers, [examples] in their order.
 
         Where an example asks for several (``tagging``), its answer is a sequence of them.
-
-        Raises:
-            CourseError: there are not as many answers as are asked for.
         """
         wanted = [_listed(each.label) for each in self.examples]  # type: ignore[attr-defined]
         given = [_listed(answer) for answer in answers]
@@ -155,23 +149,8 @@ def certain(how: str) -> Best:
     return Best(1.0, 0.0, exact=True, how=how)
 
 
-def checked_count(n: int) -> int:
-    """``n``, if that many examples can be asked for.
-
-    Raises:
-        CourseError: it is negative.
-    """
-    if n < 0:
-        raise CourseError(f"{n} examples cannot be built.", "Ask for zero or more.")
-    return n
-
-
 def checked_option(option: str, value: str, choices: Sequence[str]) -> str:
-    """``value``, if it is one of the choices.
-
-    Raises:
-        CourseError: it is not.
-    """
+    """``value``, if it is one of the choices."""
     if value not in choices:
         raise CourseError(
             f"The option {option}={value!r} is unknown.", f"Choose one of: {', '.join(choices)}."

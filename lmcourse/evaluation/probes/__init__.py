@@ -1,4 +1,4 @@
-"""Probes: what a frozen model's vectors and heads know, asked without training the model."""
+"""Probes of a frozen model's hidden states and attention heads."""
 
 from lmcourse.evaluation.probes.heads import HeadProbe, head_probe, word_attentions
 from lmcourse.evaluation.probes.linear import LinearProbe, linear_probe

@@ -1,31 +1,29 @@
-"""Attention heads: does one look from a pronoun at its antecedent, from a verb at its subject?
+"""Attention heads: does one attend from a pronoun to its antecedent, from a verb to its subject?
 
 Clark et al. (2019, "What does BERT look at? An analysis of BERT's attention", sections 4 and 5)
-take each head for a classifier that was never trained as one: its answer for a word is the *other*
-word that gets the largest weight. Special tokens are no answers. A word's pieces count as one word:
-weights *to* its pieces are added up, those *from* them are averaged (section 4.1).
+evaluate each head as a classifier without training: its answer for a word is the *other* word with
+the largest weight. Special tokens are no answers. A word's pieces count as one word: weights *to*
+its pieces are summed, those *from* them are averaged (section 4.1).
 
-Two things make a head look better than it is, and both are dealt with here:
+Two effects make a head look better than it is:
 
-- many links have a usual length. The subject often stands right before its verb, and a head that
-  always looks one word back finds it. So the best fixed offset stands beside the best head;
-- of a hundred heads, the best one is good by luck also. So the head, and the offset, are chosen on
-  one half of the texts and scored on the other one.
+- many links have a usual length. The subject often precedes its verb directly, and a head that
+  always attends one word back finds it. So the best head is compared with the best fixed offset;
+- the best of a hundred heads is also good by chance. So the head and the offset are selected on one
+  half of the texts and scored on the other.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import zip_longest
-from operator import index
-from typing import Any, Literal, get_args
+from typing import Any
 
 import numpy as np
-import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
 from lmcourse.errors import CourseError
 from lmcourse.evaluation.attention import attention_arrays
+from lmcourse.evaluation.columns import as_arrays
 from lmcourse.evaluation.logits import check_module, device_of
 from lmcourse.evaluation.probes.links import Link
 from lmcourse.evaluation.probes.states import Reader, cut
@@ -36,22 +34,21 @@ Attentions = (
 )
 """One text's weights, from each word (the query) to each word (the key)."""
 
-Measure = Literal["largest", "weight"]
-EQUAL = 1e-6  # weights whose ratio is nearer to 1 are equal: sums over pieces are rounded
+EQUAL = 1e-6  # relative difference below which weights are equal: sums over pieces are rounded
 
 
 @dataclass(frozen=True)
 class HeadProbe:
-    """How well heads find what words are linked to. Errors count texts, not links.
+    """How often heads find the words of links. Standard errors are over texts, not links.
 
     Attributes:
-        scores: of each head over all links. To choose the best one of them by these overrates it.
-        layer, head: the one that is best on the first half.
-        score: what it has on the second half.
-        offset: the best fixed answer on the first half: so many words on, or back where negative.
-        baseline: what that has on the second half.
-        difference: of both there, link by link.
-        chance: what a head has there that gives all other words the same weight.
+        scores: of each head over all links. The largest of them overestimates that head.
+        layer, head: the best one on the first half of the texts.
+        score: its score on the second half.
+        offset: the best fixed answer on the first half, in words; negative: to the left.
+        baseline: its score on the second half.
+        difference: of score and baseline, link by link.
+        chance: the score there of a head with uniform weights on all other words.
         links: how many there are, in both halves.
     """
 
@@ -75,18 +72,15 @@ class HeadProbe:
 def word_attentions(
     model: nn.Module, texts: Iterable[Sequence[str]], reader: Reader
 ) -> Iterator[Float[Tensor, "layer head query key"]]:
-    """Each text's attention from word to word, one text after the other.
+    """Yield each text's attention from word to word.
 
-    Rows sum to less than 1 where special tokens take a share.
+    Rows sum to less than 1 where special tokens have a share.
 
     Args:
         model: one of the course's with multi-head or disentangled attention and one stack of
             layers.
         texts: each a list of words.
         reader: how words become ids, as in `hidden_states`.
-
-    Raises:
-        CourseError: the model has no attention; a text cannot be read.
     """
     check_module(model)
     device = device_of(model)
@@ -95,45 +89,32 @@ def word_attentions(
         ids = pieces.ids[None].to(device)
         names = [str(number) for number in pieces.words]
         weights = attention_arrays(model, names, input_ids=ids)["attentions"]
-        if not isinstance(weights, Tensor):  # DeBERTa's, whose terms are shown one by one also
+        if not isinstance(weights, Tensor):  # DeBERTa's, which also has those of each term
             weights = weights["all terms"]
         mean = pieces.shares()
         yield mean @ weights @ (mean > 0).float().T
 
 
 def head_probe(
-    attentions: Iterable[Attentions],
-    links: Iterable[Sequence[Link]],
-    *,
-    measure: Measure = "largest",
-    seed: int = 0,
+    attentions: Iterable[Attentions], links: Iterable[Sequence[Link]], *, seed: int = 0
 ) -> HeadProbe:
-    """How often each head's answer is right; the best one's score, beside the best offset's.
+    """Score each head's answers, and compare the best head with the best fixed offset.
+
+    An answer is right if the largest weight is on a target; words with equal weights share it.
 
     Args:
-        attentions: of each text, from `word_attentions` or any model's own.
-        links: of each text, what its words are linked to.
-        measure: ``"largest"``: whether the largest weight lies on a target; where several words
-            have it, each counts for its share. ``"weight"``: how much weight the targets have
-            together, of all that lies on other words.
-        seed: how the texts that have links are dealt into halves.
-
-    Raises:
-        CourseError: fewer than two texts have links; a link leads out of its text or to its own
-            word; texts differ in number, or in heads; weights are no weights.
+        attentions: of each text, from `word_attentions` or a model's own.
+        links: of each text.
+        seed: of the split of the texts with links into halves.
     """
-    if measure not in get_args(Measure):
+    rows, offsets, chances, texts = _collected(attentions, links)
+    shuffled = np.random.default_rng(seed).permutation(np.unique(texts))
+    if len(shuffled) < 2:
         raise CourseError(
-            f"measure={measure!r} is no choice.", f"Give {' or '.join(get_args(Measure))}."
+            f"{len(shuffled)} texts have links.",
+            "Pass two or more: the best head is selected on one half and scored on the other.",
         )
-    rows, offsets, chances, texts = _collected(attentions, links, measure)
-    kinds = np.random.default_rng(seed).permutation(np.unique(texts))
-    if len(kinds) < 2:
-        raise CourseError(
-            f"{len(kinds)} texts have links.",
-            "Pass two or more: the best head is chosen on one half and scored on the other.",
-        )
-    first = np.isin(texts, kinds[: (len(kinds) + 1) // 2])
+    first = np.isin(texts, shuffled[: (len(shuffled) + 1) // 2])
     layer, head = np.unravel_index(rows[first].mean(0).argmax(), rows.shape[1:])
     offset = _best_offset([each for each, chosen in zip(offsets, first, strict=True) if chosen])
     own = rows[:, layer, head]
@@ -160,99 +141,35 @@ Collected = tuple[
 ]
 
 
-def _collected(
-    attentions: Iterable[Any], links: Iterable[Sequence[Link]], measure: Measure
-) -> Collected:
+def _collected(attentions: Iterable[Any], links: Iterable[Sequence[Link]]) -> Collected:
     """Of each link: every head's score, the offsets of its targets, chance, and its text."""
     rows, offsets, chances, texts = [], [], [], []
-    heads: tuple[int, ...] | None = None
-    for number, (weights, own) in enumerate(zip_longest(attentions, links)):
-        if weights is None or own is None:
-            raise CourseError(
-                f"There are {'links' if own is None else 'attentions'} of {number} texts, and "
-                f"{'attentions' if own is None else 'links'} of more.",
-                "Pass both for the same texts, in one order.",
-            )
-        array = _checked(weights, number)
-        if heads not in (None, array.shape[:2]):
-            raise CourseError(
-                f"Text {number} has {array.shape[:2]} layers and heads, others have {heads}.",
-                "Pass attentions of one model.",
-            )
-        heads = array.shape[:2]
-        for link in _links(own, array.shape[2], number):
-            rows.append(_found(array[:, :, link.query], link, measure))
-            offsets.append({target - link.query for target in link.targets})
-            chances.append(len(set(link.targets)) / (array.shape[2] - 1))
+    for number, (weights, own) in enumerate(zip(attentions, links, strict=True)):
+        array = np.asarray(as_arrays(weights), np.float64)
+        size = array.shape[2]
+        for query, targets in own:
+            rows.append(_scores(array[:, :, query], query, targets))
+            offsets.append({target - query for target in targets})
+            chances.append(len(set(targets)) / (size - 1))
             texts.append(number)
     if not rows:
-        raise CourseError("No text has links.", "Pass texts with pronouns or verbs to look from.")
+        raise CourseError("No text has links.", "Pass texts with pronouns or agreeing verbs.")
     return np.stack(rows), offsets, np.array(chances), np.array(texts)
 
 
-def _found(
-    weights: Float[np.ndarray, "layer head key"], link: Link, measure: Measure
+def _scores(
+    weights: Float[np.ndarray, "layer head key"], query: int, targets: Sequence[int]
 ) -> Float[np.ndarray, "layer head"]:
-    """How much of each head's answer is right."""
-    others = np.arange(weights.shape[-1]) != link.query
-    right = np.isin(np.arange(weights.shape[-1]), link.targets)
-    if measure == "largest":
-        largest = np.where(others, weights, -np.inf).max(-1, keepdims=True)
-        weights = (weights >= largest * (1 - EQUAL)).astype(float)
-    whole = (weights * others).sum(-1)
-    return (weights * right).sum(-1) / np.where(whole > 0, whole, 1.0)
+    """The share of each head's largest weights that is on targets."""
+    others = np.arange(weights.shape[-1]) != query
+    right = np.isin(np.arange(weights.shape[-1]), targets)
+    largest = np.where(others, weights, -np.inf).max(-1, keepdims=True)
+    chosen = (weights >= largest * (1 - EQUAL)) & others
+    shares: np.ndarray = (chosen & right).sum(-1) / chosen.sum(-1)
+    return shares
 
 
 def _best_offset(offsets: list[set[int]]) -> int:
-    """What is right for most links; of several, the shortest, and back before on."""
+    """The offset that is right for most links; of several, the shortest, left before right."""
     every = sorted({offset for each in offsets for offset in each}, key=lambda it: (abs(it), it))
     return max(every, key=lambda offset: sum(offset in each for each in offsets))
-
-
-def _checked(weights: Any, number: int) -> Float[np.ndarray, "layer head query key"]:
-    weights = weights.detach().float().cpu() if isinstance(weights, torch.Tensor) else weights
-    array = np.asarray(weights, np.float64)
-    if array.ndim != 4 or array.shape[2] != array.shape[3] or not array.size:
-        raise CourseError(
-            f"The attentions of text {number} have the shape {array.shape}.",
-            "Pass (layer, head, query, key), such as torch.cat(result.attentions) of one text.",
-        )
-    if not (np.isfinite(array).all() and (array >= 0).all()):
-        raise CourseError(
-            f"The attentions of text {number} hold negative numbers or NaN.",
-            "Pass what the softmax gave, not the scores before it.",
-        )
-    return array
-
-
-def _links(given: Any, size: int, number: int) -> list[Link]:
-    """A text's links, looked at first; plain tuples are as good."""
-    if not isinstance(given, Iterable):
-        raise CourseError(f"The links of text {number} are {given!r:.40}.", "Pass a list of Link.")
-    return [_link(link, size, number) for link in given]
-
-
-def _link(given: Any, size: int, number: int) -> Link:
-    remedy = "Give positions of words in the text, and one or more targets that are other words"
-    try:
-        query, targets = given
-    except (TypeError, ValueError):
-        raise CourseError(f"Text {number} has {given!r:.40} for a link.", f"{remedy}.") from None
-    try:
-        found = Link(index(query), tuple(index(it) for it in targets))
-    except TypeError:
-        raise CourseError(
-            f"Text {number} has a link from {query!s:.40} to {targets!s:.40}.",
-            f"{remedy}: Link(3, (1,)).",
-        ) from None
-    places = (found.query, *found.targets)
-    if (
-        not found.targets
-        or found.query in found.targets
-        or not all(0 <= it < size for it in places)
-    ):
-        raise CourseError(
-            f"Text {number} of {size} words has a link from {found.query} to {found.targets}.",
-            f"{remedy}.",
-        )
-    return found

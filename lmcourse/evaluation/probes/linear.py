@@ -1,15 +1,15 @@
-"""Linear probes: are a word's tags written in its vector, so that a plane can read them off?
+"""Linear probes: can a word's tag be predicted linearly from its vector?
 
-A logistic regression is trained on frozen vectors. That it is right often need not mean that the
-vectors know the tags: given enough of them, it can learn by heart which tag each *word* has. Hewitt
+A logistic regression is trained on frozen vectors. A high accuracy need not mean that the vectors
+encode the tags: with enough dimensions, the probe can memorize which tag each *word* has. Hewitt
 and Liang (2019, "Designing and interpreting probes with control tasks") measure this. In the
-control task each word gets a tag at random, drawn once from the tags' frequencies, and the same
-probe is trained on that. Nothing but learning by heart helps there.
+control task each word gets a random tag, drawn once from the tags' frequencies, and the same probe
+is trained on it. Only memorization helps there.
 
     selectivity = accuracy on the tags − accuracy on the control task
 
-Two answers that look at no vector stand beside it: the most frequent tag of all, and the most
-frequent tag of the word. A probe on ambiguous words is worth what it has above the second.
+Two baselines use no vector: the most frequent tag overall, and the most frequent tag of the word. A
+probe on ambiguous words must exceed the second.
 """
 
 import warnings
@@ -19,9 +19,11 @@ from typing import Any
 import numpy as np
 from jaxtyping import Float
 from numpy.typing import NDArray
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
-from lmcourse.errors import CourseError
-from lmcourse.evaluation.columns import finite, same_length
 from lmcourse.evaluation.probes.occurrences import Occurrences, checked_pair
 from lmcourse.evaluation.uncertainty import Score, mean_score
 
@@ -30,18 +32,18 @@ ITERATIONS = 1000
 
 @dataclass(frozen=True)
 class LinearProbe:
-    """What a linear probe reads off. Errors count texts, not occurrences.
+    """The accuracies of a linear probe. Standard errors are over texts, not occurrences.
 
     Attributes:
         accuracy: on the tags.
-        control: on tags that each word got at random.
-        selectivity: by how much the first is larger, occurrence by occurrence.
-        majority: accuracy of the most frequent tag.
-        word_majority: accuracy of each word's most frequent tag; of the most frequent tag, for a
-            word that training did not have.
-        best: accuracy of the exact answer, where it was given.
-        predictions: of each occurrence, its tag by the probe.
-        converged: whether both trainings came to their end; otherwise the probe is a worse one.
+        control: on the control task's tags.
+        selectivity: the difference of the two.
+        majority: of the most frequent tag.
+        word_majority: of each word's most frequent tag; of the most frequent tag, for a word that
+            is not in the training set.
+        best: of the exact answer, if it was passed.
+        predictions: the probe's tag of each occurrence. Shape (occurrence).
+        converged: whether both trainings converged.
     """
 
     accuracy: Score
@@ -71,86 +73,74 @@ def linear_probe(
 ) -> LinearProbe:
     """Train a logistic regression on vectors and tags; test it, and its control task.
 
-    Vectors are standardized first, by the means and deviations of ``train`` alone: those of the
-    test have no say in it.
+    Vectors are standardized first, by the means and standard deviations of ``train``.
 
     Args:
         train, test: from different texts.
-        exact: of each test occurrence how probable the best answer is: `exact_shares` of its task.
-        penalty: of the weights' squared length; a larger one makes a weaker, more selective probe.
-        seed: what the control task's tags are drawn with.
-
-    Raises:
-        CourseError: there is no occurrence; a vector is not finite, or has another width; words
-            or tags are numbers in one set and strings in the other; the penalty is not above 0.
+        exact: the probability of the best answer at each test occurrence: `exact_shares` of its
+            task.
+        penalty: of the weights' squared norm; a larger one makes a weaker, more selective probe.
+        seed: of the control task's tags.
     """
-    if not 0 < penalty < np.inf:
-        raise CourseError(f"penalty is {penalty}.", "Give a number above 0, such as 1.")
-    known, asked = checked_pair(train, test)
-    best = None if exact is None else finite("exact", exact)
-    if best is not None:
-        same_length(test=asked.words, exact=best)
-    predictions, ended = _fitted(known.vectors, known.labels, asked.vectors, penalty)
-    drawn = control_labels([*known.words, *asked.words], known.labels, seed)
-    random, asked_random = drawn[: len(known.words)], drawn[len(known.words) :]
-    by_heart, ended_too = _fitted(known.vectors, random, asked.vectors, penalty)
-    right = (predictions == asked.labels).astype(float)
-    right_by_heart = (by_heart == asked_random).astype(float)
+    known, queried, best = checked_pair(train, test, exact)
+    predictions, converged = _fitted(known.vectors, known.labels, queried.vectors, penalty)
+    drawn = control_labels([*known.words, *queried.words], known.labels, seed)
+    control, queried_control = drawn[: len(known.words)], drawn[len(known.words) :]
+    memorized, converged_too = _fitted(known.vectors, control, queried.vectors, penalty)
+    right = (predictions == queried.labels).astype(float)
+    right_control = (memorized == queried_control).astype(float)
 
     def score(values: Any) -> Score:
-        return mean_score(values, asked.texts)
+        return mean_score(values, queried.texts)
 
     return LinearProbe(
         score(right),
-        score(right_by_heart),
-        score(right - right_by_heart),
-        score(most_frequent(known.labels) == asked.labels),
-        score(_of_words(known.words, known.labels, asked.words) == asked.labels),
+        score(right_control),
+        score(right - right_control),
+        score(most_frequent(known.labels) == queried.labels),
+        score(_word_majority(known.words, known.labels, queried.words) == queried.labels),
         None if best is None else score(best),
         predictions,
-        ended and ended_too,
+        converged and converged_too,
     )
 
 
 def control_labels(words: Any, labels: Any, seed: int = 0) -> NDArray[Any]:
-    """A tag for each occurrence that its word alone decides, at random.
+    """Return a random tag for each occurrence, the same for all occurrences of a word.
 
     Args:
-        words: of each occurrence.
-        labels: the real tags, whose frequencies the random ones have.
+        words: of each occurrence. Shape (occurrence).
+        labels: the real tags, from whose frequencies the random ones are drawn.
     """
     kinds, number = np.unique(np.asarray(words), return_inverse=True)
     return np.random.default_rng(seed).choice(np.asarray(labels), size=len(kinds))[number]
 
 
 def most_frequent(labels: NDArray[Any]) -> Any:
-    """The tag that occurs most often; of several, the first in order."""
+    """Return the tag that occurs most often; of several, the first in order."""
     values, counts = np.unique(labels, return_counts=True)
     return values[counts.argmax()]
 
 
-def _of_words(words: NDArray[Any], labels: NDArray[Any], asked: NDArray[Any]) -> NDArray[Any]:
+def _word_majority(
+    words: NDArray[Any], labels: NDArray[Any], queried: NDArray[Any]
+) -> NDArray[Any]:
     own = {word: most_frequent(labels[words == word]) for word in np.unique(words)}
     other = most_frequent(labels)
-    return np.array([own.get(word, other) for word in asked])
+    return np.array([own.get(word, other) for word in queried])
 
 
 def _fitted(
     vectors: Float[np.ndarray, "known width"],
     labels: NDArray[Any],
-    asked: Float[np.ndarray, "asked width"],
+    queried: Float[np.ndarray, "queried width"],
     penalty: int | float,
 ) -> tuple[NDArray[Any], bool]:
-    """What a probe that was trained on the first says of the others; whether it converged."""
-    from sklearn.exceptions import ConvergenceWarning
-    from sklearn.linear_model import LogisticRegression
-    from sklearn.pipeline import make_pipeline
-    from sklearn.preprocessing import StandardScaler
-
-    if len(np.unique(labels)) == 1:  # nothing is to be told apart
-        return np.full(len(asked), labels[0]), True
+    """Train a probe; return its predictions of the queried labels, and whether it converged."""
+    if len(np.unique(labels)) == 1:  # which scikit-learn refuses
+        return np.full(len(queried), labels[0]), True
     probe = make_pipeline(StandardScaler(), LogisticRegression(C=1 / penalty, max_iter=ITERATIONS))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
         probe.fit(vectors, labels)
-    return probe.predict(asked), bool(probe[-1].n_iter_.max() < ITERATIONS)
+    return probe.predict(queried), bool(probe[-1].n_iter_.max() < ITERATIONS)

@@ -1,4 +1,4 @@
-"""Links of BookWorld's reviews: what a head is to find, from a word to others in the text."""
+"""Links in BookWorld's reviews, from a word to related words: the targets of `head_probe`."""
 
 from collections.abc import Iterable
 from typing import NamedTuple
@@ -10,23 +10,23 @@ from lmcourse.corpus.bookworld.registers import CHARACTERS
 
 
 class Link(NamedTuple):
-    """From a word to those that are right answers, by their positions in the text."""
+    """The position of a word, and those of the words that are right answers."""
 
     query: int
     targets: tuple[int, ...]
 
 
 def antecedent_links(reviews: Iterable[Review]) -> list[list[Link]]:
-    """Of each review its pronouns, each with all earlier mentions of its antecedent by name.
+    """Return each review's pronouns, linked to all earlier mentions of their antecedents by name.
 
-    Pronouns whose antecedent was not named before are left out.
+    Pronouns without such a mention are left out.
     """
     found = []
     for review in reviews:
         tokens = review.tokens
         earlier = [
-            Link(place, tuple(i for i in range(place) if tokens[i] == name))
-            for place, name in enumerate(review.antecedents)
+            Link(position, tuple(i for i in range(position) if tokens[i] == name))
+            for position, name in enumerate(review.antecedents)
             if name is not None
         ]
         found.append([link for link in earlier if link.targets])
@@ -34,7 +34,7 @@ def antecedent_links(reviews: Iterable[Review]) -> list[list[Link]]:
 
 
 def mention_links(reviews: Iterable[Review]) -> list[list[Link]]:
-    """Of each review the characters' names that stand again, each with its earlier mentions."""
+    """Return each review's repeated names of characters, linked to their earlier mentions."""
     found = []
     for review in reviews:
         names = [tag.register in CHARACTERS for tag in review.tags]
@@ -48,10 +48,10 @@ def mention_links(reviews: Iterable[Review]) -> list[list[Link]]:
 
 
 def agreement_links(reviews: Iterable[Review], attractors: int = 0) -> list[list[Link]]:
-    """Of each review its verbs, each with the subject that it agrees with.
+    """Return each review's verbs, linked to the subjects that they agree with.
 
     Args:
-        attractors: how many nouns must stand between the two, at least.
+        attractors: the minimum number of nouns between the two.
     """
     return [
         [Link(it.verb, (it.subject,)) for it in review.agreements if it.attractors >= attractors]
@@ -60,9 +60,9 @@ def agreement_links(reviews: Iterable[Review], attractors: int = 0) -> list[list
 
 
 def one_before(links: Iterable[Iterable[Link]]) -> list[list[Link]]:
-    """Each text's links from the place before: where a causal model tells the word.
+    """Return the links moved to the position before, where a causal model predicts the word.
 
-    Targets that are not before that place, which the model does not see, are left out.
+    Targets that are not before that position are left out.
     """
     moved = [
         [Link(query - 1, tuple(it for it in targets if it < query - 1)) for query, targets in own]

@@ -1,12 +1,12 @@
 """Word senses by the nearest neighbor: an occurrence gets the sense of the most similar one.
 
-Peters et al. (2018, "Deep contextualized word representations", section 5.3) tell so what a layer
-knows of senses. Nothing is trained: if occurrences of one sense lie together, the nearest labeled
-occurrence *of the same word*, by the cosine of their vectors, has the right sense.
+Peters et al. (2018, "Deep contextualized word representations", section 5.3) measure in this way
+what a layer represents of word senses. Nothing is trained: if occurrences of one sense are close
+together, the nearest labeled occurrence *of the same word*, by cosine, has the right sense.
 
-Where several are equally near, each has its share of the answer, as if one of them was drawn. So a
-static vector, to which all occurrences of a word are equally near, is right exactly as often as a
-labeled occurrence drawn blindly; which one stands first in a list makes no difference.
+Occurrences at equal distance share the answer, as if one of them was drawn. So a static vector, to
+which all occurrences of a word are equally near, is right exactly as often as a labeled occurrence
+drawn at random; the order of the training set makes no difference.
 """
 
 from collections.abc import Callable
@@ -16,13 +16,13 @@ from typing import Any
 import numpy as np
 from jaxtyping import Float
 from numpy.typing import NDArray
+from sklearn.metrics.pairwise import cosine_similarity
 
 from lmcourse.errors import CourseError
-from lmcourse.evaluation.columns import finite, same_length
 from lmcourse.evaluation.probes.occurrences import Columns, Occurrences, checked_pair
 from lmcourse.evaluation.uncertainty import Score, mean_score
 
-EQUAL = 1e-9  # cosines that differ by less are equal: float32 brings no more than that near to 1
+EQUAL = 1e-9  # cosines that differ by less are equal: float32 resolves no smaller difference near 1
 
 
 @dataclass(frozen=True)
@@ -30,10 +30,10 @@ class NeighborScore:
     """How often the nearest neighbor has the right sense, over all words or for one.
 
     Attributes:
-        score: accuracy; its error counts texts, not occurrences.
-        chance: the accuracy of drawing one of the word's senses blindly, all equally likely.
-        majority: that of the sense that the word has most often in the training occurrences.
-        best: that of the exact answer, where it was given.
+        score: accuracy; its standard error is over texts, not occurrences.
+        chance: the accuracy of drawing one of the word's senses uniformly.
+        majority: that of the word's most frequent sense in the training occurrences.
+        best: that of the exact answer, if it was passed.
     """
 
     score: Score
@@ -48,13 +48,13 @@ class NeighborScore:
 
 @dataclass(frozen=True)
 class NeighborProbe:
-    """What the nearest neighbor tells.
+    """The result of `nearest_neighbor`.
 
     Attributes:
         overall: over all occurrences.
-        words: of each word.
+        words: by word.
         right: of each occurrence, the share of its nearest neighbors that have its sense: 0 or 1
-            where one of them is nearest.
+            if a single one is nearest.
     """
 
     overall: NeighborScore
@@ -66,37 +66,30 @@ class NeighborProbe:
 
 
 def nearest_neighbor(train: Occurrences, test: Occurrences, exact: Any = None) -> NeighborProbe:
-    """Give each occurrence the label of its nearest neighbor among the same word's.
+    """Give each occurrence the label of its nearest neighbor among those of the same word.
 
     Args:
-        train: labeled occurrences that neighbors are looked for in.
-        test: those that are asked about.
-        exact: of each of them, how probable the best answer is: `exact_shares` of its task.
+        train: labeled occurrences, the candidates.
+        test: occurrences to classify.
+        exact: the probability of the best answer at each of them: `exact_shares` of its task.
 
     Returns:
         Scores of all words together and of each. A vector of zeros has no direction: it is equally
         near to all.
-
-    Raises:
-        CourseError: there is no occurrence; a word has none in ``train``; a vector is not finite,
-            or has another width.
     """
-    known, asked = checked_pair(train, test)
-    missing = sorted(set(asked.words.tolist()) - set(known.words.tolist()))
+    known, queried, best = checked_pair(train, test, exact)
+    missing = np.setdiff1d(queried.words, known.words).tolist()
     if missing:
         raise CourseError(
             f"{len(missing)} words of test have no occurrence in train, such as {missing[0]!r}.",
             "Build a larger training set, or leave these words out of the test.",
         )
-    best = None if exact is None else finite("exact", exact)
-    if best is not None:
-        same_length(test=asked.words, exact=best)
-    right = _by_word(known, asked, _nearest)
-    chance = _by_word(known, asked, _blindly)
-    majority = _by_word(known, asked, _most_frequent)
+    right, chance, majority = (
+        _by_word(known, queried, rule) for rule in (_nearest, _uniform, _most_frequent)
+    )
 
     def score(rows: NDArray[np.bool_]) -> NeighborScore:
-        texts = asked.texts[rows]
+        texts = queried.texts[rows]
         return NeighborScore(
             mean_score(right[rows], texts),
             float(chance[rows].mean()),
@@ -104,41 +97,38 @@ def nearest_neighbor(train: Occurrences, test: Occurrences, exact: Any = None) -
             None if best is None else mean_score(best[rows], texts),
         )
 
-    words = {str(word): score(asked.words == word) for word in np.unique(asked.words)}
+    words = {str(word): score(queried.words == word) for word in np.unique(queried.words)}
     return NeighborProbe(score(np.ones(len(right), bool)), words, right)
 
 
 Rule = Callable[[Columns, Columns], Float[np.ndarray, " occurrence"]]
-"""How probable the right label is, by the occurrences of one word."""
+"""The probability of the right label, from the occurrences of one word."""
 
 
-def _by_word(known: Columns, asked: Columns, rule: Rule) -> Float[np.ndarray, " occurrence"]:
-    found = np.zeros(len(asked.words))
-    for word in np.unique(asked.words):
-        mine, its = asked.words == word, known.words == word
-        found[mine] = rule(
-            Columns(*(each[its] for each in known)), Columns(*(each[mine] for each in asked))
+def _by_word(known: Columns, queried: Columns, rule: Rule) -> Float[np.ndarray, " occurrence"]:
+    right = np.zeros(len(queried.words))
+    for word in np.unique(queried.words):
+        rows, candidates = queried.words == word, known.words == word
+        right[rows] = rule(
+            Columns(*(each[candidates] for each in known)),
+            Columns(*(each[rows] for each in queried)),
         )
-    return found
+    return right
 
 
-def _nearest(known: Columns, asked: Columns) -> Float[np.ndarray, " occurrence"]:
-    cosines = _directions(asked.vectors) @ _directions(known.vectors).T
+def _nearest(known: Columns, queried: Columns) -> Float[np.ndarray, " occurrence"]:
+    cosines = cosine_similarity(queried.vectors, known.vectors)
     nearest = cosines >= cosines.max(1, keepdims=True) - EQUAL
-    return (nearest & (asked.labels[:, None] == known.labels)).sum(1) / nearest.sum(1)
+    shares: np.ndarray = (nearest & (queried.labels[:, None] == known.labels)).sum(1)
+    return shares / nearest.sum(1)
 
 
-def _blindly(known: Columns, asked: Columns) -> Float[np.ndarray, " occurrence"]:
+def _uniform(known: Columns, queried: Columns) -> Float[np.ndarray, " occurrence"]:
     labels = np.unique(known.labels)
-    return np.isin(asked.labels, labels) / len(labels)
+    return np.isin(queried.labels, labels) / len(labels)
 
 
-def _most_frequent(known: Columns, asked: Columns) -> Float[np.ndarray, " occurrence"]:
+def _most_frequent(known: Columns, queried: Columns) -> Float[np.ndarray, " occurrence"]:
     labels, counts = np.unique(known.labels, return_counts=True)
     first = labels[counts == counts.max()]
-    return np.isin(asked.labels, first) / len(first)
-
-
-def _directions(vectors: Float[np.ndarray, "row width"]) -> Float[np.ndarray, "row width"]:
-    lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
-    return vectors / np.where(lengths > 0, lengths, 1.0)
+    return np.isin(queried.labels, first) / len(first)

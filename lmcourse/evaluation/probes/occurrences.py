@@ -1,4 +1,4 @@
-"""Words in their texts, each with a vector and a label: what a probe learns from and is tested on.
+"""Words in their texts, each with a vector and a label: the training and test data of probes.
 
 train, test = word_sense(world, 2000, seed=1), word_sense(world, 500, seed=2)
 states = hidden_states(model, [example.tokens for example in train.examples], tokenizer)
@@ -16,7 +16,7 @@ from lmcourse.corpus.tasks.senses import SenseExample
 from lmcourse.corpus.tasks.tagging import TaggingExample
 from lmcourse.corpus.tasks.task import Task
 from lmcourse.errors import CourseError
-from lmcourse.evaluation.columns import as_arrays, column, same_length
+from lmcourse.evaluation.columns import as_arrays, column, finite, same_length
 from lmcourse.evaluation.probes.states import WordVectors
 
 
@@ -25,9 +25,9 @@ class Occurrences(NamedTuple):
 
     Attributes:
         vectors: (occurrence, width).
-        words, labels: of each occurrence.
-        texts: of each occurrence, which text it is from: those of one text are no independent
-            examples. None: each is from a text of its own.
+        words, labels: of each occurrence. Shape (occurrence).
+        texts: the text that each occurrence is from; occurrences in one text are not independent.
+            None: each has a text of its own.
     """
 
     vectors: Any
@@ -37,7 +37,7 @@ class Occurrences(NamedTuple):
 
 
 class Columns(NamedTuple):
-    """Occurrences that were looked at: arrays of one length."""
+    """Checked occurrences: arrays of one length."""
 
     vectors: Float[np.ndarray, "occurrence width"]
     words: NDArray[Any]
@@ -49,14 +49,11 @@ def occurrences(
     task: Task[SenseExample] | Task[TaggingExample],
     states: Sequence[WordVectors],
 ) -> Occurrences:
-    """The words that a task asks about, with their vectors in one layer.
+    """Return the words that a task labels, with their vectors in one layer.
 
     Args:
         task: `word_sense` or `tagging`.
-        states: of each example its words' vectors, from `hidden_states` of its tokens.
-
-    Raises:
-        CourseError: there are not as many texts as examples, or words as tokens.
+        states: the vectors of each example's words, from `hidden_states` of its tokens.
     """
     examples: Sequence[SenseExample | TaggingExample] = task.examples
     sizes = [len(example.tokens) for example in examples]
@@ -67,75 +64,45 @@ def occurrences(
             "Pass hidden_states(model, [example.tokens for example in task.examples], …)[layer].",
         )
     rows = [
-        (vectors[place], example.tokens[place], label, number)
+        (vectors[position], example.tokens[position], label, number)
         for number, (example, vectors) in enumerate(zip(examples, states, strict=True))
-        for place, label in _asked(example)
+        for position, label in _labeled(example)
     ]
     return Occurrences(*zip(*rows, strict=True)) if rows else Occurrences([], [], [], [])
 
 
-def _asked(example: SenseExample | TaggingExample) -> list[tuple[int, str]]:
+def _labeled(example: SenseExample | TaggingExample) -> list[tuple[int, str]]:
     if isinstance(example, TaggingExample):
         return list(zip(example.positions, example.label, strict=True))
     return [(example.position, example.label)]
 
 
 def exact_shares(task: Task[Any]) -> Float[np.ndarray, " occurrence"]:
-    """How probable the best answer is at each occurrence: its mean is the best score there is.
-
-    Raises:
-        CourseError: the task has no exact posteriors.
-    """
+    """Return the exact answer's probability at each occurrence; the mean is the best accuracy."""
     return np.concatenate([rows.max(1) for rows in task.posteriors] or [np.empty(0)])
 
 
 def checked(name: str, given: Occurrences) -> Columns:
-    """Occurrences as arrays.
-
-    Raises:
-        CourseError: there are none; their numbers differ; a vector is not finite.
-    """
+    """Return occurrences as arrays."""
     words, labels = column(f"{name}.words", given.words), column(f"{name}.labels", given.labels)
     texts = np.arange(len(words)) if given.texts is None else column(f"{name}.texts", given.texts)
-    try:
-        vectors = np.asarray(as_arrays(given.vectors), np.float64)
-    except ValueError:
+    vectors = np.asarray(as_arrays(given.vectors), np.float64)
+    if vectors.ndim != 2 or not np.isfinite(vectors).all():
         raise CourseError(
-            f"{name}.vectors have different widths.", "Take all of them from one layer."
-        ) from None
-    if vectors.ndim != 2 or not vectors.shape[1]:
-        raise CourseError(
-            f"{name}.vectors has the shape {vectors.shape}.", "Pass (occurrence, width)."
-        )
-    if not np.isfinite(vectors).all():
-        at = int(np.isfinite(vectors).all(1).argmin())
-        raise CourseError(
-            f"{name}.vectors[{at}] holds NaN or infinity.", "Look at the model that it is from."
+            f"{name}.vectors has the shape {vectors.shape}, or holds NaN or infinity.",
+            "Pass finite numbers of shape (occurrence, width), all from one layer.",
         )
     same_length(words=words, labels=labels, texts=texts, vectors=vectors)
     return Columns(vectors, words, labels, texts)
 
 
-def checked_pair(train: Occurrences, test: Occurrences) -> tuple[Columns, Columns]:
-    """Both sets, whose vectors have one width, and words and labels one kind of names.
-
-    Raises:
-        CourseError: as `checked`; the widths or kinds differ.
-    """
-    known, asked = checked("train", train), checked("test", test)
-    widths = known.vectors.shape[1], asked.vectors.shape[1]
-    if widths[0] != widths[1]:
-        raise CourseError(
-            f"The vectors have widths {widths[0]} in train and {widths[1]} in test.",
-            "Take both from the same layer of the same model.",
-        )
-    for what, one, other in (
-        ("Words", known.words, asked.words),
-        ("Labels", known.labels, asked.labels),
-    ):
-        if one.dtype.kind != other.dtype.kind:  # nothing of the one would be found in the other
-            raise CourseError(
-                f"{what} are of type {one.dtype} in train and {other.dtype} in test.",
-                "Name them in one way in both.",
-            )
-    return known, asked
+def checked_pair(
+    train: Occurrences, test: Occurrences, exact: Any = None
+) -> tuple[Columns, Columns, Float[np.ndarray, " occurrence"] | None]:
+    """Return both sets and the probabilities of the exact answers as arrays."""
+    known, queried = checked("train", train), checked("test", test)
+    if exact is None:
+        return known, queried, None
+    best = finite("exact", exact)
+    same_length(test=queried.words, exact=best)
+    return known, queried, best

@@ -1,24 +1,12 @@
-"""Lab 08, attention: its exercises. The judges are the modules beside this one."""
+"""Lab 08, attention: its exercises. Their tasks are in the two modules of this package."""
 
 from lmcourse.labs.check import Exercise
 
-_HERE = __name__
+_OUTPUTS, _WEIGHTS = f"{__name__}.outputs", f"{__name__}.weights"
 
-check_entry = Exercise(
-    "08.1", "One entry more", minutes=5, difficulty=1, judge=f"{_HERE}.entry:judge"
-)
-check_join = Exercise(
-    "08.2", "A softmax in two parts", minutes=15, difficulty=3, judge=f"{_HERE}.join:judge"
-)
-check_additive = Exercise(
-    "08.3", "Scores by a small network", minutes=15, difficulty=2, judge=f"{_HERE}.additive:judge"
-)
-check_mask = Exercise(
-    "08.4", "Who may look where", minutes=20, difficulty=3, judge=f"{_HERE}.mask:judge"
-)
-check_gradient = Exercise(
-    "08.5", "The gradient, by hand", minutes=25, difficulty=4, judge=f"{_HERE}.gradient:judge"
-)
-check_knockout = Exercise(
-    "08.6", "What a weight is worth", minutes=40, difficulty=5, judge=f"{_HERE}.knockout:judge"
-)
+check_entry = Exercise("08.1", "One additional entry", 5, 1, f"{_OUTPUTS}:ENTRY")
+check_join = Exercise("08.2", "A softmax in two parts", 15, 3, f"{_OUTPUTS}:JOIN")
+check_additive = Exercise("08.3", "Scores from a small network", 15, 2, f"{_OUTPUTS}:ADDITIVE")
+check_mask = Exercise("08.4", "Causal and padding masks", 20, 3, f"{_WEIGHTS}:MASK")
+check_gradient = Exercise("08.5", "The gradient of the scores", 25, 4, f"{_WEIGHTS}:GRADIENT")
+check_knockout = Exercise("08.6", "Do the weights explain the answer?", 40, 5, f"{_WEIGHTS}:HIDE")

@@ -1,32 +1,12 @@
-"""Lab 09, the Transformer: its exercises. The judges are the modules beside this one."""
+"""Lab 09, the Transformer: its exercises. Their tasks are in the two modules of this package."""
 
 from lmcourse.labs.check import Exercise
 
-_HERE = __name__
+_PARTS, _MODELS = f"{__name__}.parts", f"{__name__}.models"
 
-check_steps = Exercise(
-    "09.1", "The schedule, backward", minutes=5, difficulty=2, judge=f"{_HERE}.schedule:judge"
-)
-check_distance = Exercise(
-    "09.2", "How far apart", minutes=15, difficulty=3, judge=f"{_HERE}.positions:judge"
-)
-check_heads = Exercise(
-    "09.3",
-    "Heads that share their keys",
-    minutes=20,
-    difficulty=4,
-    judge=f"{_HERE}.heads:judge",
-)
-check_layer = Exercise(
-    "09.4", "A decoder's layer", minutes=15, difficulty=3, judge=f"{_HERE}.layer:judge"
-)
-check_beam = Exercise(
-    "09.5", "A beam with a penalty", minutes=15, difficulty=3, judge=f"{_HERE}.beam:judge"
-)
-check_lengths = Exercise(
-    "09.6",
-    "Beyond the trained length",
-    minutes=40,
-    difficulty=5,
-    judge=f"{_HERE}.lengths:judge",
-)
+check_steps = Exercise("09.1", "The inverse of the schedule", 5, 2, f"{_PARTS}:STEPS")
+check_distance = Exercise("09.2", "The encoding of a distance", 15, 3, f"{_PARTS}:DISTANCE")
+check_heads = Exercise("09.3", "Multi-query attention", 20, 4, f"{_PARTS}:HEADS")
+check_layer = Exercise("09.4", "A decoder layer", 15, 3, f"{_PARTS}:LAYER")
+check_beam = Exercise("09.5", "Beam search with a length penalty", 15, 3, f"{_MODELS}:BEAM")
+check_lengths = Exercise("09.6", "Beyond the trained length", 40, 5, f"{_MODELS}:LENGTHS")

@@ -1,24 +1,12 @@
-"""Lab 10, BERT: its exercises. The judges are the modules beside this one."""
+"""Lab 10, BERT: its exercises. Their tasks are in the two modules of this package."""
 
 from lmcourse.labs.check import Exercise
 
-_HERE = __name__
+_INPUTS, _MODELS = f"{__name__}.inputs", f"{__name__}.models"
 
-check_pairs = Exercise(
-    "10.1", "A pair of texts", minutes=10, difficulty=2, judge=f"{_HERE}.pairs:judge"
-)
-check_words = Exercise(
-    "10.2", "Whole words", minutes=10, difficulty=1, judge=f"{_HERE}.words:judge"
-)
-check_exactly = Exercise(
-    "10.3", "Exactly so many", minutes=15, difficulty=3, judge=f"{_HERE}.exactly:judge"
-)
-check_gradient = Exercise(
-    "10.4", "The gradient of the loss", minutes=15, difficulty=3, judge=f"{_HERE}.gradient:judge"
-)
-check_fill = Exercise(
-    "10.5", "Several holes", minutes=25, difficulty=4, judge=f"{_HERE}.fill:judge"
-)
-check_windows = Exercise(
-    "10.6", "How much context?", minutes=40, difficulty=5, judge=f"{_HERE}.windows:judge"
-)
+check_pairs = Exercise("10.1", "A pair of texts", 10, 2, f"{_INPUTS}:PAIR")
+check_words = Exercise("10.2", "Whole words", 10, 1, f"{_INPUTS}:WORDS")
+check_exactly = Exercise("10.3", "A fixed share", 15, 3, f"{_INPUTS}:EXACTLY")
+check_gradient = Exercise("10.4", "The gradient of the loss", 15, 3, f"{_MODELS}:GRADIENT")
+check_fill = Exercise("10.5", "Several masked positions", 25, 4, f"{_MODELS}:FILL")
+check_windows = Exercise("10.6", "How much context?", 40, 5, f"{_MODELS}:WINDOWS")

@@ -1,10 +1,10 @@
 """ALBERT as the `transformers` library has it, and back: with all of a layer shared."""
 
-from typing import Any
+from dataclasses import replace
 
-from lmcourse.models.conversion import SAME, Conversion
-from lmcourse.models.conversion.bert import CLASSIFIER, EMBEDDINGS, LEAST, OLD, SETTINGS, SPANS
+from lmcourse.models.conversion.bert import ANSWERS, BODY, CLASSIFIER, EMBEDDINGS, SETTINGS
 from lmcourse.models.conversion.renaming import Renaming, Rule, Tied, linear
+from lmcourse.models.conversion.rules import FIXED_BY, SPANS, TIED, heads
 
 GROUP = "encoder.albert_layer_groups.{group}.albert_layers.0."
 ENCODER = Renaming(
@@ -49,47 +49,24 @@ ALBERT_SETTINGS = SETTINGS | {
 }
 
 
-def _conversion(
-    architecture: str,
-    renaming: Renaming,
-    parts: dict[str, tuple[str, str]] | None = None,
-    **fixed: Any,
-) -> Conversion:
-    return Conversion(
-        architecture,
-        renaming,
-        "AlbertConfig",
-        ALBERT_SETTINGS,
-        {"inner_group_num": 1} | fixed,
-        old=OLD,
-        same=SAME,
-        ours={"sharing": "all"},
-        least=LEAST,
-        parts=parts or {},
-    )
-
-
-CONVERSIONS = {
-    "Albert": _conversion(
-        "AlbertModel", ALBERT, parts={"add_pooling_layer": ("pooler", "add_pooling_layer")}
-    ),
-    "AlbertForPreTraining": _conversion(
-        "AlbertForPreTraining",
-        BASE + PREDICTIONS + ORDER,
-        num_labels=2,  # scores: in order and swapped; whatever our other heads have
-        tie_word_embeddings=True,
-    ),
-    "AlbertForMaskedLM": _conversion(
-        "AlbertForMaskedLM", BASE + PREDICTIONS, tie_word_embeddings=True
-    ),
-    "AlbertForSequenceClassification": _conversion(
-        "AlbertForSequenceClassification", BASE + CLASSIFIER
-    ),
-    "AlbertForQuestionAnswering": _conversion(
-        "AlbertForQuestionAnswering",
-        BASE + Renaming(linear("qa_outputs", "qa_outputs")),
-        **SPANS,
-    ),
-    "AlbertForTokenClassification": _conversion("AlbertForTokenClassification", BASE + CLASSIFIER),
-    "AlbertForMultipleChoice": _conversion("AlbertForMultipleChoice", BASE + CLASSIFIER),
+ALBERT_BODY = replace(
+    BODY,
+    architecture="AlbertModel",
+    renaming=ALBERT,
+    config="AlbertConfig",
+    settings=ALBERT_SETTINGS,
+    fixed={"inner_group_num": 1},
+    ours={"sharing": "all"},
+)
+HEADS = {
+    "ForPreTraining": PREDICTIONS + ORDER,
+    "ForMaskedLM": PREDICTIONS,
+    "ForSequenceClassification": CLASSIFIER,
+    "ForQuestionAnswering": ANSWERS,
+    "ForTokenClassification": CLASSIFIER,
+    "ForMultipleChoice": CLASSIFIER,
 }
+ORDERS = TIED | SPANS  # two scores: in order and swapped; whatever our other heads have
+CONVERSIONS = {"Albert": ALBERT_BODY} | heads(
+    "Albert", ALBERT_BODY, BASE, HEADS, FIXED_BY | {"ForPreTraining": ORDERS}
+)

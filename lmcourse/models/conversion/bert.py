@@ -1,9 +1,7 @@
 """BERT as the `transformers` library has it, and back."""
 
-from typing import Any
-
-from lmcourse.models.conversion import SAME, Conversion
 from lmcourse.models.conversion.renaming import Renaming, Rule, Tied, linear
+from lmcourse.models.conversion.rules import SAME, Conversion, heads
 
 LAYER = Renaming(
     (
@@ -44,6 +42,7 @@ PREDICTIONS = Renaming(
 )
 NEXT_SENTENCE = Renaming(linear("seq_relationship.dense", "cls.seq_relationship"))
 CLASSIFIER = Renaming(linear("classifier.dense", "classifier"))
+ANSWERS = Renaming(linear("qa_outputs", "qa_outputs"))
 SETTINGS = {
     name: name
     for name in (
@@ -54,53 +53,29 @@ SETTINGS = {
         *("classifier_dropout", "problem_type"),
     )
 }
-SPANS: dict[str, Any] = {"num_labels": 2}
-"""A start and an end are two scores, whatever ``num_labels`` says to our other heads."""
 FIXED = {"is_decoder": False, "add_cross_attention": False}
 LEAST = {"type_vocab_size": 1}
 OLD = {"position_embedding_type": "absolute"}
 
 
-def _head(
-    architecture: str,
-    renaming: Renaming,
-    **fixed: Any,
-) -> Conversion:
-    return Conversion(
-        architecture,
-        BASE + renaming,
-        "BertConfig",
-        SETTINGS,
-        FIXED | fixed,
-        old=OLD,
-        same=SAME,
-        least=LEAST,
-    )
-
-
-CONVERSIONS = {
-    "Bert": Conversion(
-        "BertModel",
-        BERT,
-        "BertConfig",
-        SETTINGS,
-        FIXED,
-        old=OLD,
-        same=SAME,
-        least=LEAST,
-        parts={"add_pooling_layer": ("pooler", "add_pooling_layer")},
-    ),
-    "BertForPreTraining": _head(
-        "BertForPreTraining", PREDICTIONS + NEXT_SENTENCE, tie_word_embeddings=True
-    ),
-    "BertForMaskedLM": _head("BertForMaskedLM", PREDICTIONS, tie_word_embeddings=True),
-    "BertForNextSentencePrediction": _head("BertForNextSentencePrediction", NEXT_SENTENCE),
-    "BertForSequenceClassification": _head("BertForSequenceClassification", CLASSIFIER),
-    "BertForQuestionAnswering": _head(
-        "BertForQuestionAnswering",
-        Renaming(linear("qa_outputs", "qa_outputs")),
-        **SPANS,
-    ),
-    "BertForTokenClassification": _head("BertForTokenClassification", CLASSIFIER),
-    "BertForMultipleChoice": _head("BertForMultipleChoice", CLASSIFIER),
+BODY = Conversion(
+    "BertModel",
+    BERT,
+    "BertConfig",
+    SETTINGS,
+    FIXED,
+    old=OLD,
+    same=SAME,
+    least=LEAST,
+    parts={"add_pooling_layer": ("pooler", "add_pooling_layer")},
+)
+HEADS = {
+    "ForPreTraining": PREDICTIONS + NEXT_SENTENCE,
+    "ForMaskedLM": PREDICTIONS,
+    "ForNextSentencePrediction": NEXT_SENTENCE,
+    "ForSequenceClassification": CLASSIFIER,
+    "ForQuestionAnswering": ANSWERS,
+    "ForTokenClassification": CLASSIFIER,
+    "ForMultipleChoice": CLASSIFIER,
 }
+CONVERSIONS = {"Bert": BODY} | heads("Bert", BODY, BASE, HEADS)

@@ -1,21 +1,23 @@
 """DeBERTa as the `transformers` library has it, and back.
 
-A setting goes along where theirs has a place for it: a classifier's dropout as ``cls_dropout``,
-under every head. What theirs computes without is refused: that dropout under the head for tokens,
-which there takes ``hidden_dropout_prob``. What no side reads and theirs has no place for is not
-kept: ``num_labels`` under the head for questions, which there must be 2.
+``classifier_dropout`` becomes ``cls_dropout``. The library's head for tokens uses
+``hidden_dropout_prob`` instead, so another value is refused there. Its head for questions needs
+``num_labels=2``, so our value is lost there.
+
+The weights of `DebertaForSequenceClassification` convert exactly, but one of its losses differs.
+For labels of floats, (batch, num_labels), and no ``problem_type``, ours is binary cross-entropy, as
+for the library's other models; the library's DeBERTa averages −Σ y · log_softmax over the batch.
+With ``problem_type="multi_label_classification"``, both are binary cross-entropy.
 """
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+from torch import nn
 
 from lmcourse.errors import CourseError
-from lmcourse.models.conversion import SAME, Conversion, bert
+from lmcourse.models.conversion import bert
 from lmcourse.models.conversion.renaming import Renaming, Rule, Tied, linear
-
-if TYPE_CHECKING:
-    from torch import nn
-
-    from lmcourse.models.checkpoint import Model
+from lmcourse.models.conversion.rules import SAME, SPANS, Conversion
 
 QUERY_KEY_VALUE = tuple(f"attention.{name}.weight" for name in ("query", "key", "value"))
 LAYER = Renaming(
@@ -45,7 +47,6 @@ PREDICTIONS = Renaming(
         Tied("cls.predictions.decoder.bias", "cls.predictions.bias"),
     ),
 )
-CLASSIFIER = Renaming(linear("classifier.dense", "classifier"))
 POOLER = Renaming(linear("classifier.pooler", "pooler.dense"))
 OWN_SETTINGS = {
     name: name
@@ -60,16 +61,16 @@ OURS = {"p2c_as_in_paper": False}
 
 
 class _WithPooler(Conversion):
-    """That of a head with a pooler, which is as wide as a state."""
+    """The conversion of a head with a pooler, as wide as a hidden state."""
 
-    def to_ours(self, kind: "type[Model]", reference: "nn.Module") -> "Model":
+    def to_ours(self, kind: Any, reference: nn.Module) -> Any:
         theirs: Any = reference.config
         width = getattr(theirs, "pooler_hidden_size", None)
         if width is not None and width != theirs.hidden_size:
             raise CourseError(
                 f"The reference has pooler_hidden_size={width!r}, and hidden_size="
                 f"{theirs.hidden_size!r}.",
-                "Give one whose pooler is as wide as a state: it could not read one otherwise.",
+                "Give one whose pooler is as wide as a hidden state.",
             )
         return super().to_ours(kind, reference)
 
@@ -102,17 +103,17 @@ CONVERSIONS = {
         "DebertaForMaskedLM", BASE + PREDICTIONS, tie_word_embeddings=True, legacy=True
     ),
     "DebertaForSequenceClassification": _conversion(
-        "DebertaForSequenceClassification", BASE + CLASSIFIER + POOLER, kind=_WithPooler
+        "DebertaForSequenceClassification", BASE + bert.CLASSIFIER + POOLER, kind=_WithPooler
     ),
     "DebertaForTokenClassification": _conversion(
         "DebertaForTokenClassification",
-        BASE + CLASSIFIER,
+        BASE + bert.CLASSIFIER,
         TOKEN_SETTINGS,
         ours=OURS | {"classifier_dropout": None},
     ),
     "DebertaForQuestionAnswering": _conversion(
         "DebertaForQuestionAnswering",
-        BASE + Renaming(linear("qa_outputs", "qa_outputs")),
-        **bert.SPANS,
+        BASE + bert.ANSWERS,
+        **SPANS,
     ),
 }

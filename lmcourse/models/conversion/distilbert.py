@@ -1,14 +1,12 @@
 """DistilBERT as the `transformers` library has it, and back.
 
-That library names what it has in BERT anew. Its ``sinusoidal_pos_embds`` says how the places'
-vectors start, and not what they are: they are a table that learns, as ours.
+The library's ``sinusoidal_pos_embds`` affects only the initial position embeddings, which are
+trained, as ours are.
 """
 
-from functools import partial
-
-from lmcourse.models.conversion import SAME, Conversion
-from lmcourse.models.conversion.bert import CLASSIFIER, EMBEDDINGS, SPANS
+from lmcourse.models.conversion.bert import CLASSIFIER, EMBEDDINGS
 from lmcourse.models.conversion.renaming import Renaming, Rule, Tied, linear
+from lmcourse.models.conversion.rules import SAME, Conversion, heads
 
 LAYER = Renaming(
     (
@@ -51,29 +49,20 @@ SETTINGS = {
     **{name: name for name in SAME_NAMES},
 }
 
-distilbert = partial(
-    Conversion,
-    config="DistilBertConfig",
-    settings=SETTINGS,
+BODY = Conversion(
+    "DistilBertModel",
+    DISTILBERT,
+    "DistilBertConfig",
+    SETTINGS,
     fixed={},
     same=SAME,
     ours={"layer_norm_eps": 1e-12, "classifier_dropout": None},
 )
-CONVERSIONS = {
-    "DistilBert": distilbert("DistilBertModel", DISTILBERT),
-    "DistilBertForMaskedLM": distilbert(
-        "DistilBertForMaskedLM", BASE + PREDICTIONS, fixed={"tie_word_embeddings": True}
-    ),
-    "DistilBertForSequenceClassification": distilbert(
-        "DistilBertForSequenceClassification", BASE + SEQUENCES
-    ),
-    "DistilBertForQuestionAnswering": distilbert(
-        "DistilBertForQuestionAnswering",
-        BASE + ANSWERS,
-        fixed=SPANS,
-    ),
-    "DistilBertForTokenClassification": distilbert(
-        "DistilBertForTokenClassification", BASE + CLASSIFIER
-    ),
-    "DistilBertForMultipleChoice": distilbert("DistilBertForMultipleChoice", BASE + SEQUENCES),
+HEADS = {
+    "ForMaskedLM": PREDICTIONS,
+    "ForSequenceClassification": SEQUENCES,
+    "ForQuestionAnswering": ANSWERS,
+    "ForTokenClassification": CLASSIFIER,
+    "ForMultipleChoice": SEQUENCES,
 }
+CONVERSIONS = {"DistilBert": BODY} | heads("DistilBert", BODY, BASE, HEADS)

@@ -1,19 +1,11 @@
 """ELECTRA as the `transformers` library has it, and back."""
 
+from dataclasses import replace
 from typing import Any
 
-from lmcourse.models.conversion import SAME, Conversion
-from lmcourse.models.conversion.bert import (
-    CLASSIFIER,
-    EMBEDDINGS,
-    FIXED,
-    LAYER,
-    LEAST,
-    OLD,
-    SETTINGS,
-    SPANS,
-)
+from lmcourse.models.conversion.bert import ANSWERS, BODY, CLASSIFIER, EMBEDDINGS, LAYER, SETTINGS
 from lmcourse.models.conversion.renaming import Renaming, Rule, Tied, linear
+from lmcourse.models.conversion.rules import FIXED_BY, heads
 
 ELECTRA = (
     EMBEDDINGS.under("embeddings.", "embeddings.")
@@ -52,39 +44,26 @@ SUMMARY: dict[str, Any] = {
 }
 
 
-def _conversion(
-    architecture: str,
-    renaming: Renaming,
-    **fixed: Any,
-) -> Conversion:
-    return Conversion(
-        architecture,
-        renaming,
-        "ElectraConfig",
-        ELECTRA_SETTINGS,
-        FIXED | fixed,
-        old=OLD,
-        same=SAME,
-        least=LEAST,
-    )
-
-
-CONVERSIONS = {
-    "Electra": _conversion("ElectraModel", ELECTRA),
-    "ElectraForPreTraining": _conversion("ElectraForPreTraining", BASE + DISCRIMINATOR),
-    "ElectraForMaskedLM": _conversion(
-        "ElectraForMaskedLM", BASE + PREDICTIONS, tie_word_embeddings=True
-    ),
-    "ElectraForSequenceClassification": _conversion(
-        "ElectraForSequenceClassification", BASE + SEQUENCES
-    ),
-    "ElectraForQuestionAnswering": _conversion(
-        "ElectraForQuestionAnswering",
-        BASE + Renaming(linear("qa_outputs", "qa_outputs")),
-        **SPANS,
-    ),
-    "ElectraForTokenClassification": _conversion(
-        "ElectraForTokenClassification", BASE + CLASSIFIER
-    ),
-    "ElectraForMultipleChoice": _conversion("ElectraForMultipleChoice", BASE + CHOICES, **SUMMARY),
+ELECTRA_BODY = replace(
+    BODY,
+    architecture="ElectraModel",
+    renaming=ELECTRA,
+    config="ElectraConfig",
+    settings=ELECTRA_SETTINGS,
+    parts={},
+)
+HEADS = {
+    "ForPreTraining": DISCRIMINATOR,
+    "ForMaskedLM": PREDICTIONS,
+    "ForSequenceClassification": SEQUENCES,
+    "ForQuestionAnswering": ANSWERS,
+    "ForTokenClassification": CLASSIFIER,
+    "ForMultipleChoice": CHOICES,
 }
+CONVERSIONS = {"Electra": ELECTRA_BODY} | heads(
+    "Electra",
+    ELECTRA_BODY,
+    BASE,
+    HEADS,
+    FIXED_BY | {"ForPreTraining": {}, "ForMultipleChoice": SUMMARY},
+)

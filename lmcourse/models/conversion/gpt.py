@@ -1,14 +1,13 @@
 """GPT and GPT-2 as the `transformers` library has them, and back.
 
-There a layer's matrices are stored transposed, and those of queries, keys and values stacked.
+The library stores a layer's matrices transposed, and those of queries, keys and values stacked.
 """
 
 from dataclasses import replace
 from typing import Any
 
-from lmcourse.models.conversion import SAME, Conversion
 from lmcourse.models.conversion.renaming import Renaming, Rule, Tied, linear
-from lmcourse.models.gpt import GPTConfig
+from lmcourse.models.conversion.rules import SAME, TIED, Conversion
 
 QKV = ("attention.query", "attention.key", "attention.value")
 LAYER = Renaming(
@@ -55,11 +54,10 @@ GPT2_FIXED = {
 }
 FIRST_FIXED = {"afn": "gelu"}  # which there is the approximation by tanh
 FIRST_OURS = {"norm_first": False, "hidden_act": "gelu_new", "intermediate_size": None}
-TIED: dict[str, Any] = {"tie_word_embeddings": True}
 
 
-def _usual(config: GPTConfig) -> GPTConfig:
-    """Four times the width between is what the first GPT has, written out or not."""
+def _usual(config: Any) -> Any:
+    """Replace an intermediate size of 4 · width by None, its default."""
     written = config.intermediate_size == 4 * config.hidden_size
     return replace(config, intermediate_size=None) if written else config
 

@@ -1,9 +1,8 @@
 """`torch.nn`'s recurrent networks as ours, and back.
 
-PyTorch keeps two biases a layer, b_ih + b_hh, of which we keep the sum; only the GRU's candidate
-has both, b_n' and b_n. So the gradient of our b is that of either of theirs, not their sum. A
-reference without biases comes over with biases of zero. On the way back our b becomes b_ih, and
-b_hh is zero.
+PyTorch has two biases in each layer, b_ih and b_hh, and ours is their sum; only the GRU's candidate
+has both, b_n' and b_n. So the gradient of our b equals that of each of theirs, not their sum. A
+reference without biases gets zeros. In the other direction our b becomes b_ih, and b_hh is zero.
 """
 
 import re
@@ -15,10 +14,7 @@ import torch
 from torch import Tensor, nn
 
 from lmcourse.errors import CourseError
-from lmcourse.models.gru import GRU
-from lmcourse.models.lstm import LSTM
-from lmcourse.models.recurrent import Recurrent
-from lmcourse.models.rnn import RNN
+from lmcourse.models.conversion.torch_layers import TorchLayer
 
 THEIRS = re.compile(r"(weight_ih|weight_hh|weight_hr|bias_ih|bias_hh)(_l\d+(?:_reverse)?)")
 OURS = re.compile(r"(?:layers\.(\d+)\.)?(?:(forward|backward)_layer\.)?(U|W|P|b|b_n)")
@@ -27,10 +23,10 @@ NAMES = {"weight_ih": "U", "weight_hh": "W", "weight_hr": "P"}
 
 @dataclass(frozen=True)
 class RecurrentNaming:
-    """The names of one layer's tensors under both systems, or of those of a whole stack.
+    """The names of the tensors of a layer or a stack in both libraries.
 
     Args:
-        stacked: whether ours is a `Recurrent`, not one `RNN`, `LSTM` or `GRU`.
+        stacked: ours is a `Recurrent`, not one `RNN`, `LSTM` or `GRU`.
     """
 
     stacked: bool = False
@@ -41,10 +37,7 @@ class RecurrentNaming:
         """Their tensors under our names.
 
         Args:
-            gradients: whether they are gradients, of which biases that are added have one.
-
-        Raises:
-            CourseError: a tensor is unknown.
+            gradients: they are gradients, so added biases share one.
         """
         layers: dict[str, dict[str, Tensor]] = {}
         for name, tensor in theirs.items():
@@ -52,9 +45,6 @@ class RecurrentNaming:
             if match is None:
                 raise _unknown(name)
             layers.setdefault(match[2], {})[match[1]] = tensor
-        for suffix, layer in layers.items():
-            if "weight_hh" not in layer:
-                raise _missing(f"tensor weight_hh{suffix}")
         two = any(suffix.endswith("_reverse") for suffix in layers)
         return {
             self._prefix(suffix, two) + name: tensor
@@ -63,11 +53,7 @@ class RecurrentNaming:
         }
 
     def to_theirs(self, ours: Mapping[str, Tensor]) -> dict[str, Tensor]:
-        """Our tensors under their names.
-
-        Raises:
-            CourseError: a tensor is unknown.
-        """
+        """Our tensors under their names."""
         layers: dict[str, dict[str, Tensor]] = {}
         for name, tensor in ours.items():
             match = OURS.fullmatch(name)
@@ -75,9 +61,6 @@ class RecurrentNaming:
                 raise _unknown(name)
             suffix = f"_l{match[1] or 0}" + ("_reverse" if match[2] == "backward" else "")
             layers.setdefault(suffix, {})[match[3]] = tensor
-        for suffix, layer in layers.items():
-            if "b" not in layer:
-                raise _missing(f"b that becomes bias_ih{suffix}")
         return {
             name + suffix: tensor
             for suffix, layer in layers.items()
@@ -113,97 +96,91 @@ def _layer_to_theirs(ours: Mapping[str, Tensor]) -> dict[str, Tensor]:
     return theirs | {"bias_ih": ours["b"], "bias_hh": inside}
 
 
-def layer_from_torch(reference: nn.RNNBase) -> RNN | LSTM | GRU:
-    """One of our layers, of the sizes of a reference with one layer and one direction.
-
-    Raises:
-        CourseError: it has more.
-    """
+def _layer_arguments(reference: nn.RNNBase) -> dict[str, Any]:
+    """Sizes of a reference with one layer and one direction, and its own setting."""
     if reference.num_layers != 1 or reference.bidirectional:
         raise CourseError(
-            f"{reference} has more than one layer of ours can hold.",
-            f"Give a torch.nn.{type(reference).__name__} with one layer and one direction, or take "
-            "it over by Recurrent.from_torch.",
+            f"{reference} has several layers or directions.",
+            f"Give a torch.nn.{type(reference).__name__} with one layer and one direction, or "
+            "convert it with Recurrent.from_torch.",
         )
-    sizes = reference.input_size, reference.hidden_size
+    setting: dict[str, Any] = {}
+    if isinstance(reference, nn.RNN):
+        setting["nonlinearity"] = reference.nonlinearity
     if isinstance(reference, nn.LSTM):
-        return LSTM(*sizes, reference.proj_size)
-    return GRU(*sizes) if isinstance(reference, nn.GRU) else RNN(*sizes, _nonlinearity(reference))
+        setting["projection_size"] = reference.proj_size
+    return {
+        "input_size": reference.input_size,
+        "hidden_size": reference.hidden_size,
+        **setting,
+    }
 
 
-def layer_to_torch(layer: RNN | LSTM | GRU) -> nn.RNNBase:
-    """The counterpart of a layer of ours, with weights of its own.
-
-    Raises:
-        CourseError: it clips, or projects to no less than its width, which `torch.nn` does not.
+def _lstm_to_torch(ours: Any) -> nn.LSTM:
+    """Raises:
+    CourseError: ours clips, which `torch.nn.LSTM` cannot.
     """
-    sizes = layer.input_size, layer.hidden_size
-    options: dict[str, Any] = {"batch_first": True}
-    if isinstance(layer, RNN):
-        return nn.RNN(*sizes, nonlinearity=layer.nonlinearity, **options)
-    if isinstance(layer, GRU):
-        return nn.GRU(*sizes, **options)
-    if layer.cell_clip is not None or layer.projection_clip is not None:
+    if ours.cell_clip is not None or ours.projection_clip is not None:
         raise CourseError(
-            f"torch.nn.LSTM cannot clip its state to {layer.cell_clip}, or its projection to "
-            f"{layer.projection_clip}.",
+            f"torch.nn.LSTM cannot clip its state to {ours.cell_clip}, or its projection to "
+            f"{ours.projection_clip}.",
             "Convert an LSTM without cell_clip and projection_clip.",
         )
-    if layer.projection_size >= layer.hidden_size:
-        raise CourseError(
-            f"torch.nn.LSTM cannot project {layer.hidden_size} numbers to {layer.projection_size}.",
-            "Convert an LSTM with a projection_size below its hidden_size, or without one.",
-        )
-    return nn.LSTM(*sizes, proj_size=layer.projection_size, **options)
+    sizes = ours.input_size, ours.hidden_size
+    return nn.LSTM(*sizes, proj_size=ours.projection_size, batch_first=True)
 
 
-def stack_from_torch(reference: nn.RNNBase) -> Recurrent:
-    """A stack of ours of the reference's sizes."""
-    cells: dict[type[nn.RNNBase], Any] = {nn.RNN: "rnn", nn.LSTM: "lstm", nn.GRU: "gru"}
-    return Recurrent(
-        cells[type(reference)],
-        reference.input_size,
-        reference.hidden_size,
-        reference.num_layers,
-        reference.bidirectional,
-        reference.dropout,
-        reference.proj_size,
-        _nonlinearity(reference) if isinstance(reference, nn.RNN) else "tanh",
-    )
+def _stack_arguments(reference: nn.RNNBase) -> dict[str, Any]:
+    return {
+        "cell": type(reference).__name__.lower(),
+        "input_size": reference.input_size,
+        "hidden_size": reference.hidden_size,
+        "num_layers": reference.num_layers,
+        "bidirectional": reference.bidirectional,
+        "dropout": reference.dropout,
+        "projection_size": reference.proj_size,
+        "nonlinearity": getattr(reference, "nonlinearity", "tanh"),
+    }
 
 
-def stack_to_torch(ours: Recurrent) -> nn.RNNBase:
-    """The counterpart of a stack of ours, with weights of its own."""
-    first: Any = ours.layers[0]
-    one = layer_to_torch(first.forward_layer if ours.bidirectional else first)
-    kind: Any = type(one)
-    options: dict[str, Any] = {}
-    if isinstance(one, nn.RNN):
-        options["nonlinearity"] = one.nonlinearity
-    if isinstance(one, nn.LSTM):
-        options["proj_size"] = one.proj_size
-    made: nn.RNNBase = kind(
+def _stack_to_torch(ours: Any) -> nn.RNNBase:
+    first = ours.layers[0].forward_layer if ours.bidirectional else ours.layers[0]
+    one = first.to_torch()
+    name = {nn.RNN: "nonlinearity", nn.LSTM: "proj_size"}.get(type(one))
+    stack: nn.RNNBase = type(one)(
         one.input_size,
         one.hidden_size,
         num_layers=len(ours.layers),
         bidirectional=ours.bidirectional,
-        dropout=ours.dropout.p if len(ours.layers) > 1 else 0.0,  # there is no place for it
+        dropout=ours.dropout.p if len(ours.layers) > 1 else 0.0,  # it is between layers
         batch_first=True,
-        **options,
+        **({name: getattr(one, name)} if name else {}),
     )
-    return made
-
-
-def _nonlinearity(reference: nn.RNNBase) -> Any:
-    return reference.nonlinearity
-
-
-def _missing(name: str) -> CourseError:
-    return CourseError(f"The {name} is missing.", "Give the whole state of an RNN, LSTM or GRU.")
+    return stack
 
 
 def _unknown(name: str) -> CourseError:
     return CourseError(
-        f"The tensor {name} has no place in a recurrent network.",
+        f"The tensor {name} is not part of a recurrent network.",
         "Give the whole state of an RNN, LSTM or GRU.",
     )
+
+
+RNN_LAYER = TorchLayer(
+    (nn.RNN,),
+    RecurrentNaming(),
+    _layer_arguments,
+    lambda ours: nn.RNN(
+        ours.input_size, ours.hidden_size, nonlinearity=ours.nonlinearity, batch_first=True
+    ),
+)
+LSTM_LAYER = TorchLayer((nn.LSTM,), RecurrentNaming(), _layer_arguments, _lstm_to_torch)
+GRU_LAYER = TorchLayer(
+    (nn.GRU,),
+    RecurrentNaming(),
+    _layer_arguments,
+    lambda ours: nn.GRU(ours.input_size, ours.hidden_size, batch_first=True),
+)
+STACK = TorchLayer(
+    (nn.RNN, nn.LSTM, nn.GRU), RecurrentNaming(stacked=True), _stack_arguments, _stack_to_torch
+)

@@ -1,10 +1,10 @@
-"""Tensors under two naming systems: every one of either side has its place in the other.
+"""Renaming of tensors between two libraries.
 
 A `Renaming` is a list of rules such as
 
     Rule("layers.{layer}.attention.query.weight", "layer.{layer}.attention.self.query.weight")
 
-where a name in braces stands for a number. What no rule covers is an error, never skipped.
+where a name in braces is a placeholder for a number. A tensor without a rule is an error.
 """
 
 import re
@@ -23,12 +23,11 @@ class Rule:
     """One tensor's two names.
 
     Args:
-        ours: our name, or several names of tensors that the other side keeps stacked (along their
-            rows) in one.
+        ours: our name, or our names of tensors that the other side stacks along their rows.
         theirs: the other side's name.
-        transposed: whether the other side keeps a matrix with its rows as columns.
-        groups: into how many groups of rows each of several is cut, to lie in turn with the
-            others': a head's query, key and value, and then the next head's.
+        transposed: the other side transposes the matrix.
+        groups: number of row groups that are interleaved when tensors are stacked, such as each
+            head's query, key and value.
     """
 
     ours: str | tuple[str, ...]
@@ -40,16 +39,16 @@ class Rule:
     def parts(self) -> tuple[str, ...]:
         return (self.ours,) if isinstance(self.ours, str) else self.ours
 
-    def apart(self, theirs: Tensor) -> list[Tensor]:
-        """What they keep in one, as our tensors."""
+    def split(self, theirs: Tensor) -> list[Tensor]:
+        """Split their tensor into ours."""
         stacked = theirs.T if self.transposed else theirs
         if len(self.parts) == 1:
             return [stacked]
         groups = [group.chunk(len(self.parts)) for group in stacked.chunk(self.groups)]
         return [torch.cat(part) for part in zip(*groups, strict=True)]
 
-    def together(self, ours: Sequence[Tensor]) -> Tensor:
-        """Our tensors as they keep them, in one."""
+    def stack(self, ours: Sequence[Tensor]) -> Tensor:
+        """Stack our tensors into theirs."""
         if len(ours) > 1:
             parts = [part.chunk(self.groups) for part in ours]
             stacked = torch.cat([part for group in zip(*parts, strict=True) for part in group])
@@ -60,7 +59,7 @@ class Rule:
 
 @dataclass(frozen=True)
 class Tied:
-    """A name of theirs for a tensor that has another name too: we keep it once.
+    """Their second name for a tensor, which we store once.
 
     Args:
         theirs: the second name.
@@ -73,32 +72,24 @@ class Tied:
 
 @dataclass(frozen=True)
 class Renaming:
-    """The rules between our names and another library's, both ways."""
+    """The rules between our names and another library's, in both directions."""
 
     rules: tuple[Rule, ...]
     tied: tuple[Tied, ...] = ()
 
     def to_ours(self, theirs: Mapping[str, Tensor]) -> dict[str, Tensor]:
-        """Their tensors under our names.
-
-        Raises:
-            CourseError: a tensor is unknown, or differs from the one that it is tied to.
-        """
+        """Their tensors under our names."""
         ours: dict[str, Tensor] = {}
         for name, tensor in theirs.items():
             if self._is_tied(name, tensor, theirs):
                 continue
             rule, numbers = self._rule_for(name)
-            for part, value in zip(rule.parts, rule.apart(tensor), strict=True):
+            for part, value in zip(rule.parts, rule.split(tensor), strict=True):
                 ours[part.format(**numbers)] = value.contiguous()
         return ours
 
     def to_theirs(self, ours: Mapping[str, Tensor]) -> dict[str, Tensor]:
-        """Our tensors under their names.
-
-        Raises:
-            CourseError: a tensor is unknown, or a part of one is missing.
-        """
+        """Our tensors under their names."""
         theirs: dict[str, Tensor] = {}
         taken: set[str] = set()
         for name in ours:
@@ -113,7 +104,7 @@ class Renaming:
                     "Give the whole state of the model.",
                 )
             taken.update(parts)
-            value = rule.together([ours[part] for part in parts])
+            value = rule.stack([ours[part] for part in parts])
             theirs[rule.theirs.format(**numbers)] = value.contiguous()
         for tie in self.tied:
             if tie.same_as in theirs:
@@ -139,7 +130,7 @@ class Renaming:
             if match:
                 return rule, match.groupdict()
         raise CourseError(
-            f"The tensor {name} has no place in this architecture.",
+            f"The tensor {name} is not part of this architecture.",
             "Give the weights of the same architecture, with the same head.",
         )
 
@@ -150,19 +141,19 @@ class Renaming:
                 if match:
                     return rule, match.groupdict()
         raise CourseError(
-            f"The tensor {name} has no place in the other library's architecture.",
-            "Convert a model as the course makes it.",
+            f"The tensor {name} is not part of the other library's architecture.",
+            "Convert a model of the course, without changes.",
         )
 
     def in_groups(self, number: int) -> "Renaming":
-        """The same rules where what is stacked lies in turn, in so many groups."""
+        """Return the same rules with stacked tensors interleaved in groups."""
         rules = (
             replace(rule, groups=number) if len(rule.parts) > 1 else rule for rule in self.rules
         )
         return Renaming(tuple(rules), self.tied)
 
     def under(self, ours: str = "", theirs: str = "") -> "Renaming":
-        """The same rules for a module that stands under these prefixes (``"bert."``)."""
+        """Return the same rules for a module with these prefixes (such as ``"bert."``)."""
         return Renaming(
             tuple(
                 replace(
@@ -181,7 +172,7 @@ class Renaming:
 
 @cache
 def _pattern(template: str) -> re.Pattern[str]:
-    """A name with {placeholders} as a regular expression: each stands for a number."""
+    """A name with {placeholders} as a regular expression: each matches a number."""
     return re.compile(re.sub(r"\\\{(\w+)\\\}", r"(?P<\1>\\d+)", re.escape(template)))
 
 

@@ -1,18 +1,11 @@
 """RoBERTa as the `transformers` library has it, and back: BERT's body, under another name."""
 
-from functools import partial
+from dataclasses import replace
 
-from lmcourse.models.conversion import SAME, Conversion
-from lmcourse.models.conversion.bert import (
-    BERT,
-    CLASSIFIER,
-    FIXED,
-    LEAST,
-    OLD,
-    SETTINGS,
-    SPANS,
-)
+from lmcourse.models.conversion.bert import ANSWERS, BERT, BODY, CLASSIFIER
+from lmcourse.models.conversion.electra import SEQUENCES
 from lmcourse.models.conversion.renaming import Renaming, Rule, Tied, linear
+from lmcourse.models.conversion.rules import heads
 
 BASE = BERT.under("bert.", "roberta.")
 PREDICTIONS = Renaming(
@@ -26,33 +19,12 @@ PREDICTIONS = Renaming(
         Tied("lm_head.decoder.bias", "lm_head.bias"),
     ),
 )
-SEQUENCES = Renaming(
-    (
-        *linear("classifier.first", "classifier.dense"),
-        *linear("classifier.dense", "classifier.out_proj"),
-    )
-)
-ANSWERS = Renaming(linear("qa_outputs", "qa_outputs"))
-
-roberta = partial(Conversion, config="RobertaConfig", old=OLD, same=SAME, least=LEAST)
-head = partial(roberta, settings=SETTINGS, fixed=FIXED)
-CONVERSIONS = {
-    "Roberta": roberta(
-        "RobertaModel",
-        BERT,
-        settings=SETTINGS,
-        fixed=FIXED,
-        parts={"add_pooling_layer": ("pooler", "add_pooling_layer")},
-    ),
-    "RobertaForMaskedLM": head(
-        "RobertaForMaskedLM", BASE + PREDICTIONS, fixed=FIXED | {"tie_word_embeddings": True}
-    ),
-    "RobertaForSequenceClassification": head("RobertaForSequenceClassification", BASE + SEQUENCES),
-    "RobertaForQuestionAnswering": head(
-        "RobertaForQuestionAnswering",
-        BASE + ANSWERS,
-        fixed=FIXED | SPANS,
-    ),
-    "RobertaForTokenClassification": head("RobertaForTokenClassification", BASE + CLASSIFIER),
-    "RobertaForMultipleChoice": head("RobertaForMultipleChoice", BASE + CLASSIFIER),
+ROBERTA = replace(BODY, architecture="RobertaModel", config="RobertaConfig")
+HEADS = {
+    "ForMaskedLM": PREDICTIONS,
+    "ForSequenceClassification": SEQUENCES,
+    "ForQuestionAnswering": ANSWERS,
+    "ForTokenClassification": CLASSIFIER,
+    "ForMultipleChoice": CLASSIFIER,
 }
+CONVERSIONS = {"Roberta": ROBERTA} | heads("Roberta", ROBERTA, BASE, HEADS)

@@ -1,130 +1,69 @@
-"""`torch.nn`'s layers as ours, and back: attention, Transformer, recurrent networks."""
+"""Layers that `torch.nn` has too: `from_torch` and `to_torch`."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, TypeVar, cast
+from typing import Any, ClassVar, Protocol, TypeVar, runtime_checkable
 
-from torch import nn
+from torch import Tensor, nn
 
 from lmcourse.errors import CourseError
-from lmcourse.models.attention import MultiHeadAttention
-from lmcourse.models.checkpoint import load_strictly
-from lmcourse.models.conversion import recurrent, transformer
-from lmcourse.models.conversion.recurrent import RecurrentNaming
-from lmcourse.models.conversion.renaming import Renaming
-from lmcourse.models.gru import GRU
-from lmcourse.models.lstm import LSTM
-from lmcourse.models.recurrent import Recurrent
-from lmcourse.models.rnn import RNN
-from lmcourse.models.transformer import Decoder, DecoderLayer, Encoder, EncoderLayer
+from lmcourse.models.weights import load_strictly
 
-L = TypeVar("L", bound=nn.Module)
+T = TypeVar("T", bound="TorchCounterpart")
+
+
+@runtime_checkable
+class Naming(Protocol):
+    """The names of tensors in the course and in `torch.nn`."""
+
+    def to_ours(self, theirs: Mapping[str, Tensor], /) -> dict[str, Tensor]: ...
+    def to_theirs(self, ours: Mapping[str, Tensor], /) -> dict[str, Tensor]: ...
 
 
 @dataclass(frozen=True)
 class TorchLayer:
-    """How one of our layers and its counterpart of `torch.nn` become each other.
+    """How a layer of the course and its counterpart in `torch.nn` become each other.
 
     Attributes:
-        counterpart: its class, or several where ours takes over any of them.
+        counterparts: the classes of `torch.nn`.
         renaming: the tensors' names.
-        from_torch, to_torch: make a layer of the other's sizes.
+        arguments: the constructor arguments of our layer, from a layer of `torch.nn`.
+        to_torch: a layer of `torch.nn` of the same sizes, from ours.
     """
 
-    counterpart: type[nn.Module] | tuple[type[nn.Module], ...]
-    renaming: Renaming | RecurrentNaming
-    from_torch: Callable[[Any], nn.Module]
+    counterparts: tuple[type[nn.Module], ...]
+    renaming: Naming
+    arguments: Callable[[Any], dict[str, Any]]
     to_torch: Callable[[Any], nn.Module]
 
 
-def _recurrent(counterpart: type[nn.RNNBase]) -> TorchLayer:
-    return TorchLayer(
-        counterpart, RecurrentNaming(), recurrent.layer_from_torch, recurrent.layer_to_torch
-    )
+class TorchCounterpart(nn.Module):
+    """A layer that `torch.nn` has too."""
 
+    torch_layer: ClassVar[TorchLayer]
 
-LAYERS: dict[type[nn.Module], TorchLayer] = {
-    RNN: _recurrent(nn.RNN),
-    LSTM: _recurrent(nn.LSTM),
-    GRU: _recurrent(nn.GRU),
-    Recurrent: TorchLayer(
-        (nn.RNN, nn.LSTM, nn.GRU),
-        RecurrentNaming(stacked=True),
-        recurrent.stack_from_torch,
-        recurrent.stack_to_torch,
-    ),
-    MultiHeadAttention: TorchLayer(
-        nn.MultiheadAttention,
-        transformer.ATTENTION,
-        transformer.attention_from_torch,
-        transformer.attention_to_torch,
-    ),
-    EncoderLayer: TorchLayer(
-        nn.TransformerEncoderLayer,
-        transformer.ENCODER_LAYER,
-        lambda reference: EncoderLayer(transformer.layer_config(reference)),
-        lambda ours: transformer.torch_layer(nn.TransformerEncoderLayer, ours.config),
-    ),
-    DecoderLayer: TorchLayer(
-        nn.TransformerDecoderLayer,
-        transformer.DECODER_LAYER,
-        lambda reference: DecoderLayer(transformer.layer_config(reference)),
-        lambda ours: transformer.torch_layer(nn.TransformerDecoderLayer, ours.config),
-    ),
-    Encoder: TorchLayer(
-        nn.TransformerEncoder,
-        transformer.ENCODER,
-        transformer.encoder_from_torch,
-        transformer.encoder_to_torch,
-    ),
-    Decoder: TorchLayer(
-        nn.TransformerDecoder,
-        transformer.DECODER,
-        transformer.decoder_from_torch,
-        transformer.decoder_to_torch,
-    ),
-}
+    @classmethod
+    def from_torch(cls: type[T], reference: nn.Module) -> T:
+        """Return a copy of a layer of `torch.nn`, in its mode.
 
+        Inputs are (batch, time, width) whether or not the reference has ``batch_first``.
+        """
+        layer = cls.torch_layer
+        if type(reference) not in layer.counterparts:
+            names = " or ".join(f"torch.nn.{one.__name__}" for one in layer.counterparts)
+            raise CourseError(
+                f"{cls.__name__} cannot be built from a {type(reference).__name__}.",
+                f"Give a {names}.",
+            )
+        ours = cls(**layer.arguments(reference))
+        state = layer.renaming.to_ours(reference.state_dict())
+        load_strictly(ours, state, f"this {type(reference).__name__}")
+        return ours.train(reference.training)
 
-def layer_of(ours: type[nn.Module]) -> TorchLayer:
-    """What is known of one of our classes.
-
-    Raises:
-        CourseError: it is none that `torch.nn` has too.
-    """
-    if ours not in LAYERS:
-        raise CourseError(
-            f"{ours.__name__} has no counterpart in torch.nn.",
-            f"Convert one of {', '.join(sorted(known.__name__ for known in LAYERS))}.",
-        )
-    return LAYERS[ours]
-
-
-def from_torch(kind: type[L], reference: nn.Module) -> L:
-    """A copy of a layer of `torch.nn`, in its mode.
-
-    Ours takes (batch, time, width), whether the reference was made with ``batch_first`` or not.
-
-    Raises:
-        CourseError: it is of another class, or has more than ours can hold.
-    """
-    layer = layer_of(kind)
-    known = layer.counterpart if isinstance(layer.counterpart, tuple) else (layer.counterpart,)
-    if type(reference) not in known:
-        raise CourseError(
-            f"{kind.__name__} cannot take over a {type(reference).__name__}.",
-            f"Give a {' or '.join(f'torch.nn.{one.__name__}' for one in known)}.",
-        )
-    ours = layer.from_torch(reference)
-    name = f"this {type(reference).__name__}"
-    load_strictly(ours, layer.renaming.to_ours(reference.state_dict()), name)
-    return cast(L, ours.train(reference.training))
-
-
-def to_torch(ours: nn.Module) -> nn.Module:
-    """A layer of `torch.nn` (batch first) with a copy of the weights, in the same mode."""
-    layer = layer_of(type(ours))
-    theirs = layer.to_torch(ours)
-    state = layer.renaming.to_theirs(ours.state_dict())
-    load_strictly(theirs, state, f"this {type(ours).__name__}")
-    return theirs.train(ours.training)
+    def to_torch(self) -> nn.Module:
+        """Return a copy as a layer of `torch.nn` (batch first), in the same mode."""
+        layer = self.torch_layer
+        theirs = layer.to_torch(self)
+        state = layer.renaming.to_theirs(self.state_dict())
+        load_strictly(theirs, state, f"this {type(self).__name__}")
+        return theirs.train(self.training)

@@ -1,5 +1,6 @@
 """`torch.nn`'s attention, Transformer layers and their stacks as ours, and back."""
 
+from collections.abc import Callable
 from typing import Any, TypeVar
 
 import torch
@@ -7,10 +8,10 @@ from torch import nn
 from torch.nn import functional
 
 from lmcourse.errors import CourseError
-from lmcourse.models.attention import MultiHeadAttention
 from lmcourse.models.conversion.renaming import Renaming, Rule, linear
-from lmcourse.models.transformer import Decoder, Encoder, LayerConfig
+from lmcourse.models.conversion.torch_layers import TorchLayer
 
+Config = Callable[..., Any]
 T = TypeVar("T", nn.TransformerEncoderLayer, nn.TransformerDecoderLayer)
 
 ATTENTION = Renaming(
@@ -49,59 +50,90 @@ ENCODER = ENCODER_LAYER.under("layers.{n}.", "layers.{n}.") + Renaming(linear("n
 DECODER = DECODER_LAYER.under("layers.{n}.", "layers.{n}.") + Renaming(linear("norm", "norm"))
 
 
-def attention_from_torch(reference: nn.MultiheadAttention) -> MultiHeadAttention:
-    """An attention of the same sizes.
-
-    Raises:
-        CourseError: ours cannot hold what it has.
-    """
-    if not reference._qkv_same_embed_dim or reference.in_proj_bias is None:
-        raise _not_ours(reference, "keys and values of the same width as queries, and biases")
-    if reference.bias_k is not None or reference.add_zero_attn:
-        raise _not_ours(reference, "no added keys")
-    return MultiHeadAttention(reference.embed_dim, reference.num_heads, reference.dropout)
-
-
-def attention_to_torch(ours: MultiHeadAttention) -> nn.MultiheadAttention:
-    """An attention of the same sizes."""
-    width = ours.query.in_features
-    return nn.MultiheadAttention(width, ours.heads, ours.dropout, batch_first=True)
-
-
-def layer_config(
-    reference: nn.TransformerEncoderLayer | nn.TransformerDecoderLayer,
-) -> LayerConfig:
-    """The sizes of a layer of `torch.nn`.
-
-    Raises:
-        CourseError: ours cannot hold what it has.
-    """
-    act = _activation(reference.activation)
-    if act is None or reference.linear1.bias is None:
-        raise _not_ours(reference, "biases, and the activation relu or gelu")
-    norms, drops, attentions = _numbered(reference)
-    alike = [{norm.eps for norm in norms}, {drop.p for drop in drops}]
-    if any(len(values) > 1 for values in [*alike, {one.dropout for one in attentions}]):
-        raise _not_ours(reference, "one ε of all LayerNorms, and one dropout of all of a kind")
-    return LayerConfig(
-        hidden_size=reference.linear1.in_features,
-        num_attention_heads=reference.self_attn.num_heads,
-        intermediate_size=reference.linear1.out_features,
-        hidden_act=act,
-        hidden_dropout_prob=drops[0].p,
-        attention_probs_dropout_prob=attentions[0].dropout,
-        activation_dropout_prob=reference.dropout.p,
-        layer_norm_eps=norms[0].eps,
-        norm_first=reference.norm_first,
+def attention() -> TorchLayer:
+    """`nn.MultiheadAttention`."""
+    return TorchLayer(
+        (nn.MultiheadAttention,),
+        ATTENTION,
+        _attention_arguments,
+        lambda ours: nn.MultiheadAttention(
+            ours.query.in_features, ours.heads, ours.dropout, batch_first=True
+        ),
     )
 
 
-def torch_layer(kind: type[T], config: LayerConfig) -> T:
-    """A layer of `torch.nn` (batch first) of these sizes.
+def layer(kind: type[T], config: Config) -> TorchLayer:
+    """`nn.TransformerEncoderLayer` or `nn.TransformerDecoderLayer`.
 
-    Raises:
-        CourseError: `torch.nn` has no such layer.
+    Args:
+        config: the class of our layers' configuration.
     """
+    return TorchLayer(
+        (kind,),
+        ENCODER_LAYER if kind is nn.TransformerEncoderLayer else DECODER_LAYER,
+        lambda reference: {"config": config(**layer_sizes(reference))},
+        lambda ours: torch_layer(kind, ours.config),
+    )
+
+
+def encoder(config: Config) -> TorchLayer:
+    """`nn.TransformerEncoder`, which gets a causal mask with each call where ours is causal."""
+    return TorchLayer(
+        (nn.TransformerEncoder,),
+        ENCODER,
+        lambda reference: _stack_arguments(reference, config),
+        lambda ours: nn.TransformerEncoder(
+            torch_layer(nn.TransformerEncoderLayer, ours.config),
+            len(ours.layers),
+            _norm(ours),
+            enable_nested_tensor=False,
+        ),
+    )
+
+
+def decoder(config: Config) -> TorchLayer:
+    """`nn.TransformerDecoder`, which gets a causal mask with each call."""
+    return TorchLayer(
+        (nn.TransformerDecoder,),
+        DECODER,
+        lambda reference: _stack_arguments(reference, config),
+        lambda ours: nn.TransformerDecoder(
+            torch_layer(nn.TransformerDecoderLayer, ours.config), len(ours.layers), _norm(ours)
+        ),
+    )
+
+
+def _attention_arguments(reference: nn.MultiheadAttention) -> dict[str, Any]:
+    return {
+        "hidden_size": reference.embed_dim,
+        "heads": reference.num_heads,
+        "dropout": reference.dropout,
+    }
+
+
+def layer_sizes(
+    reference: nn.TransformerEncoderLayer | nn.TransformerDecoderLayer,
+) -> dict[str, Any]:
+    """Return the settings of a layer of `torch.nn`."""
+    norms, drops, attentions = _numbered(reference)
+    alike = [{norm.eps for norm in norms}, {drop.p for drop in drops}]
+    if any(len(values) > 1 for values in [*alike, {one.dropout for one in attentions}]):
+        raise _unsupported(reference, "one ε for all LayerNorms, and one dropout for all of a kind")
+    return {
+        "hidden_size": reference.linear1.in_features,
+        "num_attention_heads": reference.self_attn.num_heads,
+        "intermediate_size": reference.linear1.out_features,
+        "hidden_act": _activation(reference.activation),
+        "hidden_dropout_prob": drops[0].p,
+        "attention_probs_dropout_prob": attentions[0].dropout,
+        "activation_dropout_prob": reference.dropout.p,
+        "layer_norm_eps": norms[0].eps,
+        "norm_first": reference.norm_first,
+    }
+
+
+def torch_layer(kind: type[T], config: Any) -> T:
+    """A layer of `torch.nn` (batch first) of these sizes."""
     if config.hidden_act not in ("relu", "gelu"):
         raise CourseError(
             f"torch.nn's layers have no activation {config.hidden_act}.",
@@ -116,7 +148,7 @@ def torch_layer(kind: type[T], config: LayerConfig) -> T:
         batch_first=True,
         norm_first=config.norm_first,
     )
-    # It is made with one dropout for all, and keeps one for each place.
+    # PyTorch's constructor takes one dropout probability for all of them.
     _, drops, attentions = _numbered(layer)
     for drop in drops:
         drop.p = config.hidden_dropout_prob
@@ -139,65 +171,34 @@ def _numbered(
     )
 
 
-def _activation(function: Any) -> str | None:
+def _activation(function: Any) -> str:
     """Our name of an activation, which may be a function or a module."""
     if function in (functional.relu, torch.relu) or isinstance(function, nn.ReLU):
         return "relu"
-    exact = isinstance(function, nn.GELU) and function.approximate == "none"
-    return "gelu" if function is functional.gelu or exact else None
+    if function is functional.gelu or isinstance(function, nn.GELU):
+        return "gelu_new" if getattr(function, "approximate", "none") == "tanh" else "gelu"
+    return str(function)
 
 
-def encoder_from_torch(reference: nn.TransformerEncoder) -> Encoder:
-    """A stack of the same sizes.
-
-    It sees everything: in `torch.nn` a causal mask is given with each call.
-    """
-    config, norm = _stack(reference)
-    return Encoder(config, len(reference.layers), final_norm=norm)
-
-
-def encoder_to_torch(ours: Encoder) -> nn.TransformerEncoder:
-    """A stack of the same sizes; where ours is causal, each call of it needs a mask."""
-    layer = torch_layer(nn.TransformerEncoderLayer, ours.config)
-    norm = _norm(ours)
-    return nn.TransformerEncoder(layer, len(ours.layers), norm, enable_nested_tensor=False)
+def _stack_arguments(reference: Any, config: Config) -> dict[str, Any]:
+    """The layers' common configuration, their number, and whether a LayerNorm follows."""
+    sizes = layer_sizes(reference.layers[0])
+    if any(layer_sizes(layer) != sizes for layer in reference.layers):
+        raise _unsupported(reference, "layers of the same sizes")
+    return {
+        "layer": config(**sizes),
+        "num_layers": len(reference.layers),
+        "final_norm": reference.norm is not None,
+    }
 
 
-def decoder_from_torch(reference: nn.TransformerDecoder) -> Decoder:
-    """A stack of the same sizes, which is causal."""
-    config, norm = _stack(reference)
-    return Decoder(config, len(reference.layers), final_norm=norm)
-
-
-def decoder_to_torch(ours: Decoder) -> nn.TransformerDecoder:
-    """A stack of the same sizes, each call of which needs a causal mask."""
-    layer = torch_layer(nn.TransformerDecoderLayer, ours.config)
-    return nn.TransformerDecoder(layer, len(ours.layers), _norm(ours))
-
-
-def _stack(reference: nn.TransformerEncoder | nn.TransformerDecoder) -> tuple[LayerConfig, bool]:
-    """The layers' common sizes, and whether a LayerNorm stands behind them."""
-    encoder = isinstance(reference, nn.TransformerEncoder)
-    kind = nn.TransformerEncoderLayer if encoder else nn.TransformerDecoderLayer
-    norm, layers = reference.norm, list(reference.layers)
-    if not layers or any(type(layer) is not kind for layer in layers):
-        raise _not_ours(reference, f"layers of the class {kind.__name__} alone")
-    config = layer_config(layers[0])
-    same = all(layer_config(layer) == config for layer in layers)
-    if not same or (norm is not None and type(norm) is not nn.LayerNorm):
-        raise _not_ours(reference, "layers of the same sizes, and a LayerNorm behind them or none")
-    if norm is not None and norm.eps != config.layer_norm_eps:
-        raise _not_ours(reference, "one ε of all LayerNorms")
-    return config, norm is not None
-
-
-def _norm(ours: Encoder | Decoder) -> nn.LayerNorm | None:
+def _norm(ours: Any) -> nn.LayerNorm | None:
     config = ours.config
     return nn.LayerNorm(config.hidden_size, config.layer_norm_eps) if ours.norm else None
 
 
-def _not_ours(reference: nn.Module, wanted: str) -> CourseError:
+def _unsupported(reference: nn.Module, wanted: str) -> CourseError:
     return CourseError(
-        f"This {type(reference).__name__} has more or less than ours can hold.",
+        f"This {type(reference).__name__} has a setting that our layer lacks.",
         f"Give one with {wanted}.",
     )

@@ -1,15 +1,14 @@
-"""The lattice of a word: every way to cut it into pieces, in one graph that is walked once.
+"""The lattice of a word: all its segmentations into pieces, in one graph that is traversed once.
 
-A word of n characters has n + 1 places between (and beside) its characters. A piece that occurs in
-the word is a node from the place where it starts to the place where it ends, and a segmentation is
-a path from place 0 to place n. Under a unigram language model the pieces are independent, so the
-log-probability of a path is the sum of its nodes' scores (Kudo 2018, section 3.2). There may be
-2^(n-1) paths, but all that training and tokenizing ask about them is found place by place:
+A word of n characters has n + 1 positions between (and beside) its characters. A piece that occurs
+in the word is a node from the position where it starts to the position where it ends, and a
+segmentation is a path from position 0 to position n. Under a unigram language model the pieces are
+independent, so the log-probability of a path is the sum of its nodes' scores (Kudo 2018, section
+3.2). There may be 2^(n-1) paths, but dynamic programming over the positions gives:
 
 * the best path (Viterbi 1967) and the n best;
 * the log-likelihood, ``log Σ exp(score of the path)`` over all paths, and how often each piece is
-  expected in the word (forward-backward, Baum 1972; the E step of EM);
-* a path drawn at random (forward filtering, backward sampling; Scott 2002).
+  expected in the word (forward-backward, Baum 1972; the E step of EM).
 
 Papers: Kudo 2018, "Subword Regularization" (arXiv:1804.10959); Kudo and Richardson 2018,
 "SentencePiece" (arXiv:1808.06226).
@@ -17,17 +16,16 @@ Papers: Kudo 2018, "Subword Regularization" (arXiv:1804.10959); Kudo and Richard
 
 import heapq
 import math
-import random
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
 UNKNOWN_PENALTY = 10.0  # nats below the worst piece
-UNKNOWN = ""  # what an unknown character is counted as: no piece is empty
+UNKNOWN = ""  # the key under which unknown characters are counted: no piece is empty
 
 
 class Node(NamedTuple):
-    """A piece at one place of a word."""
+    """A piece at one position of a word."""
 
     start: int  # characters of the word, the end excluded
     end: int
@@ -45,7 +43,7 @@ class Lattice:
 
     Attributes:
         word: the word, n characters.
-        ending: for each of the n + 1 places, the nodes that end there, the longest first.
+        ending: for each of the n + 1 positions, the nodes that end there, the longest first.
     """
 
     word: str
@@ -58,7 +56,7 @@ class Lattice:
         """The lattice of a word.
 
         Args:
-            word: what is to be cut.
+            word: the word to segment.
             scores: each piece's log-probability, nats.
             longest: the characters of the longest piece.
             unknown: the score of a character that is no piece. None: there is no such node.
@@ -82,13 +80,13 @@ class Path(NamedTuple):
 
 
 def viterbi(lattice: Lattice) -> list[tuple[float, Node | None]]:
-    """For each place, the best score of a path that ends there, and the path's last node.
+    """For each position, the best score of a path that ends there, and the path's last node.
 
     ``best(j) = max over nodes i→j of best(i) + score``, from left to right. Of equal candidates
     the one that starts first (whose last piece is the longest) wins, as in the library.
 
     Returns:
-        n + 1 pairs. The node is None at place 0 and, with score -inf, where no path ends.
+        n + 1 pairs. The node is None at position 0 and, with score -inf, where no path ends.
     """
     table: list[tuple[float, Node | None]] = [(0.0, None)]
     for nodes in lattice.ending[1:]:
@@ -114,7 +112,7 @@ def path_back(table: list[tuple[float, Node | None]]) -> list[Node]:
 
 @dataclass(frozen=True)
 class Candidate:
-    """A piece that ends at a place of the word: one way to arrive there."""
+    """A piece that ends at a position of the word."""
 
     piece: str
     start: int
@@ -125,22 +123,22 @@ class Candidate:
 
 @dataclass(frozen=True)
 class ViterbiStep:
-    """A place of the word, the pieces that end there, and which of them is on the best path."""
+    """A position of the word, the pieces that end there, and which of them the best path takes."""
 
-    place: int
+    position: int
     candidates: tuple[Candidate, ...]
     winner: int | None  # its index; None: no path ends here
 
 
 def viterbi_steps(lattice: Lattice) -> tuple[ViterbiStep, ...]:
-    """Viterbi's table as it grows, for the places 1 … n."""
+    """Viterbi's table row by row, for the positions 1 … n."""
     table = viterbi(lattice)
     steps = []
-    for place, nodes in enumerate(lattice.ending[1:], start=1):
+    for position, nodes in enumerate(lattice.ending[1:], start=1):
         nodes = tuple(node for node in nodes if table[node.start][0] > -math.inf)
         candidates = tuple(
             Candidate(
-                piece=lattice.word[node.start : place],
+                piece=lattice.word[node.start : position],
                 start=node.start,
                 score=node.score,
                 total=table[node.start][0] + node.score,
@@ -148,13 +146,14 @@ def viterbi_steps(lattice: Lattice) -> tuple[ViterbiStep, ...]:
             )
             for node in nodes
         )
-        last = table[place][1]
-        steps.append(ViterbiStep(place, candidates, None if last is None else nodes.index(last)))
+        last = table[position][1]
+        winner = None if last is None else nodes.index(last)
+        steps.append(ViterbiStep(position, candidates, winner))
     return tuple(steps)
 
 
 def n_best(lattice: Lattice, n: int) -> list[Path]:
-    """The n most probable paths, best first: Viterbi's table with n entries in place of one.
+    """The n most probable paths, best first: Viterbi's table with n entries instead of one.
 
     (Kudo 2018, section 3.3, finds them with a forward-DP backward-A* search; the paths are the
     same.) Equal paths come in the order in which ``viterbi`` prefers them.
@@ -179,34 +178,30 @@ def log_sum_exp(values: Iterable[float]) -> float:
     return highest + math.log(sum(math.exp(value - highest) for value in values))
 
 
-def forward(lattice: Lattice, alpha: float = 1.0) -> list[float]:
-    """For each place j, the log of the summed probability of all paths from 0 to j.
+def forward(lattice: Lattice) -> list[float]:
+    """For each position j, the log of the summed probability of all paths from 0 to j.
 
-    ``F(0) = 0`` and ``F(j) = log Σ over nodes i→j of exp(F(i) + alpha · score)``: Viterbi's
-    recursion with log-sum-exp where it has max.
-
-    Args:
-        lattice: the word's segmentations.
-        alpha: the exponent of the probabilities (Kudo 2018, section 3.3).
+    ``F(0) = 0`` and ``F(j) = log Σ over nodes i→j of exp(F(i) + score)``: Viterbi's recursion with
+    log-sum-exp instead of max.
     """
     table = [0.0]
     for nodes in lattice.ending[1:]:
-        table.append(log_sum_exp(table[node.start] + alpha * node.score for node in nodes))
+        table.append(log_sum_exp(table[node.start] + node.score for node in nodes))
     return table
 
 
 def backward(lattice: Lattice) -> list[float]:
-    """For each place i, the log of the summed probability of all paths from i to the end.
+    """For each position i, the log of the summed probability of all paths from i to the end.
 
     ``B(n) = 0`` and ``B(i) = log Σ over nodes i→j of exp(score + B(j))``, from right to left.
     """
     arriving: list[list[float]] = [[] for _ in lattice.ending]
     table = [0.0] * len(lattice.ending)
-    for place in range(len(lattice.word), -1, -1):
-        if place < len(lattice.word):
-            table[place] = log_sum_exp(arriving[place])
-        for node in lattice.ending[place]:
-            arriving[node.start].append(node.score + table[place])
+    for position in range(len(lattice.word), -1, -1):
+        if position < len(lattice.word):
+            table[position] = log_sum_exp(arriving[position])
+        for node in lattice.ending[position]:
+            arriving[node.start].append(node.score + table[position])
     return table
 
 
@@ -235,27 +230,3 @@ def expected_counts(lattice: Lattice) -> dict[str, float]:
             piece = node.piece(lattice.word)
             counts[piece] = counts.get(piece, 0.0) + math.exp(log_posterior)
     return counts
-
-
-def sample(lattice: Lattice, generator: random.Random, alpha: float = 1.0) -> list[Node]:
-    """A segmentation drawn with probability proportional to ``P(x)^alpha``.
-
-    Forward filtering gives F; backward sampling then starts at the end and draws each last node
-    i→j with probability ``exp(F(i) + alpha · score - F(j))``.
-
-    Args:
-        lattice: the word's segmentations, at least one.
-        generator: where the randomness comes from.
-        alpha: 0 draws all segmentations alike, 1 by their probability, more sharpens.
-    """
-    before = forward(lattice, alpha)
-    path: list[Node] = []
-    place = len(lattice.word)
-    while place > 0:
-        nodes = lattice.ending[place]
-        weights = [
-            math.exp(before[node.start] + alpha * node.score - before[place]) for node in nodes
-        ]
-        path.append(generator.choices(nodes, weights)[0])
-        place = path[-1].start
-    return path[::-1]

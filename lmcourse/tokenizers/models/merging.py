@@ -1,24 +1,27 @@
-"""Learn merges: count the adjacent pairs, merge the most frequent one everywhere, and go on.
+"""Learn merges: count the adjacent pairs, merge the best one everywhere, and repeat.
 
 Byte-pair encoding as in Sennrich, Haddow & Birch 2016, "Neural Machine Translation of Rare Words
 with Subword Units", algorithm 1. WordPiece is the same loop with another score (``scores``):
-Schuster & Nakajima 2012, "Japanese and Korean Voice Search", section 3.
-``merging_fast`` gives the same steps without counting everything anew after each of them.
+Schuster & Nakajima 2012, "Japanese and Korean Voice Search", section 3. After a merge, only the
+words that contained the pair are counted again.
 """
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import groupby, pairwise, repeat
-from typing import TypeVar
+from itertools import groupby, pairwise
 
-from lmcourse.tokenizers.models.scores import Counts, Score, frequency
+from lmcourse.tokenizers.models.scores import (
+    Counts,
+    Score,
+    frequency,
+    largest_gain,
+    likelihood,
+)
 
-Piece = TypeVar("Piece", str, int)  # … or its id
 Pair = tuple[str, str]
-Pieces = tuple[str, ...]  # a word, cut: ("l", "o", "w</w>")
+Pieces = tuple[str, ...]  # a word, segmented: ("l", "o", "w</w>")
 Words = Mapping[Pieces, int]  # … and how often it occurs
-Key = tuple[float, int, int, int]  # what orders pairs: the lowest is merged first
 
 
 @dataclass(frozen=True)
@@ -27,9 +30,9 @@ class MergeStep:
 
     Attributes:
         pair: the two pieces that are merged.
-        token: the piece that takes their place.
-        count: how often they stood side by side. Overlapping pairs all count: "aaa" has two "aa".
-        score: what the pair was chosen by, see ``scores``.
+        token: the piece that replaces them.
+        count: how often they were adjacent. Overlapping pairs all count: "aaa" has two "aa".
+        score: the score by which the pair was chosen, see ``scores``.
         tied: how many other pairs had the same score.
     """
 
@@ -44,93 +47,102 @@ def spelled(word: str, prefix: str = "", suffix: str = "") -> list[str]:
     """The first pieces of a word, one for each of its characters.
 
     Args:
-        prefix: stands before every piece but the word's first (WordPiece's ``##``).
-        suffix: stands after the word's last piece (Sennrich's ``</w>``).
+        prefix: precedes every piece except the word's first (WordPiece's ``##``).
+        suffix: follows the word's last piece (Sennrich's ``</w>``).
     """
-    pieces = [prefix + character if place else character for place, character in enumerate(word)]
+    pieces = [prefix + character if index else character for index, character in enumerate(word)]
     if pieces:
         pieces[-1] += suffix
     return pieces
 
 
 def joined(pair: Pair, prefix: str = "") -> str:
-    """The piece that a merge makes: ``##e`` and ``##s`` give ``##es``."""
+    """The piece that a merge gives: ``##e`` and ``##s`` give ``##es``."""
     left, right = pair
     return left + right.removeprefix(prefix)
 
 
-def count_pairs(words: Words) -> Counter[Pair]:
-    """How often each pair of pieces stands side by side."""
-    counts: Counter[Pair] = Counter()
-    for pieces, count in words.items():
-        for pair in pairwise(pieces):
-            counts[pair] += count
-    return counts
-
-
-def count_pieces(words: Words) -> Counter[str]:
-    """How often each piece occurs."""
-    counts: Counter[str] = Counter()
-    for pieces, count in words.items():
-        for piece in pieces:
-            counts[piece] += count
-    return counts
-
-
-def doubles(pieces: Iterable[Piece]) -> Iterator[Piece]:
-    """The piece of each pair of equal ones that can be merged: "aaa" has one "aa", "aaaa" two."""
-    for piece, run in groupby(pieces):
-        yield from repeat(piece, sum(1 for _ in run) // 2)
-
-
-def count_doubles(words: Words) -> Counter[str]:
-    """How many pairs of each piece and itself can be merged."""
-    counts: Counter[str] = Counter()
-    for pieces, count in words.items():
-        for piece in doubles(pieces):
-            counts[piece] += count
-    return counts
-
-
-def merge_pair(pieces: Sequence[Piece], pair: tuple[Piece, Piece], token: Piece) -> list[Piece]:
-    """Put the token in the pair's place, from left to right: "aaa" becomes "aa", "a"."""
+def merge_pair(pieces: Sequence[str], pair: Pair, token: str) -> list[str]:
+    """Replace the pair by the token, from left to right: "aaa" becomes "aa", "a"."""
     left, right = pair
-    merged: list[Piece] = []
-    place, last = 0, len(pieces) - 1
-    while place <= last:
-        if pieces[place] == left and place < last and pieces[place + 1] == right:
+    merged: list[str] = []
+    position, last = 0, len(pieces) - 1
+    while position <= last:
+        if pieces[position] == left and position < last and pieces[position + 1] == right:
             merged.append(token)
-            place += 2
+            position += 2
         else:
-            merged.append(pieces[place])
-            place += 1
+            merged.append(pieces[position])
+            position += 1
     return merged
 
 
-def merge_everywhere(words: Words, pair: Pair, token: str) -> dict[Pieces, int]:
-    """The words after one merge."""
-    merged: Counter[Pieces] = Counter()
-    for pieces, count in words.items():
-        merged[tuple(merge_pair(pieces, pair, token))] += count
-    return dict(merged)
+class PairTable:
+    """Segmented words with the counts of their pieces and pairs, updated with each merge.
 
-
-def pair_keys(
-    words: Words, ids: Mapping[str, int], score: Score, min_frequency: int
-) -> dict[Pair, Key]:
-    """What orders the pairs that may be merged: score, then count, then the pieces' ids.
-
-    Of equal scores, the more frequent pair comes first; then the one whose left piece is older (has
-    the lower id); then the one whose right piece is. The ``tokenizers`` library does the same.
+    Attributes:
+        pairs: how often each pair of pieces is adjacent.
+        pieces: how often each piece occurs.
+        doubles: how many pairs of a piece and itself can be merged: "aaa" has one "aa".
+        total: how many pieces there are.
     """
-    pieces, alike = count_pieces(words), count_doubles(words)
-    keys = {}
-    for (left, right), count in count_pairs(words).items():
-        merged = alike[left] if left == right else count
-        counts = Counts(count, merged, pieces[left], pieces[right], pieces.total(), left == right)
-        if count >= max(1, min_frequency):
-            keys[left, right] = (-score(counts), -count, ids[left], ids[right])
-    return keys
+
+    def __init__(self, words: Words) -> None:
+        self._words = [list(pieces) for pieces in words]
+        self._times = list(words.values())
+        self.pairs: Counter[Pair] = Counter()
+        self.pieces: Counter[str] = Counter()
+        self.doubles: Counter[str] = Counter()
+        self.total = 0
+        self._words_with: defaultdict[Pair, set[int]] = defaultdict(set)
+        for number in range(len(self._words)):
+            self._count(number, 1)
+
+    def scores(self, score: Score, min_frequency: int = 1) -> Mapping[Pair, float]:
+        """The score of each pair that occurs at least ``min_frequency`` times.
+
+        By likelihood, pairs that are too rare to have the highest score are left out.
+        """
+        if score is frequency and min_frequency <= 1:
+            return self.pairs
+        best = 0.0
+        scores: dict[Pair, float] = {}
+        for pair, count in self.pairs.most_common():
+            bound = largest_gain(count, self.total) if score is likelihood else best
+            if count < min_frequency or bound < best:
+                break
+            scores[pair] = score(self.counts(pair))
+            best = max(best, scores[pair])
+        return scores
+
+    def counts(self, pair: Pair) -> Counts:
+        """How often a pair and its pieces occur."""
+        left, right = pair
+        count, alike = self.pairs[pair], left == right
+        merged = self.doubles[left] if alike else count
+        return Counts(count, merged, self.pieces[left], self.pieces[right], self.total, alike)
+
+    def merge(self, pair: Pair, token: str) -> None:
+        """Replace the pair by the token in every word."""
+        for number in self._words_with.pop(pair):
+            self._count(number, -1)
+            self._words[number] = merge_pair(self._words[number], pair, token)
+            self._count(number, 1)
+
+    def _count(self, number: int, sign: int) -> None:
+        """Add a word to the counts (sign 1) or remove it (-1)."""
+        pieces, count = self._words[number], sign * self._times[number]
+        self.total += len(pieces) * count
+        for piece, run in groupby(pieces):
+            length = sum(1 for _ in run)
+            self.pieces[piece] += length * count
+            self.doubles[piece] += length // 2 * count
+        for pair in pairwise(pieces):
+            self.pairs[pair] += count
+            if sign > 0:
+                self._words_with[pair].add(number)
+            elif not self.pairs[pair]:
+                del self.pairs[pair]
 
 
 def learn_merges(
@@ -143,34 +155,35 @@ def learn_merges(
 ) -> Iterator[MergeStep]:
     """The merges of some words, one after another (Sennrich et al. 2016, algorithm 1).
 
-    A token is always built in one way: the merges that meet inside its characters are the same
-    wherever it stands, and come in the same order. So no merge is learned twice, and the
-    ``tokenizers`` library learns the same merges though it keeps other books (it never takes a
-    merged pair out of its counts). They can part only where words hold the characters of the
-    prefix or suffix themselves, so that one token can be spelled in two ways: "a$$b" with the
-    suffix "$".
+    Of equal scores, the more frequent pair comes first; then the pair whose left piece has the
+    lower id; then the pair whose right piece has. The ``tokenizers`` library does the same.
+
+    A token is always built in the same way, so no merge is learned twice. The exception is a
+    word that contains the characters of the prefix or suffix itself, so that a token can be
+    spelled in two ways ("a$$b" with the suffix "$"); there the library may learn other merges.
 
     Args:
-        words: the words, cut into their first pieces, and their counts.
-        tokens: the tokens that are there before any merge, in the order of their ids.
-        vocab_size: stop at so many tokens.
+        words: the words, segmented into their first pieces, and their counts.
+        tokens: the tokens before any merge, in the order of their ids.
+        vocab_size: stop at this number of tokens.
         min_frequency: stop when no pair occurs so often.
-        score: what a pair is worth: ``frequency`` (BPE), ``likelihood`` (WordPiece) or ``pmi``.
-            It ends where no pair is worth anything.
+        score: ``frequency`` (BPE), ``likelihood`` (WordPiece) or ``pmi``. Learning ends when no
+            pair has a positive score.
         prefix: what a right piece loses when it is merged to a left one.
     """
     ids = {token: id_ for id_, token in enumerate(tokens)}
+    table = PairTable(words)
     while len(ids) < vocab_size:
-        keys = pair_keys(words, ids, score, min_frequency)
-        pair = min(keys, key=keys.__getitem__, default=None)
-        if not pair or (worth := -keys[pair][0]) <= 0:
+        scores = table.scores(score, max(1, min_frequency))
+        best = max(scores.values(), default=0)
+        if best <= 0:
             return
-        count = -keys[pair][1]
-        tied = sum(-key[0] == worth for key in keys.values()) - 1
+        tied = [pair for pair, value in scores.items() if value == best]
+        pair = min(tied, key=lambda it: (-table.pairs[it], ids[it[0]], ids[it[1]]))
         token = joined(pair, prefix)
-        yield MergeStep(pair, token, count, worth, tied)
+        yield MergeStep(pair, token, table.pairs[pair], best, len(tied) - 1)
         ids.setdefault(token, len(ids))
-        words = merge_everywhere(words, pair, token)
+        table.merge(pair, token)
 
 
 def replay(words: Words, steps: Iterable[MergeStep]) -> Iterator[dict[Pieces, int]]:
@@ -178,5 +191,8 @@ def replay(words: Words, steps: Iterable[MergeStep]) -> Iterator[dict[Pieces, in
     now = dict(words)
     yield now
     for step in steps:
-        now = merge_everywhere(now, step.pair, step.token)
+        merged: Counter[Pieces] = Counter()
+        for pieces, count in now.items():
+            merged[tuple(merge_pair(pieces, step.pair, step.token))] += count
+        now = dict(merged)
         yield now

@@ -1,62 +1,47 @@
-"""Trainers: from counted words to a model, with every step kept."""
+"""The trainers of BPE and WordPiece: from counted words to a model, with every step recorded."""
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
-import msgspec
-
 from lmcourse.errors import CourseError
-from lmcourse.tokenizers.component import Count, Positive
 from lmcourse.tokenizers.models.bpe import BPE
-from lmcourse.tokenizers.models.merging import MergeStep, Pieces, spelled
-from lmcourse.tokenizers.models.merging_fast import learn_merges_fast
+from lmcourse.tokenizers.models.merging import MergeStep, Pieces, learn_merges, spelled
 from lmcourse.tokenizers.models.scores import Score, frequency, likelihood, pmi
-from lmcourse.tokenizers.models.settings import (
-    Alphabet,
-    SpecialTokens,
-    check_settings,
-    contents,
-    library_tokens,
-)
-from lmcourse.tokenizers.models.training import Training, checked_counts, too_small
+from lmcourse.tokenizers.models.training import Training, contents, nonempty, too_small
+from lmcourse.tokenizers.models.word_model import numbered
 from lmcourse.tokenizers.models.wordpiece import WordPiece
 
 if TYPE_CHECKING:
-    import tokenizers
+    from tokenizers import AddedToken, trainers
 
 SCORES: dict[str, Score] = {"likelihood": likelihood, "pmi": pmi, "frequency": frequency}
 
 
 @dataclass(frozen=True)
 class MergeTrainer:
-    """What training BPE and training WordPiece have in common.
+    """What training BPE and training WordPiece have in common; the defaults are the library's.
 
     Args:
-        vocab_size: tokens in all: special tokens, alphabet and merges.
+        vocab_size: tokens in total: special tokens, alphabet and merges.
         min_frequency: stop when no pair occurs so often.
         special_tokens: tokens that text never has; they take the first ids.
-        limit_alphabet: keep so many characters, the most frequent (of equal ones those with the
-            lower code point; the library leaves that to chance). Others are left out of their
-            words.
+        limit_alphabet: keep this many characters, the most frequent (of equal ones those with the
+            lower code point; the library leaves that to chance). Other characters are removed from
+            their words.
         initial_alphabet: characters that are kept even if the corpus lacks them.
-        continuing_subword_prefix: stands before every piece but a word's first.
-        end_of_word_suffix: stands after a word's last piece.
-
-    Raises:
-        CourseError: a setting is of another kind, or a special token is listed twice.
+        continuing_subword_prefix: precedes every piece except a word's first.
+        end_of_word_suffix: follows a word's last piece.
     """
 
-    vocab_size: Positive = 30_000
-    min_frequency: Count = 0
-    special_tokens: SpecialTokens = ()
-    limit_alphabet: Positive | None = None
-    initial_alphabet: Alphabet = ()
+    vocab_size: int = 30_000
+    min_frequency: int = 0
+    special_tokens: "Sequence[str | AddedToken]" = ()
+    limit_alphabet: int | None = None
+    initial_alphabet: Sequence[str] = ()
     continuing_subword_prefix: str | None = None
     end_of_word_suffix: str | None = None
-
-    def __post_init__(self) -> None:
-        check_settings(self)
 
     def alphabet(self, word_counts: Mapping[str, int]) -> list[str]:
         """The characters that are kept, by code point."""
@@ -69,63 +54,50 @@ class MergeTrainer:
         return sorted(kept[: self.limit_alphabet])
 
     def words(self, word_counts: Mapping[str, int]) -> dict[Pieces, int]:
-        """The words cut into their first pieces, and their counts: where the training starts."""
+        """The words segmented into their first pieces, and their counts: where training starts."""
         known = {*contents(self.special_tokens), *self.alphabet(word_counts)}
         prefix, suffix = self.continuing_subword_prefix or "", self.end_of_word_suffix or ""
-        words: dict[Pieces, int] = {}
+        words: Counter[Pieces] = Counter()
         for word, count in word_counts.items():
             pieces = zip(word, spelled(word, prefix, suffix), strict=True)
-            kept = tuple(piece for character, piece in pieces if character in known)
-            words[kept] = words.get(kept, 0) + count
-        return words
+            words[tuple(piece for character, piece in pieces if character in known)] += count
+        return dict(words)
 
     def first_tokens(self, word_counts: Mapping[str, int]) -> list[str]:
         """The tokens before any merge, in the order of their ids.
 
         These are the special tokens, the alphabet, and the pieces that carry the prefix or suffix
         (by code point; the library leaves their order to chance).
-
-        Raises:
-            CourseError: they are more than ``vocab_size``.
         """
-        specials, alphabet = contents(self.special_tokens), self.alphabet(word_counts)
         pieces = {piece for word in self.words(word_counts) for piece in word}
-        tokens = list(dict.fromkeys([*specials, *alphabet, *sorted(pieces)]))
+        first = [*contents(self.special_tokens), *self.alphabet(word_counts), *sorted(pieces)]
+        tokens = list(dict.fromkeys(first))
         if len(tokens) > self.vocab_size:
-            settled = {*specials, *self.initial_alphabet}  # these are kept in any case
-            raise too_small(self.vocab_size, len(tokens), len(settled) < self.vocab_size)
+            raise too_small(self.vocab_size, len(tokens))
         return tokens
 
     def _learn(
         self, counts: Mapping[str, int], score: Score
     ) -> tuple[dict[str, int], list[MergeStep]]:
-        """The vocabulary, and the merges that made it."""
+        """The vocabulary, and the merges from which it results."""
         tokens, words = self.first_tokens(counts), self.words(counts)
         prefix = self.continuing_subword_prefix or ""
         steps = list(
-            learn_merges_fast(words, tokens, self.vocab_size, self.min_frequency, score, prefix)
+            learn_merges(words, tokens, self.vocab_size, self.min_frequency, score, prefix)
         )
-        tokens = list(dict.fromkeys([*tokens, *(step.token for step in steps)]))
-        return {token: id_ for id_, token in enumerate(tokens)}, steps
+        return numbered([*tokens, *(step.token for step in steps)]), steps
 
     def _library_options(self) -> dict[str, Any]:
-        """What the library's trainer is called with; it knows no None."""
-        options = {
-            "vocab_size": self.vocab_size,
-            "min_frequency": self.min_frequency,
-            "special_tokens": library_tokens(self.special_tokens),
-            "limit_alphabet": self.limit_alphabet,
-            "initial_alphabet": list(self.initial_alphabet),
-            "continuing_subword_prefix": self.continuing_subword_prefix,
-            "end_of_word_suffix": self.end_of_word_suffix,
-            "show_progress": False,
-        }
-        return {name: value for name, value in options.items() if value is not None}
+        """The arguments of the library's trainer, which does not take None."""
+        options = {name: getattr(self, name) for name in MergeTrainer.__dataclass_fields__}
+        for name in ("special_tokens", "initial_alphabet"):
+            options[name] = list(options[name])
+        return {"show_progress": False} | {n: it for n, it in options.items() if it is not None}
 
 
 @dataclass(frozen=True)
 class BpeTrainer(MergeTrainer):
-    """Train BPE: merge the most frequent pair, again and again (see ``merging``).
+    """Train BPE: merge the most frequent pair, repeatedly (see ``merging``).
 
     Its settings are those of ``MergeTrainer``.
     """
@@ -136,25 +108,22 @@ class BpeTrainer(MergeTrainer):
         """Learn merges.
 
         Args:
-            word_counts: how often each word (as the pre-tokenizer cuts them) occurs.
-            model: where the model's other options come from: unknown token, dropout, and so on.
-
-        Raises:
-            CourseError: there is nothing to learn from, ``vocab_size`` is too small, or the
-                model's unknown token is not among the special tokens.
+            word_counts: how often each word (as the pre-tokenizer gives them) occurs.
+            model: gives the model's other options: unknown token, byte fallback, and so on.
         """
-        counts = checked_counts(word_counts)
+        counts = nonempty(word_counts)
         vocab, steps = self._learn(counts, frequency)
-        trained = msgspec.structs.replace(
+        last = {step.pair: number for number, step in enumerate(steps)}  # see `learn_merges`
+        trained = replace(
             model or BPE(),
             continuing_subword_prefix=self.continuing_subword_prefix,
             end_of_word_suffix=self.end_of_word_suffix,
             vocab=vocab,
-            merges=_last_of_each(steps),
+            merges=tuple(sorted(last, key=last.__getitem__)),
         )
         return Training(trained, steps, self, counts)
 
-    def to_library(self) -> "tokenizers.trainers.BpeTrainer":
+    def to_library(self) -> "trainers.BpeTrainer":
         """The same trainer of the ``tokenizers`` library."""
         from tokenizers import trainers
 
@@ -167,13 +136,13 @@ class WordPieceTrainer(MergeTrainer):
 
     Args:
         score: ``"likelihood"`` merges the pair that raises the likelihood most (Schuster &
-            Nakajima 2012); ``"pmi"`` the one that raises it most per occurrence, as it is often
-            taught; ``"frequency"`` the most frequent one, which is BPE, and what the ``tokenizers``
-            library does. See ``scores``.
+            Nakajima 2012); ``"pmi"`` the pair that raises it most per occurrence, as is often
+            taught; ``"frequency"`` the most frequent pair, as BPE and the ``tokenizers`` library
+            do. See ``scores``.
         (and those of ``MergeTrainer``)
     """
 
-    continuing_subword_prefix: str = "##"
+    continuing_subword_prefix: str | None = "##"
     score: Literal["likelihood", "pmi", "frequency"] = "likelihood"
 
     def train(
@@ -182,28 +151,20 @@ class WordPieceTrainer(MergeTrainer):
         """Learn pieces.
 
         Args:
-            word_counts: how often each word (as the pre-tokenizer cuts them) occurs.
-            model: where the unknown token and the longest word come from.
-
-        Raises:
-            CourseError: there is nothing to learn from, ``vocab_size`` is too small, or the
-                model's unknown token is not among the special tokens.
+            word_counts: how often each word (as the pre-tokenizer gives them) occurs.
+            model: gives the unknown token, which must be a special token, and the longest word.
         """
-        counts = checked_counts(word_counts)
+        counts = nonempty(word_counts)
         vocab, steps = self._learn(counts, SCORES[self.score])
-        trained = msgspec.structs.replace(
+        trained = replace(
             model or WordPiece(),
-            continuing_subword_prefix=self.continuing_subword_prefix,
+            continuing_subword_prefix=self.continuing_subword_prefix or "",
             vocab=vocab,
         )
         return Training(trained, steps, self, counts)
 
-    def to_library(self) -> "tokenizers.trainers.WordPieceTrainer":
-        """The same trainer of the ``tokenizers`` library.
-
-        Raises:
-            CourseError: the score is not frequency, the only one that the library has.
-        """
+    def to_library(self) -> "trainers.WordPieceTrainer":
+        """The same trainer of the ``tokenizers`` library."""
         from tokenizers import trainers
 
         if self.score != "frequency":
@@ -212,9 +173,3 @@ class WordPieceTrainer(MergeTrainer):
                 "Train with the course's own trainer, or set score='frequency'.",
             )
         return trainers.WordPieceTrainer(**self._library_options())
-
-
-def _last_of_each(steps: Iterable[MergeStep]) -> tuple[tuple[str, str], ...]:
-    """The merges, each pair once, where it stands last (for which see ``learn_merges``)."""
-    last = {step.pair: number for number, step in enumerate(steps)}
-    return tuple(sorted(last, key=last.__getitem__))

@@ -1,11 +1,13 @@
-"""What every trainer gives, and what it must be given."""
+"""What every trainer gives, and its checks of the corpus and the vocabulary's size."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from lmcourse.errors import CourseError
-from lmcourse.tokenizers.text.normalized_string import checked_text
+
+if TYPE_CHECKING:
+    from tokenizers import AddedToken
 
 ModelT = TypeVar("ModelT")
 StepT = TypeVar("StepT")
@@ -13,14 +15,14 @@ StepT = TypeVar("StepT")
 
 @dataclass(frozen=True)
 class Training(Generic[ModelT, StepT]):
-    """What a trainer made, how, and of what: all that a replay needs.
+    """A trained model and how it was trained: all that a replay needs.
 
     Attributes:
         model: the trained model.
-        steps: every step of the training, in order; empty if the ``tokenizers`` library did it.
+        steps: every step of the training, in order; empty if the ``tokenizers`` library trained.
         trainer: the trainer, with its settings. For merges, ``trainer.words(word_counts)`` gives
-            the words as they were before the first one, where ``merging.replay`` starts.
-        word_counts: the words and how often each occurs; empty if the library did it.
+            the words before the first merge, where ``merging.replay`` starts.
+        word_counts: the words and how often each occurs; empty if the library trained.
     """
 
     model: ModelT
@@ -35,49 +37,26 @@ class Training(Generic[ModelT, StepT]):
         )
 
 
-def checked_counts(word_counts: Mapping[str, int]) -> dict[str, int]:
-    """The words of a corpus and how often they occur, if they are fit to learn from.
+def contents(special_tokens: "Iterable[str | AddedToken]") -> list[str]:
+    """The special tokens as the vocabulary has them."""
+    return [token if isinstance(token, str) else token.content for token in special_tokens]
 
-    Raises:
-        CourseError: there is no word at all, a count is no positive integer, or a word is no text.
-    """
-    if not isinstance(word_counts, Mapping):
-        raise CourseError(
-            f"The counts of words are {type(word_counts).__name__}, not a dict.",
-            "Count the words of a corpus first: Counter(words) gives {'low': 5, 'lower': 2}.",
-        )
-    for word, count in word_counts.items():
-        checked_text(word)
-        if not isinstance(count, int) or isinstance(count, bool) or count < 1:
-            raise CourseError(
-                f"The word {word!r} has the count {count!r}.",
-                "Count each word that occurs: 1, 2, 3, …; leave out those that do not.",
-            )
+
+def nonempty(word_counts: Mapping[str, int]) -> dict[str, int]:
+    """The words of a corpus and how often they occur, without the empty word."""
     words = {word: count for word, count in word_counts.items() if word}
     if not words:
-        raise empty_corpus()
+        raise CourseError(
+            "The corpus is empty: there is no word to learn from.",
+            "Give at least one text with a character that normalizer and pre-tokenizer keep.",
+        )
     return words
 
 
-def empty_corpus() -> CourseError:
-    """What to say where there is nothing to learn from."""
-    return CourseError(
-        "The corpus is empty: there is no word to learn from.",
-        "Give at least one text with a character that normalizer and pre-tokenizer keep.",
-    )
-
-
-def too_small(vocab_size: int, needed: int, shorter: bool = False) -> CourseError:
-    """What to say of a vocabulary that cannot hold what training starts from.
-
-    Args:
-        vocab_size: the tokens that were asked for.
-        needed: special tokens and alphabet.
-        shorter: a shorter alphabet would help.
-    """
-    limit = ", or limit_alphabet to fewer characters than the corpus has"
+def too_small(vocab_size: int, needed: int) -> CourseError:
+    """The error of a vocabulary that cannot hold the tokens from which training starts."""
     return CourseError(
         f"A vocabulary of {vocab_size} tokens is too small: special tokens and alphabet alone are "
         f"{needed}.",
-        f"Set vocab_size to {needed} or more{limit if shorter else ''}.",
+        f"Set vocab_size to {needed} or more, or replace rare characters before training.",
     )

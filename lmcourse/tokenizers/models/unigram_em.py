@@ -1,17 +1,14 @@
 """The steps of unigram training: expectation, maximization, and the loss of leaving a piece out.
 
-The segmentation of the words is hidden, so EM is used (Kudo 2018, section 3.2, step 2): under the
-scores of now, the E step counts how often each piece is expected in the corpus; the M step makes
-scores of the counts. Then the pieces that the likelihood needs least are pruned.
-
-``Corpus`` is the readable form, one word after another. ``lattice_batch.FastCorpus`` answers the
-same questions for all words at once.
+The segmentation of the words is latent, so EM is used (Kudo 2018, section 3.2, step 2): under the
+current scores, the E step counts how often each piece is expected in the corpus; the M step
+computes scores from the counts. Then the pieces that the likelihood needs least are pruned.
 """
 
 import math
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 from lmcourse.tokenizers.models.lattice import (
     UNKNOWN_PENALTY,
@@ -22,12 +19,11 @@ from lmcourse.tokenizers.models.lattice import (
     viterbi,
 )
 
-MStep = Literal["bayesian", "plain"]
-RARE = 0.5  # a piece that is expected less often is dropped by the Bayesian M step
+RARE = 0.5  # a piece that is expected less often is dropped by the M step
 
 
 class Alternative(NamedTuple):
-    """The best way to cut a piece into several."""
+    """The best segmentation of a piece into several."""
 
     score: float  # nats
     pieces: tuple[str, ...]
@@ -39,7 +35,7 @@ def unknown_score(scores: Mapping[str, float]) -> float:
 
 
 class Corpus:
-    """What the trainer asks of the words, answered one word after another.
+    """The quantities that the trainer needs of the words.
 
     Args:
         word_counts: how often each word occurs.
@@ -57,7 +53,7 @@ class Corpus:
         """The E step: the corpus's log-likelihood, nats, and each piece's expected count in it.
 
         ``L = Σ over words of count · log P(word)``, the marginal likelihood of Kudo 2018, section
-        3.2; the expected counts of a word are weighted alike.
+        3.2; the expected counts of a word have the same weight.
         """
         unknown, likelihood = unknown_score(scores), 0.0
         expected: dict[str, float] = {}
@@ -79,10 +75,10 @@ class Corpus:
     def alternatives(
         self, scores: Mapping[str, float], pieces: Collection[str]
     ) -> dict[str, Alternative]:
-        """How each piece (of two characters or more) is best cut into several.
+        """The best segmentation of each piece (of two characters or more) into several.
 
-        Of equal ways the one with the shortest last piece is taken (what the library's search for
-        the second best path finds), so the lattice is read with its longest nodes last.
+        Of equal ones the one with the shortest last piece is taken (as the library's search for
+        the second best path does), so the lattice's longest nodes come last.
         """
         unknown, found = unknown_score(scores), {}
         for piece in pieces:
@@ -97,58 +93,40 @@ class Corpus:
         return found
 
 
-def digamma(x: float) -> float:
-    """The derivative of log Γ at x > 0: ψ(x + 1) = ψ(x) + 1/x, and a series for large x.
-
-    (Abramowitz and Stegun, 6.3.5 and 6.3.18.)
-    """
-    shift = 0.0
-    while x < 10:
-        shift += 1 / x
-        x += 1
-    y = 1 / (x * x)
-    series = y * (1 / 12 - y * (1 / 120 - y * (1 / 252 - y * (1 / 240 - y * (1 / 132)))))
-    return math.log(x) - 1 / (2 * x) - series - shift
-
-
-def maximize(expected: Mapping[str, float], m_step: MStep) -> dict[str, float]:
+def maximize(expected: Mapping[str, float]) -> dict[str, float]:
     """The M step: scores, nats, from expected counts c.
 
-    * ``"plain"`` is EM proper: ``p = c / Σ c``, which never lowers the likelihood. A piece that is
-      never expected is dropped.
-    * ``"bayesian"``, SentencePiece's and the library's, is the variational form of EM under a
-      Dirichlet prior whose weight goes to 0: ``p = exp(ψ(c)) / exp(ψ(Σ c))``. It takes from small
-      counts more than from large ones (about 1/2 each), and so favors few pieces. A piece that is
-      expected less than half a time is dropped before. (Liang and Klein 2007, "Structured Bayesian
-      Nonparametric Models with Variational Inference", ACL tutorial.)
+    Standard EM has ``p = c / Σ c``. This is SentencePiece's and the library's: the variational form
+    of EM under a Dirichlet prior whose weight goes to 0, ``p = exp(ψ(c)) / exp(ψ(Σ c))``. It lowers
+    every count by about 1/2, relatively more for small counts, and so favors few pieces. A piece
+    with an expected count below 1/2 is dropped before. (Liang and Klein 2007, "Structured Bayesian
+    Nonparametric Models with Variational Inference", ACL tutorial.)
     """
-    if m_step == "plain":
-        kept = {piece: count for piece, count in expected.items() if count > 0}
-        log_total = math.log(sum(kept.values()) or 1)
-        return {piece: math.log(count) - log_total for piece, count in kept.items()}
+    from scipy.special import digamma
+
     kept = {piece: count for piece, count in expected.items() if count >= RARE}
-    log_total = digamma(sum(kept.values())) if kept else 0.0
-    return {piece: digamma(count) - log_total for piece, count in kept.items()}
+    scores = digamma([*kept.values(), sum(kept.values()) or 1.0])
+    return dict(zip(kept, (scores[:-1] - scores[-1]).tolist(), strict=True))
 
 
 def loss(
-    count: float, alternatives: Sequence[float], total: float, words: float, growth: float
+    count: float, alternatives: Sequence[float], total: float, words: float, growth: int
 ) -> float:
-    """How much the log-likelihood of a word falls, about, if a piece is pruned, nats.
+    """How much the log-likelihood of a word falls, approximately, if a piece is pruned, nats.
 
-    Exactly it would take EM to tell. So the piece's occurrences in the best segmentations are
-    taken to be replaced by its alternative, whose counts they join, and nothing else to change
-    (SentencePiece's approximation of the loss of Kudo 2018, section 3.2, step 2b).
+    The exact value would require EM. Instead, the piece's occurrences in the best segmentations are
+    assumed to be replaced by its alternative, to whose counts they are added, and nothing else to
+    change (SentencePiece's approximation of the loss of Kudo 2018, section 3.2, step 2b).
 
     Args:
         count: how often the piece occurs in the best segmentations of the words.
         alternatives: how often each piece of its alternative does.
         total: how often all pieces do.
         words: how many words there are.
-        growth: how many more pieces there are for each occurrence that is replaced. The
-            alternative has ``len(alternatives) - 1`` more, as SentencePiece reckons. The
-            ``tokenizers`` library takes the size of the whole vocabulary in its place (the length
-            of the table of all alternatives), which raises the loss of frequent pieces.
+        growth: the number of additional pieces per replaced occurrence. In SentencePiece these are
+            ``len(alternatives) - 1``; the ``tokenizers`` library takes the size of the whole
+            vocabulary instead (the length of the table of all alternatives), which raises the loss
+            of frequent pieces.
     """
     log_before = math.log(count) - math.log(total)
     log_total_after = math.log(total + count * growth)

@@ -4,39 +4,28 @@
 
 1. Seeds: all characters and many frequent substrings (``unigram_seeds``).
 2. EM: a few times, count how often each piece is expected and score it anew (``unigram_em``).
-3. Prune: remove the pieces whose loss the likelihood feels least, and repeat from 2 until the
-   vocabulary is 1.1 times as large as wanted.
+3. Prune: remove the pieces whose removal lowers the likelihood least, and repeat from 2 until
+   the vocabulary has 1.1 times the requested size.
 4. Finish: the characters of the corpus always stay; the pieces with the smallest loss go.
 
 It follows the ``tokenizers`` library's trainer, which follows SentencePiece. The library keeps
 words in an unordered table; here they are sorted, so that the same words give the same vocabulary.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from lmcourse.errors import CourseError
-from lmcourse.tokenizers.component import Count, Positive
-from lmcourse.tokenizers.models.lattice_batch import FastCorpus
-from lmcourse.tokenizers.models.settings import (
-    Alphabet,
-    Fraction,
-    SpecialTokens,
-    check_settings,
-    contents,
-    library_tokens,
-)
-from lmcourse.tokenizers.models.training import Training, checked_counts
+from lmcourse.tokenizers.models.training import Training, contents, nonempty, too_small
 from lmcourse.tokenizers.models.unigram import Unigram
-from lmcourse.tokenizers.models.unigram_em import Corpus, MStep, loss, maximize
+from lmcourse.tokenizers.models.unigram_em import Corpus, loss, maximize
 from lmcourse.tokenizers.models.unigram_seeds import seed_scores
 
 if TYPE_CHECKING:
-    from tokenizers import trainers
+    from tokenizers import AddedToken, trainers
 
-MARGIN = 11  # tenths of the wanted size at which pruning stops
-ADDED_STEP = 0.0001  # nats between characters that EM has lost and that are put back
+MARGIN = 11  # tenths of the requested size at which pruning stops
+ADDED_STEP = 0.0001  # nats between characters that EM has dropped and that are restored
 
 Scores = dict[str, float]
 Pieces = tuple[tuple[str, float], ...]
@@ -73,11 +62,11 @@ class PruneStep:
 
 @dataclass(frozen=True)
 class FinishStep:
-    """The vocabulary is brought to its size."""
+    """The vocabulary gets its final size."""
 
     size: int  # pieces before
     removed: Pieces  # and their scores
-    added: Pieces  # characters that had been lost, and their scores
+    added: Pieces  # characters that had been dropped, and their scores
     kind: str = "finish"
 
 
@@ -92,66 +81,47 @@ class UnigramTrainer:
         vocab_size: the pieces of the vocabulary, special tokens included. There may be fewer if
             the corpus has fewer frequent substrings.
         special_tokens: come first, with score 0.
-        initial_alphabet: characters to be kept even where the corpus lacks them.
+        initial_alphabet: characters that are kept even if the corpus lacks them.
         unk_token: the unknown token; it becomes the first piece unless it is a special token.
             None: there is none.
         max_piece_length: characters.
-        shrinking_factor: the part of the pieces that a round of pruning leaves.
+        shrinking_factor: the fraction of the pieces that a round of pruning leaves.
         n_sub_iterations: EM steps before each round.
-        seed_size: about so many seed pieces at most.
-        m_step: ``"bayesian"`` as in the library, or ``"plain"`` EM (see ``unigram_em.maximize``).
-        corrected_loss: prune by the loss that is meant, not by the library's (``unigram_em.loss``).
-
-    Raises:
-        CourseError: a setting is of another kind, or a special token is listed twice.
+        seed_size: approximately the largest number of seed pieces.
     """
 
-    vocab_size: Positive = 8000
-    special_tokens: SpecialTokens = ()
-    initial_alphabet: Alphabet = ()
+    vocab_size: int = 8000
+    special_tokens: "Sequence[str | AddedToken]" = ()
+    initial_alphabet: Sequence[str] = ()
     unk_token: str | None = None
-    max_piece_length: Positive = 16
-    shrinking_factor: Fraction = 0.75
-    n_sub_iterations: Count = 2
-    seed_size: Positive = 1_000_000
-    m_step: MStep = "bayesian"
-    corrected_loss: bool = False
+    max_piece_length: int = 16
+    shrinking_factor: float = 0.75
+    n_sub_iterations: int = 2
+    seed_size: int = 1_000_000
 
-    def __post_init__(self) -> None:
-        check_settings(self)
-
-    def train(
-        self, word_counts: Mapping[str, int], readable: bool = False
-    ) -> Training[Unigram, UnigramStep]:
+    def train(self, word_counts: Mapping[str, int]) -> Training[Unigram, UnigramStep]:
         """Learns a vocabulary from words.
 
         Args:
-            word_counts: how often each word (what the pre-tokenizer makes) occurs.
-            readable: use the readable form of each step, which is slower and gives the same.
-
-        Raises:
-            CourseError: there are no words, a count is no positive integer, a word is no text, or
-                the vocabulary has no room for the special tokens and all characters.
+            word_counts: how often each word (as the pre-tokenizer gives them) occurs.
         """
         steps: list[UnigramStep] = []
         trained: Scores = {}
-        for step, scores in self.rounds(word_counts, readable):
+        for step, scores in self.rounds(word_counts):
             steps.append(step)
             trained = scores
-        return Training(self.model(trained), steps, self, checked_counts(word_counts))
+        return Training(self.model(trained), steps, self, nonempty(word_counts))
 
-    def rounds(
-        self, word_counts: Mapping[str, int], readable: bool = False
-    ) -> Iterator[tuple[UnigramStep, Scores]]:
-        """The training, step by step: what ``train`` does, and the scores after it.
+    def rounds(self, word_counts: Mapping[str, int]) -> Iterator[tuple[UnigramStep, Scores]]:
+        """The training, step by step: each step of ``train``, and the scores after it.
 
-        A sentence can be cut anew after each step: ``trainer.model(scores).tokenize(word)``.
+        A word can be segmented after each step: ``trainer.model(scores).tokenize(word)``.
         Arguments and errors are those of ``train``.
         """
-        words = dict(sorted(checked_counts(word_counts).items()))
+        words = dict(sorted(nonempty(word_counts).items()))
         required = self._required(words)
         scores = seed_scores(words, self.max_piece_length, self.seed_size)
-        corpus = (Corpus if readable else FastCorpus)(words, scores)
+        corpus = Corpus(words, scores)
         yield SeedStep(tuple(scores.items())), scores
         wanted = self.vocab_size * MARGIN // 10 - 1  # the library counts its unknown piece
         while True:
@@ -175,23 +145,13 @@ class UnigramTrainer:
         return Unigram(unk_id, vocab)
 
     def to_library(self) -> "trainers.UnigramTrainer":
-        """The same trainer of the ``tokenizers`` library.
-
-        Raises:
-            CourseError: ``m_step`` or ``corrected_loss`` is one that the library does not have.
-        """
+        """The same trainer of the ``tokenizers`` library."""
         from tokenizers import trainers
 
-        if self.m_step != "bayesian" or self.corrected_loss:
-            raise CourseError(
-                f"The tokenizers library has no m_step={self.m_step!r} with "
-                f"corrected_loss={self.corrected_loss}.",
-                "Leave both at their defaults, or train with this class.",
-            )
         return trainers.UnigramTrainer(
             vocab_size=self.vocab_size,
             show_progress=False,
-            special_tokens=library_tokens(self.special_tokens),
+            special_tokens=list(self.special_tokens),
             initial_alphabet=[*self.initial_alphabet],
             shrinking_factor=self.shrinking_factor,
             unk_token=self.unk_token,
@@ -212,28 +172,20 @@ class UnigramTrainer:
         """The characters that must be kept."""
         required = sorted(set(self.initial_alphabet).union(*words) - set(self._first))
         if len(required) + len(self._first) > self.vocab_size:
-            raise CourseError(
-                f"A vocabulary of {self.vocab_size} pieces has no room for the "
-                f"{len(self._first)} special tokens and the {len(required)} characters of the "
-                "corpus and the initial alphabet.",
-                f"Set vocab_size to {len(required) + len(self._first)} or more, or replace rare "
-                "characters before training.",
-            )
+            raise too_small(self.vocab_size, len(required) + len(self._first))
         return required
 
-    def _em(self, corpus: Corpus | FastCorpus, scores: Scores, words: int) -> tuple[Scores, EMStep]:
+    def _em(self, corpus: Corpus, scores: Scores, words: int) -> tuple[Scores, EMStep]:
         """New scores; the pieces keep their order."""
         likelihood, expected = corpus.expected_counts(scores)
         counts = {piece: expected.get(piece, 0.0) for piece in scores}
-        updated = maximize(counts, self.m_step)
+        updated = maximize(counts)
         removed = tuple((piece, counts[piece]) for piece in scores if piece not in updated)
         tokens = sum(expected.values())
         return updated, EMStep(len(scores), likelihood / words, tokens, removed)
 
-    def _prune(
-        self, corpus: Corpus | FastCorpus, scores: Scores, words: int
-    ) -> tuple[Scores, PruneStep]:
-        """The pieces that stay: first those that must, then the others by falling loss."""
+    def _prune(self, corpus: Corpus, scores: Scores, words: int) -> tuple[Scores, PruneStep]:
+        """The pieces that are kept: first those that must be, then the others by falling loss."""
         counts = corpus.best_counts(scores)
         total = sum(counts.values())
         used = [piece for piece in scores if len(piece) > 1 and counts.get(piece, 0.0) > 0]
@@ -242,10 +194,10 @@ class UnigramTrainer:
         losses = {
             piece: loss(
                 counts[piece],
-                parts := [counts.get(part, 0.0) for part in alternatives[piece].pieces],
+                [counts.get(part, 0.0) for part in alternatives[piece].pieces],
                 total,
                 words,
-                growth=len(parts) - 1 if self.corrected_loss else len(scores),
+                growth=len(scores),
             )
             for piece in used
             if scores[piece] > alternatives[piece].score

@@ -219,7 +219,7 @@ def test_a_pronoun_may_mean_no_character(world):
             assert sum(before.values()) == pytest.approx(1) and 0 < before[None] < 1
             tags = world.part_of_speech_posterior(review.tokens[: at + 1], at)
             assert tags == pytest.approx({"PRON": 1})
-            with pytest.raises(CourseError, match="means no character"):
+            with pytest.raises(CourseError, match="refers to no character"):
                 world.antecedent_posterior(review.tokens[: sentence.end], at)
             found += 1
     assert found >= 3

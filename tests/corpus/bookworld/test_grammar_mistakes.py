@@ -336,7 +336,7 @@ ADDED = {
     "place that tells": (
         "table senses\n  bank | seat | near the bank#seat | meet three",
         "  bank | seat | near the bank#seat | meet three",
-        "the place tells the sense of bank (seat, and river in small.grammar, line 42)",
+        "the context determines the sense of bank (seat, and river in small.grammar, line 42)",
         "at the bank",
     ),
     "acts that share a word": (
@@ -424,7 +424,7 @@ def test_a_rule_that_nobody_calls_is_reported(tmp_path, name, lines):
         Grammar.read(tmp_path)  # a name that begins with _ may stay unused
     mine.write_text(f"\nrule {name}\n  {lines}\n", encoding="utf-8")
     with pytest.raises(
-        CourseError, match=f"zmine.grammar, line .*`{lost}` is never said"
+        CourseError, match=f"zmine.grammar, line .*`{lost}` is never used"
     ) as caught:
         Grammar.read(tmp_path)
     assert ("`closing`?" in caught.value.remedy) == (name == "closng")
@@ -443,5 +443,5 @@ def test_a_file_that_is_no_utf8_is_named(tmp_path):
 def test_rules_that_only_call_each_other_are_reported(tmp_path):
     text = f"{SMALL}\nrule tick\n  star $tock\nrule tock\n  three $tick\n  ()\n"
     (tmp_path / "small.grammar").write_text(text, encoding="utf-8")
-    with pytest.raises(CourseError, match="`tick` is never said"):
+    with pytest.raises(CourseError, match="`tick` is never used"):
         Grammar.read(tmp_path)

@@ -22,11 +22,17 @@ def reviews(world):
 
 
 @pytest.fixture(scope="module")
-def vectors(world, reviews):
+def counted(world, reviews):
+    """Each word's association with each other, and its count."""
+    return ppmi(world, reviews, window=8)
+
+
+@pytest.fixture(scope="module")
+def vectors(counted):
     """Static vectors as word2vec's would be: PPMI of counts in a window, reduced by an SVD."""
     from scipy.sparse.linalg import svds
 
-    association, _ = ppmi(world, reviews, window=8)
+    association, _ = counted
     left, strength, _ = svds(association, k=64, random_state=0)
     rows = left * np.sqrt(strength)
     return rows / np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), 1e-12)
@@ -158,10 +164,10 @@ def nearest_to(rows, query, excluded):
 
 
 @pytest.mark.parametrize("kind", ["capitals", "roles", "comparatives", "superlatives"])
-def test_designed_analogies_are_solved_by_counting(world, reviews, kind, record_property):
+def test_designed_analogies_are_solved_by_counting(world, counted, kind, record_property):
     from scipy.sparse import diags_array
 
-    association, counts = ppmi(world, reviews, window=8)
+    association, counts = counted
     norms = np.sqrt(association.multiply(association).sum(1))
     rows = diags_array(1 / np.maximum(norms, 1e-12)) @ association
     pairs = [

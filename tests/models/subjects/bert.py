@@ -75,7 +75,10 @@ CLASSIFIED = {"dropouts": DROPOUTS | {"classifier_dropout": 1}}
 
 LAYERS = {"output": "hidden_states", "options": {"output_hidden_states": True}}
 POOLED = LAYERS | {"pooled": ("logits", "loss")}
-SPANS = LAYERS | {"unused": {"qa_outputs.bias": "added at all places, it changes no softmax"}}
+SPANS = LAYERS | {
+    "pooled": ("loss",),
+    "unused": {"qa_outputs.bias": "added at all places, it changes no softmax"},
+}
 SUBJECTS = (
     subject("BERT", bert.Bert, batch, pooled=("pooler_output",)),
     subject(
@@ -202,13 +205,15 @@ def swapped_labels(forward: Any) -> Any:
     return wrong
 
 
-def summed_span(place_loss: Any) -> Any:
-    return lambda scores, places: 2 * place_loss(scores, places)
+def summed_span(position_loss: Any) -> Any:
+    return lambda scores, places, real: 2 * position_loss(scores, places, real)
 
 
-def clamped_span(place_loss: Any) -> Any:
+def clamped_span(position_loss: Any) -> Any:
     """An answer that was cut off is looked for at the last place."""
-    return lambda scores, places: place_loss(scores, places.clamp(max=scores.shape[1] - 1))
+    return lambda scores, places, real: position_loss(
+        scores, places.clamp(max=scores.shape[1] - 1), real
+    )
 
 
 def other_activation(name: str, other: str) -> Any:
@@ -313,10 +318,11 @@ BROKEN = (
            ("BERT for questions",)),
     Broken("BERT: start's and end's labels swapped", replaced(SPAN, "forward", swapped_labels),
            ("BERT for questions",)),
-    Broken("BERT: start's and end's losses summed", replaced(bert_tasks, "place_loss", summed_span),
+    Broken("BERT: start's and end's losses summed",
+           replaced(bert_tasks, "position_loss", summed_span),
            ("BERT for questions",)),
     Broken("BERT: an answer beyond the text at its last place",
-           replaced(bert_tasks, "place_loss", clamped_span), ("BERT for questions",)),
+           replaced(bert_tasks, "position_loss", clamped_span), ("BERT for questions",)),
     Broken("BERT: GELU by tanh for the exact one", other_activation("gelu", "gelu_new"), ALL),
     Broken("BERT: LayerNorm's ε of 1e-5", replaced(BertConfig, "layer", other_eps), ALL),
     Broken("BERT: prediction without LayerNorm", replaced(HEAD, "forward", without_norm), MLM, MLM),

@@ -142,11 +142,11 @@ def swapped(relative: Any) -> Any:
     return lambda self, q, k, positions, gather: relative(self, k, q, positions, gather)
 
 
-def along_the_queries(at_distances: Any) -> Any:
+def along_the_queries(relative_scores: Any) -> Any:
     """What was looked up for the keys is left lying where the queries are."""
 
     def wrong(*given: Any, mirrored: bool = False, **more: Any) -> Tensor:
-        found = at_distances(*given, mirrored=mirrored, **more)
+        found = relative_scores(*given, mirrored=mirrored, **more)
         return found.mT if mirrored else found
 
     return wrong
@@ -228,12 +228,13 @@ BROKEN = (
     Broken("DeBERTa: p2c not divided by the scale", replaced(ATTEND, "relative", undivided), MODEL),
     Broken("DeBERTa: c2p and p2c swapped", replaced(ATTEND, "relative", swapped), MODEL),
     Broken("DeBERTa: p2c gathered along the queries",
-           replaced(disentangled_attention, "at_distances", along_the_queries), MODEL),
+           replaced(disentangled_attention, "relative_scores", along_the_queries), MODEL),
     Broken("DeBERTa: no dropout of the distances",
            replaced(ATTEND, "__init__", other_attention(position_dropout=0.0)), (), MODEL),
     Broken("DeBERTa: no dropout of the attention",
            replaced(ATTEND, "__init__", other_attention(dropout=0.0)), (), MODEL),
-    Broken("DeBERTa: absolute positions added", replaced(deberta.Unplaced, "_places", placed),
+    Broken("DeBERTa: positions added",
+           replaced(deberta.TokenEmbeddings, "_position_embeddings", placed),
            MODEL),
     Broken("DeBERTa: queries without their bias", replaced(ATTEND, "forward", without_bias), MODEL,
            MODEL),

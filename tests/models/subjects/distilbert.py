@@ -208,7 +208,7 @@ BROKEN = (
     Broken("DistilBERT: started from every other layer to the last but one",
            replaced(distilbert, "evenly", chosen(lambda n, N: list(range(0, N, N // n)))), START),
     Broken("DistilBERT: the layers of its teacher in its own order",
-           replaced(distilbert, "teachers_name", lambda named: lambda name, layers: name), START),
+           replaced(distilbert, "teacher_name", lambda named: lambda name, layers: name), START),
     Broken("DistilBERT: the teacher's segment folded into the words",
            replaced(DistilBert, "from_teacher", first_segment), START),
     Broken("DistilBERT: the teacher's embeddings shared",

@@ -20,12 +20,12 @@ from lmcourse.models.bert import BertConfig
 from lmcourse.models.bert_heads import BertForMaskedLM
 from lmcourse.models.checkpoint import Model
 from lmcourse.models.distillation import FrozenTeacher
-from lmcourse.models.parity.comparing import shaken
 from lmcourse.models.triple_loss import Distiller
 from tests.models.broken import Broken
 from tests.models.subject import Subject
 from tests.models.subjects.bert import CONFIG, DROPOUTS, IDS, masked_words
 from tests.models.subjects.transformer import replaced
+from tests.parity.comparing import shaken
 
 
 @cache
@@ -138,7 +138,7 @@ def apart(loss: Any) -> Any:
     """PyTorch's cosine loss with the target −1: max(0, cos)."""
 
     def wrong(student: Tensor, teacher: Tensor, counted: Any = None) -> Tensor:
-        one, other = distillation.both_at(student, teacher, counted, "hidden states")
+        one, other = distillation.select_positions(student, teacher, counted, "hidden states")
         return functional.cosine_embedding_loss(one, other, -torch.ones(len(one)))
 
     return wrong
@@ -222,14 +222,14 @@ BROKEN = (
     Broken("distillation: cosine over padding",
            replaced(distillation, "cosine_loss", everywhere), TRIPLE, TRIPLE),
     Broken("distillation: cosine of what is embedded",
-           replaced(distillation, "read", first_layer), TRIPLE),
-    Broken("distillation: a teacher with dropout", replaced(FrozenTeacher, "asked", lively),
+           replaced(distillation, "run", first_layer), TRIPLE),
+    Broken("distillation: a teacher with dropout", replaced(FrozenTeacher, "on", lively),
            TRIPLE, TRIPLE),
-    Broken("distillation: a teacher that learns", replaced(FrozenTeacher, "asked", learning),
+    Broken("distillation: a teacher that learns", replaced(FrozenTeacher, "on", learning),
            TRIPLE),
     Broken("distillation: a teacher in the optimizer", replaced(Distiller, "__init__", held),
            TRIPLE, TRIPLE),
-    Broken("distillation: a teacher without segments", replaced(distillation, "read", one_segment),
+    Broken("distillation: a teacher without segments", replaced(distillation, "run", one_segment),
            TRIPLE),
     Broken("distillation: the teacher heard at places without a label",
            replaced(Distiller, "_counted", deaf), TRIPLE),

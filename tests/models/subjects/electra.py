@@ -54,9 +54,9 @@ def fakes() -> Batch:
     return batch() | {"labels": torch.randint(2, (3, 7))}
 
 
-def middling(logits: Tensor, **chance: Any) -> Tensor:
+def middling(logits: Tensor, uniform: Tensor) -> Tensor:
     """In the place of chance: the token in which a third of the distribution is reached."""
-    return (logits.softmax(-1).cumsum(-1) < 1 / 3).sum(-1, keepdim=True)
+    return (logits.softmax(-1).cumsum(-1) < 1 / 3).sum(-1)
 
 
 @dataclass(frozen=True)
@@ -64,7 +64,7 @@ class Pair(Subject):
     """The two models, of which one draws: here without chance, so that runs can be compared."""
 
     def call(self, model: nn.Module, batch: Batch, **options: Any) -> Any:
-        with patch.object(electra_pair, "sample", middling):
+        with patch.object(electra_pair, "inverse_transform", middling):
             return super().call(model, batch, **options)
 
 
@@ -131,9 +131,9 @@ def through_the_draw(forward: Any) -> Any:
 
     @wraps(forward)
     def wrong(
-        self: ElectraPair, input_ids: Tensor, labels: Tensor, *given: Any, **more: Any
+        self: ElectraPair, input_ids: Tensor, labels: Tensor, *, draws: Any = None, **more: Any
     ) -> Any:
-        done = forward(self, input_ids, labels, *given, **more)
+        done = forward(self, input_ids, labels, draws=draws, **more)
         gaps = labels != IGNORED
         p = done.generator_logits[gaps].softmax(-1)
         drawn = (
@@ -177,12 +177,12 @@ def masks_left(corrupt: Any) -> Any:
     return staticmethod(wrong)
 
 
-def likeliest(sample: Any) -> Any:
+def likeliest(inverse_transform: Any) -> Any:
     """The likeliest token for one that is drawn."""
-    return lambda logits, **chance: logits.argmax(-1, keepdim=True)
+    return lambda logits, uniform: logits.argmax(-1)
 
 
-def all_places(real_places: Any) -> Any:
+def all_places(padding_mask: Any) -> Any:
     """The loss over padding, too."""
     return lambda mask, hidden: None
 
@@ -269,8 +269,8 @@ BROKEN = (
     Broken("ELECTRA: unmasked tokens compared with no label",
            replaced(ElectraPair, "corrupt", masks_left), BOTH),
     Broken("ELECTRA: the likeliest token for a drawn one",
-           replaced(electra_pair, "sample", likeliest), BOTH),
-    Broken("ELECTRA: loss over padding", replaced(inputs, "real_places", all_places),
+           replaced(electra_pair, "inverse_transform", likeliest), BOTH),
+    Broken("ELECTRA: loss over padding", replaced(inputs, "padding_mask", all_places),
            (*FAKES, *BOTH), (*FAKES, *BOTH)),
     Broken("ELECTRA: the discriminator's loss summed", replaced(electra, "replaced_loss", summed),
            FAKES, FAKES),

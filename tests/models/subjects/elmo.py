@@ -47,7 +47,8 @@ class Spelled(Subject):
     def call(self, model: nn.Module, batch: Batch, **options: Any) -> Any:
         generator = torch.Generator().manual_seed(0)
         spelling = torch.randint(1, CHARACTERS, (VOCAB, PLACES), generator=generator)
-        spelled = {"input_ids": spelling[batch["input_ids"]]}
+        ids = batch["input_ids"]
+        spelled = {"input_ids": spelling.to(ids.device)[ids]}
         return model(**(batch | spelled), **(self.options | options))
 
 

@@ -42,7 +42,7 @@ def decoded(keys: bool = False, restart: bool = False, place: bool = True) -> An
             *,
             need_weights: bool = False,
         ) -> Any:
-            places = self.places(hidden, position_ids)
+            places = self.position_embeddings(hidden, position_ids)
             first = x = hidden + (places if place else 0)
             context = x if keys else hidden
             steps, attentions = [], []
@@ -78,8 +78,8 @@ def added_to_keys(forward: Any) -> Any:
         found, weights = self.attention(
             x, positions, visible, query=query, need_weights=need_weights
         )
-        x = self.attention_residual.after(x, found)
-        return self.feed_forward_residual.after(x, self.feed_forward(x)), weights
+        x = self.attention_residual.post_norm(x, found)
+        return self.feed_forward_residual.post_norm(x, self.feed_forward(x)), weights
 
     return wrong
 
@@ -122,5 +122,5 @@ BROKEN = (
     Broken("mask decoder: padding attended to",
            replaced(inputs, "visible", ignored), PRE, PRE),
     Broken("mask decoder: counted places where others are given",
-           replaced(EnhancedMaskDecoder, "places", always_counted), PRE),
+           replaced(EnhancedMaskDecoder, "position_embeddings", always_counted), PRE),
 )  # fmt: skip

@@ -55,9 +55,11 @@ def lstm_step(
 ) -> Any:
     """An LSTM's step with its gates in another order, or with one in another's place."""
 
-    def step(self: LSTM, driven_t: Tensor, state: tuple[Tensor, Tensor]) -> tuple[Tensor, Tensor]:
+    def step(
+        self: LSTM, projected_t: Tensor, state: tuple[Tensor, Tensor]
+    ) -> tuple[Tensor, Tensor]:
         h, c = reversed(state) if swapped else state
-        gates = dict(zip(order, (driven_t + h @ self.W.T).chunk(4, -1), strict=True))
+        gates = dict(zip(order, (projected_t + h @ self.W.T).chunk(4, -1), strict=True))
         opened = {name: gate.sigmoid() for name, gate in gates.items()} | {"": torch.ones(())}
         c = opened[kept] * c + opened[taken] * gates["g"].tanh()
         h = opened[out] * c.tanh()
@@ -69,10 +71,10 @@ def lstm_step(
 def gru_step(before: bool = False, turned: bool = False, outside: bool = False) -> Any:
     """A GRU's step with one thing in another place."""
 
-    def step(self: GRU, driven_t: Tensor, state: tuple[Tensor]) -> tuple[Tensor]:
+    def step(self: GRU, projected_t: Tensor, state: tuple[Tensor]) -> tuple[Tensor]:
         (h,) = state
         W_r, W_z, W_n = self.W.chunk(3)
-        r_x, z_x, n_x = driven_t.chunk(3, -1)
+        r_x, z_x, n_x = projected_t.chunk(3, -1)
         r, z = (r_x + h @ W_r.T).sigmoid(), (z_x + h @ W_z.T).sigmoid()
         if before:
             n = torch.tanh(n_x + (r * h) @ W_n.T + self.b_n)
@@ -104,14 +106,16 @@ def to_the_end(run_kernel: Any) -> Any:
 
 def running_on(unroll: Any) -> Any:
     """The loop reads the padding, too."""
-    return lambda step, driven, state, lengths=None, boundary=None: unroll(step, driven, state)
+    return lambda step, projected, state, lengths=None, boundary=None: unroll(
+        step, projected, state
+    )
 
 
 def forgetful(unroll: Any) -> Any:
     """Each step starts from the first state."""
 
-    def wrong(step: Any, driven: Tensor, state: Any, *_: Any) -> Any:
-        new = [step(driven_t, state) for driven_t in driven.unbind(1)]
+    def wrong(step: Any, projected: Tensor, state: Any, *_: Any) -> Any:
+        new = [step(projected_t, state) for projected_t in projected.unbind(1)]
         return torch.stack([parts[0] for parts in new], 1), new[-1]
 
     return wrong
@@ -120,11 +124,11 @@ def forgetful(unroll: Any) -> Any:
 def cut(unroll: Any) -> Any:
     """The gradient does not cross a step."""
 
-    def wrong(step: Any, driven: Tensor, state: Any, *rest: Any) -> Any:
-        def short(driven_t: Tensor, before: Any) -> Any:
-            return step(driven_t, tuple(part.detach() for part in before))
+    def wrong(step: Any, projected: Tensor, state: Any, *rest: Any) -> Any:
+        def short(projected_t: Tensor, before: Any) -> Any:
+            return step(projected_t, tuple(part.detach() for part in before))
 
-        return unroll(short, driven, state, *rest)
+        return unroll(short, projected, state, *rest)
 
     return wrong
 
@@ -176,9 +180,9 @@ def shifted_again(label_loss: Any) -> Any:
     return lambda logits, labels: label_loss(logits[:, :-1], labels[:, 1:])
 
 
-def counted_padding(lengths_of: Any) -> Any:
+def counted_padding(lengths_from_mask: Any) -> Any:
     def wrong(attention_mask: Tensor | None, input_ids: Tensor) -> Any:
-        real = lengths_of(attention_mask, input_ids)
+        real = lengths_from_mask(attention_mask, input_ids)
         return None if real is None else input_ids.shape[1] - real
 
     return wrong
@@ -251,13 +255,13 @@ BROKEN = (
     ),
     Broken(
         "padding taken for the length",
-        replaced(rnn_lm, "lengths_of", counted_padding),
+        replaced(rnn_lm, "lengths_from_mask", counted_padding),
         MODELS,
         MODELS[:1],
     ),
     Broken(
         "mask of a recurrent model ignored",
-        replaced(rnn_lm, "lengths_of", lambda _: lambda *_: None),
+        replaced(rnn_lm, "lengths_from_mask", lambda _: lambda *_: None),
         MODELS,
         MODELS[:1],
     ),

@@ -132,14 +132,15 @@ def not_below(forward: Any) -> Any:
 EMBED, HEAD = roberta.RobertaEmbeddings, roberta.RobertaClassificationHead
 ALL, SEQUENCES = ("RoBERTa", "RoBERTa for tokens"), ("RoBERTa for sequences",)
 BROKEN = (
-    Broken("RoBERTa: padding has places", replaced(EMBED, "counted", padding_counted), ALL),
-    Broken("RoBERTa: places from 0", replaced(EMBED, "counted", from_zero), ALL),
+    Broken("RoBERTa: padding has places", replaced(EMBED, "count_positions", padding_counted), ALL),
+    Broken("RoBERTa: places from 0", replaced(EMBED, "count_positions", from_zero), ALL),
     Broken("RoBERTa: the first token at padding's place",
-           replaced(EMBED, "counted", from_pad), ALL),
+           replaced(EMBED, "count_positions", from_pad), ALL),
     Broken("RoBERTa: padding at the last token's place",
-           replaced(EMBED, "counted", padding_goes_on), ALL),
+           replaced(EMBED, "count_positions", padding_goes_on), ALL),
     Broken("RoBERTa: places of embedded words from 0",
-           replaced(EMBED, "_places", embedded_from_zero), ("RoBERTa over embedded words",)),
+           replaced(EMBED, "_position_embeddings", embedded_from_zero),
+           ("RoBERTa over embedded words",)),
     Broken("RoBERTa: padding's place learns", replaced(EMBED, "__init__", place_learns), ALL),
     Broken("RoBERTa: the layers' activation in the masked LM's head",
            replaced(roberta.RobertaForMaskedLM, "prediction_act", layers_activation),

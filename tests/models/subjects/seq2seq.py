@@ -103,7 +103,7 @@ def undropped_top() -> Any:
     return patch.multiple(Seq2Seq, __init__=built, _embed=wrong)
 
 
-def padded_lengths(lengths_of: Any) -> Any:
+def padded_lengths(lengths_from_mask: Any) -> Any:
     """Every sequence is read to the end of its padding."""
     return lambda *args: None
 
@@ -133,7 +133,7 @@ BROKEN = (
         ROW,
         SOURCES,
     ),
-    Broken("lengths ignored", replaced(seq2seq, "lengths_of", padded_lengths), ROW, SOURCES),
+    Broken("lengths ignored", replaced(seq2seq, "lengths_from_mask", padded_lengths), ROW, SOURCES),
     Broken(
         "tanh missing behind the attention",
         replaced(torch, "tanh", lambda tanh: lambda x: x),

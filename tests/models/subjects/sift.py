@@ -5,10 +5,10 @@ from typing import Any
 from torch import Tensor
 
 from lmcourse.models import sift as sift_module
-from lmcourse.models.parity import deberta as parity
 from tests.models.broken import Broken
 from tests.models.subject import Subject
 from tests.models.subjects.transformer import replaced
+from tests.parity import deberta as parity
 
 SUBJECTS: tuple[Subject, ...] = ()
 

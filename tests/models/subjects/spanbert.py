@@ -179,7 +179,8 @@ AROUND = {
 }
 BROKEN = (
     *(
-        Broken(f"SpanBERT: {name}", replaced(SpanBoundaryHead, "around", read_otherwise(change)),
+        Broken(f"SpanBERT: {name}",
+               replaced(SpanBoundaryHead, "boundary_states", read_otherwise(change)),
                ROW)
         for name, change in AROUND.items()
     ),

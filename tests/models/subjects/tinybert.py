@@ -144,11 +144,11 @@ def padded_scores(losses: Any) -> Any:
     return lambda own, taught, pairs: losses(own, taught, None)
 
 
-def padded_queries(pairs_of: Any) -> Any:
+def padded_queries(position_pairs: Any) -> Any:
     """Of a pair, only the key looked at: what padding attends to counts."""
 
     def wrong(mask: Any, real: Any) -> Any:
-        pairs = pairs_of(mask, real)
+        pairs = position_pairs(mask, real)
         return None if pairs is None else real[:, None, :].expand_as(pairs)
 
     return wrong
@@ -224,7 +224,7 @@ BROKEN = (
     Broken("TinyBERT: weights for scores", of_tinybert("attention_losses", after_softmax), NAMES),
     Broken("TinyBERT: scores of padding", of_tinybert("attention_losses", padded_scores),
            NAMES, NAMES),
-    Broken("TinyBERT: scores of padded queries", of_tinybert("pairs_of", padded_queries),
+    Broken("TinyBERT: scores of padded queries", of_tinybert("position_pairs", padded_queries),
            NAMES, NAMES),
     Broken("TinyBERT: heads summed", of_tinybert("attention_losses", summed_heads), NAMES),
     Broken("TinyBERT: scores without 1/√d", of_tinybert("attention_scores", unscaled_scores),
@@ -236,8 +236,8 @@ BROKEN = (
     Broken("TinyBERT: temperature on the student's side alone", prediction(tempered), NAMES),
     Broken("TinyBERT: the prediction's sign dropped", prediction(negative), NAMES),
     Broken("TinyBERT: the prediction's mean over the classes too", prediction(over_classes), NAMES),
-    Broken("TinyBERT: a teacher with dropout", replaced(FrozenTeacher, "asked", lively),
+    Broken("TinyBERT: a teacher with dropout", replaced(FrozenTeacher, "on", lively),
            NAMES, NAMES),
-    Broken("TinyBERT: a teacher that learns", replaced(FrozenTeacher, "asked", learning), NAMES),
+    Broken("TinyBERT: a teacher that learns", replaced(FrozenTeacher, "on", learning), NAMES),
     Broken("TinyBERT: a teacher in the optimizer", of_distiller("__init__", held), NAMES, NAMES),
 )  # fmt: skip

@@ -163,14 +163,14 @@ def shifted_mask(by: int) -> Any:
 
 
 def other_norm(module: Any) -> Patch:
-    def before(self: Any, x: Tensor) -> Tensor:
+    def pre_norm(self: Any, x: Tensor) -> Tensor:
         return x if self.norm_first else self.norm(x)
 
-    def after(self: Any, x: Tensor, change: Tensor) -> Tensor:
+    def post_norm(self: Any, x: Tensor, change: Tensor) -> Tensor:
         x = x + self.dropout(change)
         return self.norm(x) if self.norm_first else x
 
-    return patch.multiple(transformer.Residual, before=before, after=after)
+    return patch.multiple(transformer.Residual, pre_norm=pre_norm, post_norm=post_norm)
 
 
 def no_residual(after: Any) -> Any:
@@ -280,7 +280,7 @@ BROKEN = (
         "a place does not see itself", replaced(attention, "causal_mask", shifted_mask(-1)), ALL
     ),
     Broken("pre-norm for post-norm, and back", lambda: other_norm(transformer), LAYERS),
-    Broken("residual missing", replaced(transformer.Residual, "after", no_residual), LAYERS),
+    Broken("residual missing", replaced(transformer.Residual, "post_norm", no_residual), LAYERS),
     Broken(
         "heads split without moving the axis",
         replaced(attention.MultiHeadAttention, "split", unsplit),
@@ -299,7 +299,7 @@ BROKEN = (
     ),
     Broken(
         "dropout of a sublayer forgotten",
-        replaced(transformer.Residual, "after", undropped),
+        replaced(transformer.Residual, "post_norm", undropped),
         subjects=SOURCE,
     ),
     Broken(

@@ -13,11 +13,11 @@ from torch.nn import functional
 
 from lmcourse.models import glove, word2vec
 from lmcourse.models.context_windows import Pairs
-from lmcourse.models.parity import word_vectors as parity
 from lmcourse.models.word2vec import CBOW, SkipGram
 from tests.models.broken import Broken
 from tests.models.subject import Subject
 from tests.models.subjects.transformer import replaced
+from tests.parity import word_vectors as parity
 
 SUBJECTS: tuple[Subject, ...] = ()
 

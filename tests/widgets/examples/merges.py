@@ -5,8 +5,11 @@ from random import Random
 from typing import Any
 
 from playwright.sync_api import Page
+from tokenizers import Tokenizer, models, normalizers, pre_tokenizers
 
-from lmcourse.tokenizers import Tokenizer, WordPiece, normalizers, pre_tokenizers, recipes
+from lmcourse.tokenizers import recipes
+from lmcourse.tokenizers.recipes import recipe_of
+from lmcourse.tokenizers.well_known import with_parts
 from lmcourse.widgets import Merges
 from tests.widgets import strings
 from tests.widgets.examples import Example, tap, walk
@@ -35,9 +38,9 @@ def tokenizers(random: Random) -> dict[str, Callable[[], Any]]:
         {},
         TOOLS["bpe"].tokenizer,
         TOOLS["unigram"],
-        Tokenizer(WordPiece()),
-        Tokenizer(TOOLS["bpe"].tokenizer.model, normalizers.NFC()),
-        Tokenizer(TOOLS["bpe"].tokenizer.model, None, pre_tokenizers.Digits()),
+        recipe_of(Tokenizer(models.WordPiece({}, unk_token="[UNK]"))),
+        recipe_of(with_parts(TOOLS["bpe"].tokenizer.model, normalizer=normalizers.NFC())),
+        recipe_of(with_parts(TOOLS["bpe"].tokenizer.model, pre_tokenizer=pre_tokenizers.Digits())),
     )
 
     def given(*choices: Callable[[], Any]) -> Callable[[], Any]:

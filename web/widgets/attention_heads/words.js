@@ -1,4 +1,4 @@
-// What the picture says, in sentences; lmcourse/widgets/attention_words.py says the same.
+// What the picture says, in sentences; as in lmcourse/widgets/attention_text.py.
 
 import { short } from "../shared/numbers.js";
 import { abs, entropy, floor, part } from "./maths.js";
@@ -15,7 +15,7 @@ const number = (x) => (x < -1e9 ? "−∞" : minus(short(x)));
 export function at({ quotes: [rows, columns], p, view, other, difference }, i, j) {
   const place = i * columns.length + j;
   return `${rows[i]} → ${columns[j]}: ${weight(p[place])}` +
-    (part(p, i, columns.length).some(Boolean) ? "" : "; looks at none of these") +
+    (part(p, i, columns.length).some(Boolean) ? "" : "; attends to none of these") +
     (other ? `; ${other.name}: ${weight(other.p[place])}; difference: ${weight(difference[place])}` : "");
 }
 
@@ -28,7 +28,7 @@ export function about(d, picked) {
     `${view.name}: ${view.says}.`,
     other && `Compared: ${other.name}: ${other.says}.`,
     !d.partial && difference?.[most] && `Largest difference: ${at(d, floor(most / columns.length), most % columns.length)}.`,
-    `${rows[i]} looks at ${some.join(", ") || "none of these"}` +
+    `${rows[i]} attends to ${some.join(", ") || "none of these"}` +
       (share < 0.999 ? `; ${floor(100 * share)} % of its weight is shown.` : share ? `; entropy ${short(entropy(row))} bits.` : "."),
   ].filter(Boolean).join(" ");
 }

@@ -33,20 +33,20 @@ function effect({ T, flows, cut, clip }) {
   const shorter = flows.filter(({ factor }) => factor < 1);
   if (shorter.length) {
     const each = shorter.map(({ kind, factor }) => `the ${kind}’s gradient by ${short(factor)}`);
-    said.push(`Clipping at θ = ${short(clip)} multiplies ${list(each)}, all steps alike: ` +
+    said.push(`Clipping at θ = ${short(clip)} multiplies ${list(each)}, all steps equally: ` +
       "it changes the size and keeps the shape.");
   } else if (clip && flows.every(({ factor }) => factor === 1)) {
-    said.push(`No gradient is longer than θ = ${short(clip)}: clipping changes nothing.`);
+    said.push(`No gradient norm exceeds θ = ${short(clip)}: clipping changes nothing.`);
   }
   for (const { kind, whole } of flows) {
-    if (whole === Infinity) said.push(`The ${kind}’s gradient overflows: it has no length to scale.`);
+    if (whole === Infinity) said.push(`The ${kind}’s gradient overflows: its norm is infinite.`);
   }
-  return said.join(" ") || "Nothing is cut or clipped: this is the gradient as the chain rule gives it.";
+  return said.join(" ") || "No truncation, no clipping: this is the exact gradient.";
 }
 
 /** The curves that were kept: with which settings they were drawn. */
 const kept = ({ T, spectral_radius, activation, forget_bias, truncation, clip }) =>
-  `the curves before, with ρ = ${spectral_radius}, ${activation}, forget bias ${forget_bias}, ` +
+  `earlier curves: ρ = ${spectral_radius}, ${activation}, forget bias ${forget_bias}, ` +
   `${truncation ? `cut after ${truncation}` : "not cut"}, ${clip ? `θ = ${short(clip)}` : "not clipped"}, T = ${T}`;
 
 export const caption = (data) => effect(data) + (data.earlier ? ` Pale: ${kept(data.earlier)}.` : "");
@@ -54,7 +54,7 @@ export const caption = (data) => effect(data) + (data.earlier ? ` Pale: ${kept(d
 const lengths = ({ T, flows, cut }) => flows.map(({ kind, norms, whole }) => {
   const far = Math.min(T, cut) - 1;
   return `${kind}: ${short(norms[0])} at t = ${T}, ${short(norms[far])} at t = ${T - far}; ` +
-    `length of its parameters’ gradient G ${short(whole)}.`;
+    `norm of its parameter gradient G ${short(whole)}.`;
 }).join(" ");
 
 /** The picture for those who do not see it. */

@@ -1,4 +1,4 @@
-// Which tokens are selected, and what stands in their place: the same rules, numbers and order as in
+// Which tokens are selected, and what replaces them: the same rules, numbers and order as in
 // lmcourse/widgets/masking_draw.py, which documents them.
 
 import { times } from "../shared/dom.js";
@@ -29,7 +29,7 @@ export function unitsOf(words, special) {
 /**
  * @param {{words, special, pool: number}} text `pool` is how many random words there are.
  * @param {{kind, rate, masked, random, seed}} rules
- * @returns {{fates: number[], stands: number[]}} 0 not selected, 1 [MASK], 2 random, 3 kept; of a
+ * @returns {{actions: number[], substitutes: number[]}} 0 not selected, 1 [MASK], 2 random, 3 kept; of a
  *   random word its number.
  */
 export function draw({ words, special, pool }, { kind, rate, masked, random, seed }, epoch) {
@@ -39,13 +39,13 @@ export function draw({ words, special, pool }, { kind, rate, masked, random, see
   const chosen = kind === "span" ? spans(rate, units, next) : new Map(units
     .flatMap(([start, end]) => times(end - start, (k) => [start + k, kind === "word" ? start : start + k]))
     .filter(([, lead]) => own[lead][0] < rate).map(([i]) => [i, i]));
-  const fates = times(words.length, () => 0), stands = [...fates];
+  const actions = times(words.length, () => 0), substitutes = [...actions];
   for (const [i, lead] of chosen) {
     const share = own[lead][1];
-    fates[i] = share < masked ? 1 : share < masked + random ? 2 : 3;
-    if (fates[i] === 2) stands[i] = Math.floor(own[i][2] * pool);
+    actions[i] = share < masked ? 1 : share < masked + random ? 2 : 3;
+    if (actions[i] === 2) substitutes[i] = Math.floor(own[i][2] * pool);
   }
-  return { fates, stands };
+  return { actions, substitutes };
 }
 
 /** Each selected token with its span's first one. */

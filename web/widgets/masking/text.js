@@ -23,7 +23,7 @@ function decode(arrays, model) {
   return {
     ...all, n, tokens, named: model.get("words"), pool: model.get("pool"), mask: model.get("mask_token"),
     why: model.get("trouble"), special: all["special"], words: [...all.word], count: arrays.shown?.shape[2],
-    draws: times(arrays["fates"]?.shape[0], (e) => ({ fates: part("fates", e), stands: part("stands", e) })),
+    draws: times(arrays["actions"]?.shape[0], (e) => ({ actions: part("actions", e), substitutes: part("substitutes", e) })),
     readers: ["exact", "model"].filter((name) => all[name]),
   };
 }

@@ -5,9 +5,9 @@ import { s } from "../shared/dom.js";
 import { fitted, note, rect, text, tinted, title } from "../shared/marks.js";
 import { short } from "../shared/numbers.js";
 import { shortened } from "../shared/tokens.js";
-import { answer, percent, standing } from "./words.js";
+import { answer, percent, inputAt } from "./words.js";
 
-/** Of each fate its color and its letter. */
+/** Of each action its color and its letter. */
 const LOOKS = [null, ["#CC79A7", "M"], ["#E69F00", "R"], ["#009E73", "K"]];
 const CELL = 46, LEFT = 62, RIGHT = 86, TILE = 46;
 
@@ -35,26 +35,26 @@ export function picture(it, at, width) {
 /** Numbers with what they are, beside each other: their marks, and their height. */
 function tiles(all, y, width) {
   const columns = width < 560 ? all.length >> 1 || 1 : Math.max(all.length, 3);
-  return [all.map(([strong, soft, fate], i) => {
+  return [all.map(([strong, soft, action], i) => {
     const [x, top] = [(i % columns) * width / columns, y + Math.floor(i / columns) * TILE];
-    const inset = fate ? 30 : 0;
+    const inset = action ? 30 : 0;
     return s("g", null,
-      fate && [tinted(x + 1, top + 1, 22, 22, LOOKS[fate][0]), text(x + 12, top + 16, LOOKS[fate][1], { class: "letter" })],
+      action && [tinted(x + 1, top + 1, 22, 22, LOOKS[action][0]), text(x + 12, top + 16, LOOKS[action][1], { class: "letter" })],
       title(x + inset, top + 13, strong), note(x + inset, top + 30, soft));
   }), Math.ceil(all.length / columns) * TILE];
 }
 
 /** The text as the model reads it; above what is selected, the token that it is asked for. */
 function cells(it, { columns, cells: box }) {
-  const wide = box.width / columns, { data, fates, chosen } = it;
+  const wide = box.width / columns, { data, actions, chosen } = it;
   return data.tokens.map((token, i) => {
     const [x, y] = [box.x + (i % columns) * wide, box.y + Math.floor(i / columns) * CELL];
-    const look = LOOKS[fates[i]];
+    const look = LOOKS[actions[i]];
     return s("g", null,
       look && [tinted(x + 2, y + 2, wide - 4, CELL - 5, look[0]),
         text(x + wide - 11, y + 16, look[1], { class: "letter" }),
         note(x + 8, y + 16, fitted(token, wide - 30, 12))],
-      text(x + wide / 2, y + (look ? 35 : 27), fitted(standing(it, i), wide - 12, look ? 14 : 13),
+      text(x + wide / 2, y + (look ? 35 : 27), fitted(inputAt(it, i), wide - 12, look ? 14 : 13),
         { "text-anchor": "middle", class: look ? "strong" : data.special[i] ? "soft" : null }),
       i === chosen && rect(x, y, wide, CELL - 1, { class: "pin", rx: 8 }));
   });
@@ -64,12 +64,12 @@ function epochs({ data: { n }, draws, epoch, eligible, now }, { x, y, width, hei
   const [wide, tall] = [width / n, height / draws.length];
   return [
     title(0, y - 14, now.dynamic ? "One row an epoch, one column a token" : "Static: one draw for every epoch"),
-    draws.map(({ fates }, e) => {
+    draws.map(({ actions }, e) => {
       const top = y + e * tall;
-      const count = fates.filter(Boolean).length;
+      const count = actions.filter(Boolean).length;
       return s("g", null,
         rect(x, top + 1, width, tall - 2, { class: "none" }),
-        fates.map((fate, i) => fate > 0 && rect((x + i * wide).toFixed(1), top + 1, Math.max(wide - (wide > 4), 1).toFixed(1), tall - 2, { fill: LOOKS[fate][0] })),
+        actions.map((action, i) => action > 0 && rect((x + i * wide).toFixed(1), top + 1, Math.max(wide - (wide > 4), 1).toFixed(1), tall - 2, { fill: LOOKS[action][0] })),
         (draws.length < 16 || e % 10 === 0) && [note(x - 8, top + 11, e ? e : "epoch 0", "end"),
           note(x + width + 8, top + 11, `${count}: ${percent(count, eligible)}`)]);
     }),

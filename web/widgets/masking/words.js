@@ -8,15 +8,15 @@ export const percent = (part, whole = 1) => `${Number(((100 * part) / (whole || 
 const lost = (p) => (p > 0 ? short(-Math.log(p)) : "∞");
 
 /** What the model reads at a place. */
-export const standing = ({ data: { tokens, mask, named }, fates, stands }, i) => [tokens[i], mask, named[stands[i]], tokens[i]][fates[i]];
+export const inputAt = ({ data: { tokens, mask, named }, actions, substitutes }, i) => [tokens[i], mask, named[substitutes[i]], tokens[i]][actions[i]];
 
 /** And why. */
-const fate = (it, i) => [it.data.special[i] ? "special, never selected: no loss" : "not selected: no loss here",
-  `selected, ${shortened(it.data.mask)} stands there`, `selected, the random word ${quoted(standing(it, i), 12)} stands there`,
-  "selected and kept as it is"][it.fates[i]];
+const action = (it, i) => [it.data.special[i] ? "special, never selected: no loss" : "not selected: no loss",
+  `selected, replaced by ${shortened(it.data.mask)}`, `selected, replaced by the random word ${quoted(inputAt(it, i), 12)}`,
+  "selected and unchanged"][it.actions[i]];
 
 /** A token with its place, and what stands there. */
-export const about = (it, i) => `${quoted(it.data.tokens[i])} at ${i}, ${fate(it, i)}`;
+export const about = (it, i) => `${quoted(it.data.tokens[i])} at ${i}, ${action(it, i)}`;
 
 /** Where the predictions of a position lie; −1: there are none. */
 export function rowOf({ data, given, now, epoch }, i) {
@@ -29,7 +29,7 @@ export function rowOf({ data, given, now, epoch }, i) {
 export function nats(it, i) {
   const at = rowOf(it, i);
   const { readers, truth } = it.data;
-  return at < 0 ? "" : `: ${it.fates[i] ? "" : "hidden, it would cost "}−log p ` +
+  return at < 0 ? "" : `: ${it.actions[i] ? "" : "if masked, "}−log p ` +
     `${readers.map((name, k) => `${name} ${lost(truth[at * readers.length + k])}`).join(", ")} nats`;
 }
 
@@ -38,14 +38,14 @@ export function answer(it) {
   const { data, chosen: i, given } = it;
   if (!data.known) return null;
   const at = rowOf(it, i), joint = data.joint[0];
-  const head = { head: `Position ${i}: ${quoted(data.tokens[i], 16)} (choose another above)`, read: fate(it, i) };
-  if (at < 0) return { ...head, why: joint && !given ? "Predictions are for the given draws." : "No prediction was given for it." };
+  const head = { head: `Position ${i}: ${quoted(data.tokens[i], 16)} (choose another above)`, read: action(it, i) };
+  if (at < 0) return { ...head, why: joint && !given ? "Predictions are for the given draws." : "There is no prediction for it." };
   const { shown, readers, truth, count, divergence } = data;
   const places = times(count, (k) => at * count + k).filter((k) => shown[k] < 65535);
-  const would = it.fates[i] ? "" : "would be ";
+  const would = it.actions[i] ? "" : "would be ";
   return {
     ...head,
-    why: joint ? "Given the draw, with all its selected tokens hidden." : "Given all other tokens: it alone is hidden.",
+    why: joint ? "Given the draw, with all selected tokens masked." : "Given all other tokens: only this one is masked.",
     true: data.tokens[i],
     words: [...places.map((k) => data.named[shown[k]]), "all others"],
     ...Object.fromEntries(readers.map((name) => {
@@ -64,14 +64,14 @@ export function answer(it) {
 /** What has been asked for so far, and what there is no answer to. */
 export function effect(it) {
   const { data, counts, eligible, draws, epoch, now, given } = it;
-  const seen = data.tokens.filter((_, i) => draws.slice(0, epoch + 1).some(({ fates }) => fates[i])).length;
+  const seen = data.tokens.filter((_, i) => draws.slice(0, epoch + 1).some(({ actions }) => actions[i])).length;
   // Of spans, whose tokens come together and up to a number, no such formula is known.
   const wanted = given || now.kind === "span" ? "" : ` (${percent(1 - (1 - now.rate) ** (epoch + 1))} expected)`;
   return [
-    `Epoch ${epoch}: ${counts[0]} of ${eligible} tokens are selected. Only they make a loss.`,
-    !given && now.masked + now.random > 1.001 && `${shortened(data.mask)} and random are more than all: random gets the remaining ${percent(1 - now.masked)}.`,
-    now.dynamic ? `After ${epoch + 1} epoch${epoch ? "s" : ""}, ${percent(seen, eligible)} of the tokens have been asked for${wanted}.`
-      : "Static masking asks for the same ones in every epoch.",
+    `Epoch ${epoch}: ${counts[0]} of ${eligible} tokens are selected. Only these have a loss.`,
+    !given && now.masked + now.random > 1.001 && `${shortened(data.mask)} and random exceed 100 %: random gets the remaining ${percent(1 - now.masked)}.`,
+    now.dynamic ? `After ${epoch + 1} epoch${epoch ? "s" : ""}, ${percent(seen, eligible)} of the tokens have been predicted${wanted}.`
+      : "Static masking selects the same tokens in every epoch.",
     data.why].filter(Boolean).join(" ");
 }
 

@@ -65,7 +65,7 @@ export const counted = (tools, last) => ({ onInput, onSettle }) => {
     oninput() {
       const fits = input.value && input.checkValidity();
       input.ariaInvalid = !fits;
-      why.textContent = fits ? "" : `A whole number from 0 to ${input.max} is needed; ${now} stays.`;
+      why.textContent = fits ? "" : `An integer from 0 to ${input.max} is needed; ${now} stays.`;
       if (fits) onInput(+input.value);
     },
     onchange() {

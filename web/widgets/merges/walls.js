@@ -72,11 +72,11 @@ export const walls = {
       if (found || !i || steps[i - 1].found) {
         rows.push({
           bricks: [{ ...it, strong: found, dashed: !found }], strong: found, line: found ? undefined : size.of(it.start),
-          words: found ? `✓ ${fitted(piece, size.rest - 20)}` : "✗ not there",
+          words: found ? `✓ ${fitted(piece, size.rest - 20)}` : "✗ no piece",
         });
       } else {
         if (rows.at(-1).bricks[0]) rows.push({ left: 0, bricks: [] });
-        rows.at(-1).words = `… ${++rows.at(-1).left} shorter, not there`;
+        rows.at(-1).words = `… ${++rows.at(-1).left} shorter, none a piece`;
       }
     });
     return wall(chars, some(rows, 24), { ...BRICKS, ...place, ...size });
@@ -113,7 +113,7 @@ export const listed = {
   bpe: ({ steps }, { tokens }) => steps.slice(1).map(({ rank, place }, i) =>
     ({ piece: pair(steps[i], place, (id) => visible(tokens[id])), came: `merge ${rank + 1}`, main: true })),
   wordpiece: ({ steps }) => steps.map(({ piece, found }, i) =>
-    ({ piece: visible(piece), came: found ? "found" : "not there", main: found || !steps[i + 1] })),
+    ({ piece: visible(piece), came: found ? "found" : "no piece", main: found || !steps[i + 1] })),
   unigram: ({ steps, best, chars }) => steps.map((it) => {
     const paths = ["best", "next"].filter((_, i) => on(best[i], it)).join(" and ");
     return { piece: visible(part(chars, it)), came: `${it.lost ? "a penalty, " : ""}${minus(it.score)}${paths && `, on the ${paths} path`}`, main: paths };
@@ -122,15 +122,15 @@ export const listed = {
 
 /** How a word is cut, in one sentence or two. */
 export const told = {
-  bpe: ({ steps }) => `BPE redoes ${steps.length - 1} merge${steps.length === 2 ? "" : "s"}, each time the one that was learned first.`,
+  bpe: ({ steps }) => `BPE redoes ${steps.length - 1} merge${steps.length === 2 ? "" : "s"}, always the one learned first.`,
   wordpiece({ steps, chars }, { most, tokens, unknown }) {
     const unk = tokens[unknown], end = steps.at(-1);
     if (!end) return `The word has ${chars.length} characters: WordPiece looks up none of more than ${most}, and it is ${unk}.`;
-    return `WordPiece looks up ${steps.length} piece${steps.length === 1 ? "" : "s"}, at each place the longest first.` +
+    return `WordPiece looks up ${steps.length} piece${steps.length === 1 ? "" : "s"}, at each position the longest first.` +
       (end.found ? "" : ` No piece fits at ${quoted(part(chars, end))}, and so the whole word is ${unk}.`);
   },
   unigram({ best, chars }) {
-    if (!best[0]) return "No path leads through the word.";
+    if (!best[0]) return "There is no path through the word.";
     const lost = best[0].nodes.filter((it) => it.lost);
     return "The most probable path of pieces wins: " +
       best.map((it) => `${way(it, chars)} has the ${lost[0] ? "score" : "log probability"} ${minus(it.score)}`).join(", ") + "." +

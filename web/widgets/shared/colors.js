@@ -8,3 +8,9 @@
 // or a word besides.
 
 export const EXACT = "currentColor", MODEL = "#0072B2", TEACHER = "#D55E00";
+
+// Parts of a model (lmcourse/style.py has the same); drawn as a tint with an edge of the color, and with words.
+export const PARTS = {
+  token: "#8c959f", embedding: "#56B4E9", state: "#0072B2", attention: "#E69F00", "feed-forward": "#009E73",
+  norm: "#F0E442", gate: "#D55E00", loss: "#CC79A7", linear: "#999999",
+};

@@ -113,7 +113,7 @@ function lengths(box, { T, scaled, sizes, far, labelSize }) {
   const squared = (values) => values.map((it, i) => it * TEMPERATURES[i] ** 2);
   const firsts = TEMPERATURES.map((it) => far / it ** 2);
   return chart(box, scaled, {
-    name: "Length of the gradient of L_d", bottom: "temperature T", at: 10 * Math.log10(T) + 10, lines: 4,
+    name: "Norm of the gradient of L_d", bottom: "temperature T", at: 10 * Math.log10(T) + 10, lines: 4,
     label: (i) => 10 ** (i - 1),
     ticks: 6, reads: (i) => power(2 * i - 7),
     up: (value) => (Math.log10(value) + 7) / 10,

@@ -45,7 +45,7 @@ export function effect({ T, at, step, scaled, rows: [top, ...others], size, far,
   const [own, other] = scaled ? paths : [paths[1], paths[0]];
   return `At T = ${at} the teacher gives ${short(1 - top.t)} to the classes other than ${named(top)} ` +
     `(${short(1 - top.t1)} at T = 1)` +
-    `${others.slice(0, 2).map((row, i) => `${i ? " and" : "; next come"} ${named(row)} ${short(row.t)}`).join("")}. ` +
+    `${others.slice(0, 2).map((row, i) => `${i ? " and" : "; then"} ${named(row)} ${short(row.t)}`).join("")}. ` +
     `‖s − t‖/T is ${short(size)}, its high-T approximation at this T ${short(far / T / T)}; ` +
     `times T² it is ${short(size * T * T)}, with the limit ${short(far)} for T → ∞.` +
     (step ? ` In ${step} steps KL(t ‖ s) went from ${short(own[0])} to ${short(own[step])}; ` +

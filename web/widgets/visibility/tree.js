@@ -14,13 +14,13 @@ export function treeOf(text) {
   for (const part of text.match(PARTS) ?? []) {
     if (OTHER[part]) {
       if (inside) return open();
-      if (part === "[" && !end) return { wrong: "A branch stands at the start. Write its word before it." };
+      if (part === "[" && !end) return { wrong: "A branch is at the start. Write its word before it." };
       inside = part;
       length = 0;
       if (part === "[") starts.push(start);
       else start = end;
     } else if (part === "]" || part === ")") {
-      if (OTHER[inside] !== part) return { wrong: `“${part}” closes nothing. Delete it.` };
+      if (OTHER[inside] !== part) return { wrong: `“${part}” has no opening bracket. Delete it.` };
       if (!length) return { wrong: `“${inside + part}” is empty. Write a word into it.` };
       inside = "";
     } else if (inside === "[") put(part, end + length++, starts.length - 1, end - 1);
@@ -32,7 +32,7 @@ export function treeOf(text) {
   }
   const n = tokens.length;
   if (inside) return open();
-  if (!n || n > MOST_TOKENS) return { wrong: `These are ${n} tokens. Give 1 to ${MOST_TOKENS}.` };
+  if (!n || n > MOST_TOKENS) return { wrong: `The text has ${n} tokens. Write 1 to ${MOST_TOKENS}.` };
   /** Whether a branch's token meets a word of its entity, which ends where the branch hangs. */
   const own = (i, j) => branch[i] && !branch[j] && anchor[j] >= starts[branch[i]] && anchor[j] <= anchor[i];
   return {

@@ -71,7 +71,7 @@ export function matrixView({ data: { n, tokens }, masks, codes, row }, { cell, b
         : text(0, 4, fitted(tokens[i], HEAD - 22), { class: "soft", transform: `translate(${x + middle(i)} ${y - 8})rotate(-90)` })])),
     note(0, y - 26, "key →"), note(0, y - 8, "query ↓"),
     cell >= 6 && s("path", { class: "halo", d: times(n + 1, (k) => `M${x + k * cell} ${y}v${height}M${x} ${y + k * cell}h${width}`).join("") }),
-    letters && note(0, y + height + 22, `A letter says what hides: ${masks.map((it) => `${it[0]} ${MASKS[it].toLowerCase()}`).join(", ") || "nothing does"}.`),
+    letters && note(0, y + height + 22, `Letters: ${masks.map((it) => `${it[0]} ${MASKS[it].toLowerCase()}`).join(", ") || "none"}.`),
     letters && [...codes].map((code, k) => code > 0 && note(
       x + middle(k % n), y + middle(Math.floor(k / n)) + 4, hider(code)[0], "middle")),
     rect(x - 2, y + row * cell - 2, width + 4, cell + 4, { class: "pin", rx: 3 })];

@@ -15,7 +15,7 @@ export function pair({ data: { n, tokens }, codes }, i, j) {
 
 const UNSEEN = {
   "-inf": "Every score is −∞, and the softmax is 0/0: NaN, which spreads through all later layers. (Our models give zeros.)",
-  lowest: "The lowest number swallows every score: all hidden keys get the same weight.",
+  lowest: "The lowest number absorbs every score: all hidden keys get the same weight.",
   "-10000": "−10,000 on every score cancels in the softmax: it attends as if there were no mask.",
 };
 
@@ -26,13 +26,13 @@ export function effect({ data, now, masks, hidden, weighed: { before, weights, s
   const names = masks.map((name) => MASKS[name].toLowerCase()).join(" and ");
   const seen = before.reduce((sum, p, j) => sum + (hidden[j] ? 0 : p), 0);
   return [
-    names ? `With ${names}, ${pairs} of ${n * n} pairs are visible.` : "No mask: every token sees every other.",
-    tree && !masks.includes("tree") && "What is known about one entity reaches every token: knowledge noise.",
-    `Query ${row}, ${quoted(tokens[row])}, sees ${count} of ${n} keys.`,
-    count === n ? "" : now.after ? (count ? `Its weights sum to ${short(sum)}: the rest went to hidden keys, and the divisor knows their scores. ` +
-      `Raise those by 1, and the sum is ${short(seen / (seen + Math.E * (1 - seen)))}: what is hidden leaks.`
-      : "All its weights become 0: so does its output, and nothing says why.")
-      : count ? `The weights of what it sees sum to ${short(weights.reduce((sum, p, j) => sum + (hidden[j] ? 0 : p), 0))}.` : UNSEEN[now.added],
+    names ? `With ${names}, ${pairs} of ${n * n} pairs are visible.` : "No mask: every token attends to every other.",
+    tree && !masks.includes("tree") && "Facts about one entity reach every token: knowledge noise.",
+    `Query ${row}, ${quoted(tokens[row])}, attends to ${count} of ${n} keys.`,
+    count === n ? "" : now.after ? (count ? `Its weights sum to ${short(sum)}: the rest went to hidden keys, whose scores are in the divisor. ` +
+      `If these rise by 1, the sum is ${short(seen / (seen + Math.E * (1 - seen)))}: hidden scores leak.`
+      : "All its weights become 0, and so does its output, without an error.")
+      : count ? `The weights of visible keys sum to ${short(weights.reduce((sum, p, j) => sum + (hidden[j] ? 0 : p), 0))}.` : UNSEEN[now.added],
   ].filter(Boolean).join(" ");
 }
 

@@ -1,0 +1,95 @@
+"""What executed notebooks are kept by: the source, the lock, all that was read, Python, device."""
+
+import hashlib
+import json
+import os
+import platform
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from coursekit import course
+from coursekit.notebooks import files
+from coursekit.notebooks.workbook import product_name
+from lmcourse.devices import device
+
+if TYPE_CHECKING:
+    from nbformat import NotebookNode
+
+LOCK = "requirements.lock"
+_TEXT = "LMCOURSE_TEXT"  # a setting that changes what a chapter shows
+
+
+@dataclass(frozen=True)
+class Executed:
+    """An executed source, and what it took."""
+
+    source: course.Source
+    notebook: "NotebookNode"
+    seconds: float  # wall-clock, of all cells
+    megabytes: float  # the kernel's peak resident memory
+    read: tuple[str, ...]  # the checkout's files that the kernel read
+
+
+def load(source: course.Source, folder: Path) -> Executed | None:
+    """Return what ``folder`` keeps of a source, unless something it depends on has changed."""
+    import nbformat
+
+    try:
+        kept = json.loads(_record(source, folder).read_text(encoding="utf-8"))
+        if kept["key"] != key(source, kept["read"]):
+            return None
+        data = _notebook(source, folder).read_bytes()
+        if hashlib.sha256(data).hexdigest() != kept["notebook"]:
+            return None
+        notebook = nbformat.reads(data.decode("utf-8"), as_version=4)
+        return Executed(source, notebook, kept["seconds"], kept["megabytes"], tuple(kept["read"]))
+    except (OSError, ValueError, KeyError, TypeError):
+        return None  # not there, or cut short: execute again
+
+
+def save(executed: Executed, folder: Path) -> None:
+    """Keep an executed notebook.
+
+    Raises:
+        CourseError: it cannot be written.
+    """
+    from coursekit.notebooks.sources import to_bytes
+
+    data = to_bytes(executed.notebook)
+    record: dict[str, Any] = {
+        "key": key(executed.source, executed.read),
+        "seconds": executed.seconds,
+        "megabytes": executed.megabytes,
+        "read": executed.read,
+        "notebook": hashlib.sha256(data).hexdigest(),
+    }
+    files.write(_notebook(executed.source, folder), data)
+    files.write(_record(executed.source, folder), json.dumps(record, indent=1).encode())
+
+
+def key(source: course.Source, read: Sequence[str]) -> str:
+    """Digest everything that a source's outputs depend on.
+
+    Args:
+        read: paths in the checkout that the kernel read besides the source and the lock.
+    """
+    root = course.root()
+    parts = [sys.version, platform.system(), platform.machine(), device().type]
+    parts.append(os.environ.get(_TEXT, ""))
+    for path in [source.path.relative_to(root).as_posix(), LOCK, *read]:
+        try:
+            parts.append(hashlib.sha256((root / path).read_bytes()).hexdigest())
+        except OSError:
+            parts.append(f"{path} is not there")
+    return hashlib.sha256("\n".join(parts).encode()).hexdigest()
+
+
+def _notebook(source: course.Source, folder: Path) -> Path:
+    return folder / product_name(source)
+
+
+def _record(source: course.Source, folder: Path) -> Path:
+    return (folder / product_name(source)).with_suffix(".json")

@@ -1,0 +1,220 @@
+"""One page: its text, and its navigation."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from coursekit.book.content import Content, Node, Page
+from coursekit.book.render.inline import plain
+from coursekit.book.render.markup import escape, is_outside, sanitize
+from coursekit.book.render.nodes import Renderer
+from coursekit.book.site.assets import Assets
+from coursekit.notebooks.glossary import PAGE as GLOSSARY
+
+_LAPTOP = "laptop"  # the anchor on the first page that the second button leads to
+
+
+@dataclass(frozen=True)
+class Neighbor:
+    """A page that another leads to."""
+
+    slug: str
+    title: str
+    href: str
+    label: str | None = None
+
+
+@dataclass(frozen=True)
+class Heading:
+    """An entry of "On this page"."""
+
+    depth: int
+    anchor: str
+    html: str
+
+
+@dataclass(frozen=True)
+class Work:
+    """A cited work, and where it is cited."""
+
+    key: str
+    html: str
+    anchors: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class View:
+    """What a template needs to know of a page; every text is HTML where its name says so."""
+
+    slug: str
+    title: str
+    description: str
+    label: str | None = None
+    url: str | None = None  # the absolute address, if there is one
+    body: str = ""
+    footnotes: str = ""
+    headings: tuple[Heading, ...] = ()
+    works: tuple[Work, ...] = ()
+    downloads: tuple[dict[str, str], ...] = ()
+    slides: str | None = None
+    previous: Neighbor | None = None
+    next: Neighbor | None = None
+    maths: bool = False
+    laptop: str | None = None
+    problems: tuple[str, ...] = field(default=(), compare=False)
+
+
+def href(slug: str) -> str:
+    """Return a page's file."""
+    return f"{slug}.html"
+
+
+def site_link(url: str) -> str:
+    """Turn mystmd's URL of a page into a relative one, and leave any other as it is."""
+    if is_outside(url) or url.startswith("#") or not url.startswith("/"):
+        return url
+    path, hash_, anchor = url.partition("#")
+    return href(path.strip("/") or "index") + hash_ + anchor
+
+
+def view(
+    page: Page,
+    content: Content,
+    assets: Assets,
+    *,
+    base_url: str | None = None,
+    slides: Path | None = None,
+) -> View:
+    """Render one page of the book."""
+    renderer = Renderer(
+        public=content.public,
+        asset=assets.add,
+        link=site_link,
+        definitions=dict(_definitions(content)),
+    )
+    footnotes: list[Node] = []
+    tree = _without_footnotes(_without_lede(page), footnotes)
+    body = renderer.render([tree])
+    notes = renderer.render(footnotes)
+    position = content.pages.index(page)
+    written = body + notes
+    return View(
+        slug=page.slug,
+        title=page.title,
+        description=page.description,
+        label=None if page.title.startswith(page.label or " ") else page.label,
+        url=_absolute(page.slug, base_url),
+        body=body,
+        footnotes=notes,
+        headings=tuple(_headings(tree)),
+        works=tuple(
+            Work(key, sanitize(page.bibliography[key]), tuple(renderer.citations[key]))
+            for key in page.bibliography
+            if key in renderer.citations
+        ),
+        downloads=tuple(
+            {"href": assets.offer(each), "filename": each.filename, "label": each.label}
+            for each in page.downloads
+            if page.slug != "index"
+        ),
+        slides=assets.add_to("slides", slides) if slides else None,
+        previous=neighbor(content.pages[position - 1]) if position else None,
+        next=neighbor(content.pages[position + 1]) if position + 1 < len(content.pages) else None,
+        maths='class="katex' in written,
+        laptop=_LAPTOP if f'id="{_LAPTOP}"' in body else None,
+        problems=tuple(renderer.problems),
+    )
+
+
+def _definitions(content: Content) -> Iterator[tuple[str, str]]:
+    """Yield the anchor and the meaning, as plain text, of each term of the glossary."""
+    for page in content.pages:
+        for node in _every(page.tree, "glossary") if page.slug == GLOSSARY else ():
+            anchor = ""
+            for entry in (each for child in node["children"] for each in child["children"]):
+                if entry["type"] == "definitionTerm":
+                    anchor = entry["html_id"]
+                elif entry.get("children"):
+                    yield anchor, _spoken(entry["children"][0])
+
+
+def _every(node: Node, kind: str) -> Iterator[Node]:
+    if node["type"] == kind:
+        yield node
+    for child in node.get("children", []):
+        yield from _every(child, kind)
+
+
+def _spoken(node: Node) -> str:
+    """Return a node's text; a formula that holds TeX's commands is left out."""
+    if node["type"] == "inlineMath" and "\\" in node["value"]:
+        return "…"
+    if "children" in node:
+        return "".join(map(_spoken, node["children"]))
+    return str(node.get("value", ""))
+
+
+def neighbor(page: Page) -> Neighbor:
+    """Return what a link to a page shows."""
+    label = page.label if page.label and not page.title.startswith(page.label) else None
+    return Neighbor(page.slug, page.title, href(page.slug), label)
+
+
+def _absolute(slug: str, base_url: str | None) -> str | None:
+    if not base_url:
+        return None
+    return f"{base_url}/" if slug == "index" else f"{base_url}/{href(slug)}"
+
+
+def _without_lede(page: Page) -> Node:
+    """Drop the first paragraph where it says what the page's head says: the chapter's question."""
+    tree = {**page.tree, "children": list(page.tree.get("children", []))}
+    blocks = tree["children"]
+    for index, block in enumerate(blocks):
+        inside = block.get("children", [])
+        if not inside:
+            continue
+        if inside[0]["type"] == "paragraph" and _words(plain(inside[0])) == _words(
+            page.description
+        ):
+            blocks[index] = {**block, "children": inside[1:]}
+        break
+    return tree
+
+
+def _words(text: str) -> str:
+    return " ".join(re.findall(r"\w+", text.lower()))
+
+
+def _without_footnotes(node: Node, found: list[Node]) -> Node:
+    """Return the tree without its footnotes, which are added to ``found``."""
+    if "children" not in node:
+        return node
+    children = []
+    for child in node["children"]:
+        if child["type"] == "footnoteDefinition":
+            found.append(child)
+        else:
+            children.append(_without_footnotes(child, found))
+    return {**node, "children": children}
+
+
+def _headings(node: Node) -> Iterator[Heading]:
+    """Yield the headings of "On this page": those in a box are no parts of the page."""
+    for child in node.get("children", []):
+        if child["type"] == "heading" and child["depth"] <= 3 and child.get("html_id"):
+            yield Heading(child["depth"], child["html_id"], _label(child))
+        elif child["type"] in ("block", "div"):
+            yield from _headings(child)
+
+
+def _label(node: Node) -> str:
+    """Return a heading's words and maths, without links, which may not be nested in a link."""
+    if node["type"] == "inlineMath":
+        return str(node.get("html", ""))
+    if node["type"] == "inlineCode":
+        return f"<code>{escape(node['value'])}</code>"
+    if "children" in node:
+        return "".join(_label(child) for child in node["children"])
+    return escape(str(node.get("value", "")))

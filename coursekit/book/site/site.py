@@ -1,0 +1,199 @@
+"""The book as a folder of files: it needs no server, no network, and may be anywhere.
+
+Every link inside is relative, so that the same files work from a disk and under any path.
+"""
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+from xml.sax.saxutils import escape as xml_escape
+
+from coursekit import course
+from coursekit.book.content import Content
+from coursekit.book.site import links, pages
+from coursekit.book.site.assets import Assets
+from coursekit.book.site.pages import Neighbor, View
+from coursekit.book.site.search import index_script
+from lmcourse.errors import CourseError
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
+
+THEME = "theme"
+SOCIAL_ALT = (
+    "A recurrent network unrolled over five steps; the gradient runs back through all of them."
+)
+
+
+@dataclass(frozen=True)
+class Part:
+    """A part of the book in the table of contents."""
+
+    title: str | None
+    entries: list[Neighbor]
+
+
+@dataclass(frozen=True)
+class Frame:
+    """What is the same on every page."""
+
+    title: str
+    base_url: str | None
+    links: dict[str, str]
+    parts: list[Part]
+    sheets: list[str]
+    script: str
+    search: str
+    version: str  # of the search's index
+    favicon: str
+    social: str
+    emblem: str  # SVG
+    social_alt: str = SOCIAL_ALT
+
+
+def write_site(
+    content: Content,
+    folder: Path,
+    *,
+    base_url: str | None = None,
+    slides: Mapping[str, Path] | None = None,
+) -> list[str]:
+    """Write the book into an empty folder.
+
+    Args:
+        content: what mystmd made of the sources.
+        folder: where to write; it is there and empty.
+        base_url: where the book will be served, such as ``https://example.org/course``. Without it
+            what must be absolute is left out.
+        slides: a file with a page's slides, by the page's slug; it is copied into the site.
+
+    Returns:
+        What was left out, and why; a sentence each.
+
+    Raises:
+        CourseError: a page cannot be shown whole, or a link inside the book leads nowhere.
+    """
+    if any(folder.iterdir()):
+        raise CourseError(f"The folder {folder} is not empty.", "Pass an empty folder.")
+    base_url = base_url.rstrip("/") if base_url else None
+    theme, assets = course.root() / THEME, Assets(folder)
+    views = [
+        pages.view(page, content, assets, base_url=base_url, slides=(slides or {}).get(page.slug))
+        for page in content.pages
+    ]
+    _refuse(content, views)
+    index = index_script(content.search, [page.tree for page in content.pages], pages.site_link)
+    (folder / "search-index.js").write_text(index, encoding="utf-8")
+    frame = _frame(content, theme, assets, base_url, index)
+    _write_pages(views, frame, folder, theme, base_url)
+    if any(view.maths for view in views):
+        assets.copy_folder(theme / "public" / "katex")
+    notes = _write_for_machines(views, folder, base_url)
+    _refuse_broken(folder, base_url)
+    return notes
+
+
+def _refuse(content: Content, views: list[View]) -> None:
+    """Raise what the pages cannot show, all of it at once."""
+    problems = [
+        f"{page.source}, {problem}"
+        for page, view in zip(content.pages, views, strict=True)
+        for problem in view.problems
+    ]
+    if problems:
+        raise CourseError(
+            "The book cannot show everything:\n" + "\n".join(f"- {each}" for each in problems),
+            "Fix these in the sources, then build again.",
+        )
+
+
+def _refuse_broken(folder: Path, base_url: str | None) -> None:
+    found = links.check(folder, _root(base_url))
+    if found:
+        raise CourseError(
+            "Links within the book are broken:\n" + "\n".join(f"- {each}" for each in found),
+            "Fix the links in the sources, or the names of their targets, then build again.",
+        )
+
+
+def _frame(
+    content: Content, theme: Path, assets: Assets, base_url: str | None, index: str
+) -> Frame:
+    public = theme / "public"
+    parts: list[Part] = []
+    for page in content.pages[1:]:
+        if not parts or parts[-1].title != page.part:
+            parts.append(Part(page.part, []))
+        parts[-1].entries.append(pages.neighbor(page))
+    return Frame(
+        title=content.title,
+        base_url=base_url,
+        links=content.links,
+        parts=parts,
+        sheets=[assets.add_named(public / name) for name in ("code.css", "book.css")],
+        script=assets.add_named(public / "book.js"),
+        search=assets.add_named(public / "search.js"),
+        version=hashlib.sha256(index.encode()).hexdigest()[:12],
+        favicon=assets.add_named(public / "favicon.svg"),
+        social=assets.add_named(public / "social.png") if base_url else "",
+        emblem=(theme / "emblem.svg").read_text(encoding="utf-8"),
+    )
+
+
+def _write_pages(
+    views: list[View], frame: Frame, folder: Path, theme: Path, base_url: str | None
+) -> None:
+    templates = _environment(theme)
+    for view in views:
+        kind = "landing" if view.slug == "index" else "page"
+        html = templates.get_template(f"{kind}.html").render(
+            page=view, site=frame, root="", kind=kind
+        )
+        (folder / pages.href(view.slug)).write_text(html, encoding="utf-8")
+    missing = View("404", "There is no such page", "This page is not part of the book.")
+    html = templates.get_template("not-found.html").render(
+        page=missing, site=frame, root=_root(base_url), kind="page"
+    )
+    (folder / "404.html").write_text(html, encoding="utf-8")
+
+
+def _environment(theme: Path) -> "Environment":
+    from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+    return Environment(
+        loader=FileSystemLoader(theme),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+    )
+
+
+def _root(base_url: str | None) -> str:
+    """Return the path under which the book is served: a 404 page appears at any depth."""
+    return urlsplit(base_url or "").path.rstrip("/") + "/"
+
+
+def _write_for_machines(views: list[View], folder: Path, base_url: str | None) -> list[str]:
+    """Write what search engines and hosts read; return what was left out, and why."""
+    (folder / ".nojekyll").write_text("", encoding="utf-8")
+    robots = "User-agent: *\nAllow: /\n"
+    if not base_url:
+        (folder / "robots.txt").write_text(robots, encoding="utf-8")
+        return [
+            "There is no sitemap.xml, no canonical address and no preview image: these need to "
+            "know where the book will be served (BASE_URL=https://…)."
+        ]
+    robots += f"\nSitemap: {base_url}/sitemap.xml\n"
+    (folder / "robots.txt").write_text(robots, encoding="utf-8")
+    urls = "".join(f"<url><loc>{xml_escape(view.url or '')}</loc></url>\n" for view in views)
+    (folder / "sitemap.xml").write_text(
+        '<?xml version="1.0" encoding="UTF-8"?>\n'
+        f'<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">\n{urls}</urlset>\n',
+        encoding="utf-8",
+    )
+    return []

@@ -1,0 +1,252 @@
+"""Lay out the folder that mystmd reads: executed notebooks, the landing page, configuration.
+
+The tracked ``myst.yml`` says what the book is; here its table of contents gets the parts of the
+outline, and its pages are the executed notebooks.
+"""
+
+import copy
+import posixpath
+import shutil
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from coursekit import course
+from coursekit.book import solutions
+from coursekit.book.cache import Executed
+from coursekit.notebooks import glossary
+from coursekit.notebooks.links import links_of
+from coursekit.notebooks.masters import student_version
+from coursekit.notebooks.sources import cell_id, to_bytes
+from coursekit.notebooks.targets import BIBLIOGRAPHY, Targets
+from coursekit.notebooks.workbook import GLOSSARY as NOTEBOOK
+from coursekit.notebooks.workbook import handed_out, product_name
+from coursekit.outline import Chapter, Part
+from lmcourse.errors import CourseError
+
+if TYPE_CHECKING:
+    from nbformat import NotebookNode
+
+CONFIGURATION, INDEX, GLOSSARY = "myst.yml", "index.md", f"{glossary.PAGE}.md"
+MAP = "% course-map"  # the line of index.md that the map of the course replaces
+_TERMS = f"""
+## Terms
+
+Each term is defined in one chapter; the [glossary]({GLOSSARY}) lists them all.
+"""
+_DOWNLOADS = "downloads"
+
+
+def stage(
+    executed: Sequence[Executed],
+    parts: Sequence[Part],
+    folder: Path,
+    template: str,
+    show_solutions: bool = False,
+    base_url: str | None = None,
+) -> None:
+    """Write everything that mystmd needs into an empty folder.
+
+    Args:
+        executed: every source of the course.
+        template: mystmd's site template: a folder, or the name of a published one.
+        show_solutions: give the labs' solutions, folded.
+        base_url: where the book will be served. The notebooks that pages offer link to it; without
+            it they link to each other, as in the workbook.
+
+    Raises:
+        CourseError: a source cannot be turned into a page.
+    """
+    root = course.root()
+    targets = Targets.of({each.source: each.notebook for each in executed})
+    by_name = {product_name(each.source): each for each in executed}
+    shutil.copyfile(root / BIBLIOGRAPHY, folder / BIBLIOGRAPHY)
+    for each in executed:
+        _stage_page(each, folder, targets, show_solutions, base_url)
+    for name in course.FOLDERS.values():
+        _copy_figures(root / name, folder / name)
+    index = course.read_text(root / INDEX)
+    if index.count(MAP) != 1:
+        raise CourseError(
+            f"{INDEX} has {index.count(MAP)} lines `{MAP}`; the course's map needs one.",
+            "Put that line where the map should be.",
+        )
+    index = targets.staged(index, "", INDEX)
+    shown = course_map(parts, by_name) + (_TERMS if targets.terms else "")
+    (folder / INDEX).write_text(index.replace(MAP, shown), encoding="utf-8")
+    if targets.terms:
+        text = targets.staged(glossary.page(targets.terms), "", GLOSSARY)
+        (folder / GLOSSARY).write_text(text, encoding="utf-8")
+    _write_configuration(parts, folder, template, with_glossary=bool(targets.terms))
+
+
+def _stage_page(
+    executed: Executed, folder: Path, targets: Targets, show_solutions: bool, base_url: str | None
+) -> None:
+    """Write a page's notebook, and the two files that it offers."""
+    import jupytext
+
+    source = executed.source
+    offered = handed_out(source, executed.notebook, targets)
+    if base_url:
+        _link_to_the_book(offered, course.FOLDERS[source.kind], base_url)
+    page, text = executed.notebook, course.read_text(source.path)
+    if source.kind == "lab":
+        page = student_version(executed.notebook, source.path.name)
+        for notebook in (offered, page):
+            solutions.drop_outputs(notebook)
+        text = jupytext.writes(page, fmt="md:myst")
+        if show_solutions:
+            page = solutions.folded(executed.notebook, source.path.name)
+    path, offer = folder / product_name(source), folder / _DOWNLOADS / product_name(source)
+    for each in (path, offer):
+        each.parent.mkdir(parents=True, exist_ok=True)
+    offer.write_bytes(to_bytes(offered))
+    offer.with_suffix(".md").write_text(text, encoding="utf-8")
+    path.write_bytes(to_bytes(_with_front_matter(_linked(page, source, targets), source)))
+
+
+def _link_to_the_book(notebook: "NotebookNode", folder: str, base_url: str) -> None:
+    """Let links to other notebooks lead to the book: an offered notebook has no neighbors."""
+    pages = {product_name(source): source.address for source in course.sources()}
+    pages[NOTEBOOK] = glossary.PAGE
+    for cell in notebook.cells:
+        if cell.cell_type != "markdown":
+            continue
+        for link in reversed(list(links_of(cell.source))):
+            path = posixpath.normpath(posixpath.join(folder, link.target.partition("#")[0]))
+            if path in pages:
+                end = link.target_start + len(link.target)
+                url = f"{base_url}/{pages[path]}.html"
+                cell.source = cell.source[: link.target_start] + url + cell.source[end:]
+
+
+def _linked(notebook: "NotebookNode", source: course.Source, targets: Targets) -> "NotebookNode":
+    """Return a copy whose links lead to the staged pages, and whose definitions are targets."""
+    linked = copy.deepcopy(notebook)
+    folder, defines = course.FOLDERS[source.kind], source.kind == "chapter"
+    for number, cell in enumerate(linked.cells, start=1):
+        if cell.cell_type == "markdown":
+            name = f"Cell {number} of {source.path.name}"
+            cell.source = targets.staged(cell.source, folder, name, defines=defines)
+    return linked
+
+
+def _with_front_matter(notebook: "NotebookNode", source: course.Source) -> "NotebookNode":
+    """Return a copy that starts with what mystmd wants to know of a page."""
+    import nbformat
+    import yaml
+
+    offer = Path("..") / _DOWNLOADS / product_name(source)
+    matter: dict[str, Any] = {
+        "title": source.title,
+        "description": source.question or f"The exercises to chapter {source.number}.",
+        "downloads": [
+            {
+                "file": offer.with_suffix(suffix).as_posix(),
+                "title": title,
+                "filename": f"{source.slug}{suffix}",
+            }
+            for suffix, title in ((".ipynb", "Notebook (.ipynb)"), (".md", "Text (.md)"))
+        ],
+    }
+    if source.number:
+        matter["short_title"] = source.label
+    staged = copy.deepcopy(notebook)
+    text = f"---\n{yaml.safe_dump(matter, allow_unicode=True)}---"
+    staged.cells.insert(0, nbformat.v4.new_markdown_cell(text))
+    for index, cell in enumerate(staged.cells):  # mystmd wants ids that no other page has
+        cell["id"] = cell_id(product_name(source), index, cell.cell_type)
+    return staged
+
+
+def _copy_figures(origin: Path, target: Path) -> None:
+    """Copy what is beside the sources, such as drawings."""
+    for path in sorted(origin.rglob("*")):
+        hidden = any(part.startswith((".", "__")) for part in path.relative_to(origin).parts)
+        if path.is_file() and not hidden and path.suffix in {".png", ".svg", ".jpg", ".webp"}:
+            destination = target / path.relative_to(origin)
+            destination.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(path, destination)
+
+
+def _write_configuration(
+    parts: Sequence[Part], folder: Path, template: str, with_glossary: bool
+) -> None:
+    """Write ``myst.yml`` with the outline's parts as its table of contents."""
+    import yaml
+
+    try:
+        configuration = yaml.safe_load(course.read_text(course.root() / CONFIGURATION))
+        project, site = configuration["project"], configuration["site"]
+    except (yaml.YAMLError, TypeError, KeyError) as error:
+        raise CourseError(
+            f"{CONFIGURATION} is not a book's configuration: {' '.join(str(error).split())}.",
+            "Restore it, for example with `git checkout myst.yml`, or fix the line.",
+        ) from error
+    toc: list[dict[str, Any]] = [{"file": INDEX}]
+    for number, part in enumerate(parts, start=1):
+        written = [source for chapter in part.chapters for source in chapter.sources]
+        pages = [{"file": product_name(source)} for source in (*written, *part.gallery)]
+        if pages:
+            title = part.title if part.gallery else f"Part {_ROMAN[number]}: {part.title}"
+            toc.append({"title": title, "children": pages})
+    if with_glossary:
+        toc.append({"title": "Reference", "children": [{"file": GLOSSARY}]})
+    project["toc"] = toc
+    site["template"] = template
+    text = yaml.safe_dump(configuration, allow_unicode=True, sort_keys=False)
+    (folder / CONFIGURATION).write_text(text, encoding="utf-8")
+
+
+_ROMAN = ("", "I", "II", "III", "IV", "V", "VI", "VII", "VIII", "IX", "X")
+
+
+def course_map(parts: Sequence[Part], executed: Mapping[str, Executed]) -> str:
+    """Write the course's map in MyST: a grid of cards for each part, then for the widgets."""
+    lines = ["## The course", ""]
+    for number, part in enumerate((part for part in parts if part.chapters), start=1):
+        lines += [f"### Part {_ROMAN[number]}: {part.title}", "", "::::{grid} 1 1 2 2", ""]
+        lines += [_card(chapter, executed) for chapter in part.chapters]
+        lines += ["::::", ""]
+    measured = (
+        "Seconds and memory are those of all cells when this book was built, on one thread. "
+        "Chapters marked as planned are not written yet."
+    )
+    return "\n".join([*lines, measured, *(_gallery(part) for part in parts if part.gallery)])
+
+
+def _gallery(part: Part) -> str:
+    """Write the widgets' cards: each one's name and its question."""
+    lines = [
+        "",
+        f"## {part.title}",
+        "",
+        "Interactive figures. Each has its own page: what it shows, how to read it, its keys, and "
+        "how to make one from your own arrays.",
+        "",
+        "::::{grid} 1 2 2 3",
+        "",
+    ]
+    for page in part.gallery:
+        link = f":link: {product_name(page)}"
+        lines += [f":::{{card}} {page.title}", link, "", page.question or "", ":::", ""]
+    return "\n".join([*lines, "::::", ""])
+
+
+def _card(chapter: Chapter, executed: Mapping[str, Executed]) -> str:
+    """Write a chapter's card: its question, what it builds on, what it takes, its lab."""
+    title = f"{chapter.number} {chapter.title}"
+    lines = [f":::{{card}} {title}"]
+    body = [chapter.question, ""]
+    if not chapter.sources:
+        return "\n".join([*lines, ":footer: Planned", "", *body, ":::", ""])
+    needs = ", ".join(chapter.needs) or "nothing"
+    body += [f"**Needs** {needs}", ""]
+    for source in chapter.sources:
+        cost = executed[product_name(source)]
+        page = f"[{source.label}]({product_name(source)})"
+        minutes = f"{source.minutes} minutes to do, " if source.minutes else ""
+        body.append(f"- {page}: {minutes}{cost.seconds:.0f} s and {cost.megabytes:.0f} MB to run")
+    link = f":link: {product_name(chapter.sources[0])}"
+    return "\n".join([*lines, link, "", *body, ":::", ""])

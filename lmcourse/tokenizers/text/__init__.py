@@ -1,1 +1,0 @@
-"""Text before the model: characters, normal forms, normalizers and pre-tokenizers."""

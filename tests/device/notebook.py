@@ -1,0 +1,136 @@
+"""Run a notebook on the CPU and on a device (the pretended one), with its trainings cut short.
+
+    python -m tests.device.notebook chapters/08-attention.md
+
+Both runs take three steps of each training, so that they must compute the same numbers: every
+value that an `expect` displays is compared, unless both are as expected. What the text says of a
+fully trained model is left to the ordinary tests. Each run has a process of its own, as packages
+keep what they have computed.
+"""
+
+import ast
+import json
+import multiprocessing
+import os
+import sys
+import traceback
+from multiprocessing.connection import Connection
+from pathlib import Path
+from typing import Any
+
+import torch
+from IPython.core.interactiveshell import InteractiveShell
+
+from coursekit.notebooks.sources import read_notebook
+from lmcourse import contracts, devices
+from lmcourse.training.fit import History
+from tests.device.pretend import DEVICE, PRETENDED, entered
+
+STEPS = 3
+Values = list[tuple[str, float, bool]]  # each contract's name, value, and whether it holds
+
+
+class _Shorten(ast.NodeTransformer):
+    """Three rounds of each loop that trains, and three losses for each `fit`."""
+
+    def visit_For(self, node: ast.For) -> ast.AST:
+        self.generic_visit(node)
+        calls = [it for it in ast.walk(node) if isinstance(it, ast.Call)]
+        if any(isinstance(it.func, ast.Attribute) and it.func.attr == "backward" for it in calls):
+            node.iter = _first(node.iter)
+        return node
+
+    def visit_Call(self, node: ast.Call) -> ast.AST:
+        self.generic_visit(node)
+        if isinstance(node.func, ast.Name) and node.func.id == "fit":
+            node.args[1] = _first(node.args[1])
+            return _call("__import__('tests.device.notebook').device.notebook.prolonged", node)
+        return node
+
+
+def _first(iterable: ast.expr) -> ast.expr:
+    return _call("__import__('itertools').islice", iterable, ast.Constant(STEPS))
+
+
+def _call(function: str, *arguments: ast.expr) -> ast.expr:
+    call = ast.Call(ast.parse(function, mode="eval").body, list(arguments), [])
+    return ast.fix_missing_locations(ast.copy_location(call, arguments[0]))
+
+
+def prolonged(history: History) -> History:
+    """A history of a few steps as one of many, so that what smooths its curves finds enough."""
+    for values in (history.losses, history.gradient_norms):
+        values += values[-1:] * 500
+    return history
+
+
+def _run(path: Path, name: str, results: Connection) -> None:
+    """Run every code cell; send the values of the contracts, or the error and where it was."""
+    values: Values = []
+    contracts._show = lambda contract: values.append(
+        (contract.name, contract.value, contract.passed)
+    )
+    contracts.SLACK[DEVICE.type] = 1.0
+    os.environ.pop("LMCOURSE_STRICT", None)
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    for stream in (1, 2):
+        os.dup2(nowhere, stream)
+    shell = InteractiveShell.instance()
+    shell.ast_transformers.append(_Shorten())
+    os.chdir(path.parent)
+    with entered(name) as where:
+        devices.device = lambda: where
+        for number, cell in enumerate(read_notebook(path).cells):
+            if cell.cell_type != "code":
+                continue
+            torch.manual_seed(number)  # dropout on a device draws other random numbers
+            done = shell.run_cell(cell.source, store_history=True)
+            error = done.error_before_exec or done.error_in_exec
+            if error is not None:
+                shown = "".join(traceback.format_exception(error)[-6:])
+                results.send((values, f"cell {number}: {cell.source.splitlines()[0]}\n{shown}"))
+                return
+    results.send((values, None))
+
+
+def run(path: Path, device: str) -> tuple[Values, str | None]:
+    """Run a notebook in a process of its own; the contracts' values, and what failed."""
+    here, there = multiprocessing.Pipe(duplex=False)
+    process = multiprocessing.get_context("fork").Process(target=_run, args=(path, device, there))
+    process.start()
+    there.close()
+    try:
+        found: tuple[Values, str | None] = here.recv()
+    except EOFError:
+        found = [], "its process died"
+    process.join()
+    return found
+
+
+def differences(one: Values, other: Values, tolerance: float = 1e-4) -> list[str]:
+    """The contracts whose values differ between two runs, relative to their size.
+
+    Values that both hold may differ: random numbers are not the same on every device.
+    """
+    if [name for name, *_ in one] != [name for name, *_ in other]:
+        return [f"the contracts are not the same: {one}, {other}"]
+    return [
+        f"{name}: {a:.6g} on the CPU, {b:.6g} on the device"
+        for (name, a, holds), (_, b, also) in zip(one, other, strict=True)
+        if not (abs(a - b) <= tolerance * max(1, abs(a)) or (holds and also))
+    ]
+
+
+def main() -> None:
+    """Run one notebook both ways, and print what differs."""
+    path = Path(sys.argv[1]).resolve()
+    runs: list[Any] = [run(path, device) for device in ("cpu", PRETENDED)]
+    print(json.dumps([len(values) for values, _ in runs]))
+    for name, (_, error) in zip(("CPU", "device"), runs, strict=True):
+        if error:
+            print(f"On the {name}, {error}")
+    print("\n".join(differences(runs[0][0], runs[1][0])))
+
+
+if __name__ == "__main__":
+    main()

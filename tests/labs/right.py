@@ -1,0 +1,27 @@
+"""Right answers that are written differently from the master's, as `rightNN.py` lists them."""
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+Function = Callable[..., Any]
+
+
+class RightAnswer(NamedTuple):
+    """A right answer to an exercise ("08.1")."""
+
+    exercise: str
+    name: str
+    function: Function
+
+
+def rights(into: list[RightAnswer]) -> Callable[[str], Callable[[Function], Function]]:
+    """A decorator that keeps right answers: ``@right("08.1")``."""
+
+    def right(exercise: str) -> Callable[[Function], Function]:
+        def add(function: Function) -> Function:
+            into.append(RightAnswer(exercise, function.__name__, function))
+            return function
+
+        return add
+
+    return right

@@ -1,0 +1,239 @@
+"""A slip table is its own test: each slip is refused with its own hint, right answers pass."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+
+from lmcourse import labs
+from lmcourse.labs import exercises
+from lmcourse.labs.kit import Slip, compiled
+from tests.labs import master, right02, right08, right09, right10
+
+EXERCISES = {each.name: each for number in master.NUMBERS for each in exercises(number)}
+TASKS = {name: master.task(each) for name, each in EXERCISES.items()}
+SLIPS = [
+    pytest.param(name, slip, form, id=f"{name}-{slip.hint[:50]}-{index}")
+    for name, task in TASKS.items()
+    for slip in task.known
+    for index, form in enumerate(slip.forms)
+]
+of_each = pytest.mark.parametrize("name", TASKS)
+
+
+@pytest.mark.parametrize(("name", "slip", "form"), SLIPS)
+def test_a_slip_is_refused_with_its_own_hint(name: str, slip: Slip, form: Any) -> None:
+    verdict = EXERCISES[name].verdict(form)
+    assert verdict.state == "wrong", verdict
+    raised = verdict.message.startswith("Your function raised")
+    assert verdict.message.endswith(f"A likely cause: {slip.hint}" if raised else slip.hint)
+
+
+@of_each
+def test_a_table_has_five_to_twelve_slips_with_a_hint_each(name: str) -> None:
+    hints = [slip.hint for slip in TASKS[name].known]
+    assert len(set(hints)) == len(hints) and 5 <= len(hints) <= 12
+
+
+@of_each
+def test_the_reference_and_the_masters_solution_pass(name: str) -> None:
+    assert EXERCISES[name].verdict(TASKS[name].reference).passed
+    number = name.split(".")[0]
+    solutions = master.solutions(number)
+    (check,) = (key for key, each in master.checks(number).items() if each.name == name)
+    verdict = EXERCISES[name].verdict(solutions[check])
+    assert verdict.passed, verdict
+
+
+RIGHT = [*right02.RIGHT, *right08.RIGHT, *right09.RIGHT, *right10.RIGHT]
+
+
+@pytest.mark.parametrize("answer", RIGHT, ids=lambda answer: answer.name)
+def test_another_right_answer_passes(answer: Any) -> None:
+    verdict = EXERCISES[answer.exercise].verdict(answer.function)
+    assert verdict.passed, verdict
+
+
+def overwrites_visible_words(predict, ids, mask_id):  # type: ignore[no-untyped-def]
+    """Fills rightly, and first replaces the visible word that the model is most certain of."""
+    mask, ids = mask_id, ids.clone()
+    while (ids == mask).any():
+        largest, word = predict(ids).max(-1)
+        for skipped in (ids == mask, ids != mask):
+            position = largest.masked_fill(skipped, -1.0).argmax()
+            ids[position] = word[position]
+    return ids
+
+
+def changes_input_ids(model, input_ids, answers, count):  # type: ignore[no-untyped-def]
+    model.eval()
+    order = model(input_ids, None)[1].argsort(-1, descending=True)
+    return model(input_ids.scatter(1, order[:, :1], 0), None)
+
+
+def on_the_argument(W, U, inputs, initial_state, targets, chunk):  # type: ignore[no-untyped-def]
+    """Right once; a second call with the same W would return the double."""
+    W.requires_grad_()
+    h = initial_state
+    for xs, ys in zip(inputs.split(chunk), targets.split(chunk), strict=True):
+        h, loss = h.detach(), torch.zeros(())
+        for x, y in zip(xs, ys, strict=True):
+            h = torch.tanh(U @ x + W @ h)
+            loss = loss + 0.5 * (h - y).square().sum()
+        loss.backward()
+    return W.grad
+
+
+def in_float32(*problem):  # type: ignore[no-untyped-def]
+    return TASKS["02.3"].reference(*(each.float() for each in problem))
+
+
+def agreement_with_itself(model, input_ids, answers, count):  # type: ignore[no-untyped-def]
+    """Compares with what the model predicts when everything is visible."""
+    answers = model.eval()(input_ids, None)[0].argmax(-1)
+    return TASKS["08.6"].reference(model, input_ids, answers, count)
+
+
+def masks_with_a_small_number(query, key, value, heads, visible):  # type: ignore[no-untyped-def]
+    """Hides a key only if the visible scores are far above −20."""
+    q = query.unflatten(-1, (heads, -1)).transpose(1, 2)
+    scores = q @ key[:, None].mT / key.shape[-1] ** 0.5
+    found = scores.masked_fill(~visible[:, None], -20.0).softmax(-1) @ value[:, None]
+    return found.transpose(1, 2).flatten(2)
+
+
+def counts_pieces(selected, words):  # type: ignore[no-untyped-def]
+    return ((words[:, None] == words) & selected).sum(1)
+
+
+def the_largest(chance, maskable, rate):  # type: ignore[no-untyped-def]
+    return TASKS["10.3"].reference(1 - chance, maskable, rate)
+
+
+heads, layer = (TASKS[name].reference for name in ("09.3", "09.4"))
+
+
+@pytest.mark.parametrize(
+    ("name", "answer", "words"),
+    [
+        ("02.3", in_float32, "Correct to a few digits only"),
+        ("02.4", on_the_argument, "leaves a gradient in its argument `W`"),
+        (
+            "09.1",
+            lambda *given: (10 * given[0], 1),
+            "The step on the way up: 0.007; expected: 126.7",
+        ),
+        ("09.3", lambda *given: given[0], "Wrong even for one head without a mask"),
+        (
+            "09.3",
+            lambda *given: heads(*given) * given[4].all(),
+            "one head without a mask, wrong with",
+        ),
+        ("09.3", lambda *given: heads(*given) * (given[3] < 2), "one head, wrong for 3 heads"),
+        ("09.4", lambda *given: given[0], "Post-norm (`norm_first=False`) is wrong"),
+        ("09.4", lambda *given: layer(*given) * (1 + given[-1]), "Post-norm is right"),
+        ("10.5", overwrites_visible_words, "Yours is|words are written"),
+        ("08.6", changes_input_ids, "other `input_ids` than those of the check"),
+        ("08.6", agreement_with_itself, "Your result at position [0, 0]: 1; expected"),
+        ("09.3", masks_with_a_small_number, "one head without a mask, wrong with"),
+        ("10.2", counts_pieces, "Your result: [0, 2, 2"),
+        ("10.3", the_largest, "not those with the smallest `chance`"),
+    ],
+)
+def test_an_answer_that_was_accepted_or_misunderstood(name: str, answer: Any, words: str) -> None:
+    verdict = EXERCISES[name].verdict(answer)
+    assert verdict.state == "wrong"
+    assert any(each in verdict.message for each in words.split("|")), verdict
+
+
+@of_each
+def test_a_call_may_take_as_long_as_the_lab_states(name: str) -> None:
+    number = name.split(".")[0]
+    text = master.source(number).read_text("utf-8")
+    assert f"stops a call after {EXERCISES[name].seconds:g} seconds" in text
+    assert EXERCISES[name].seconds >= 10
+
+
+@of_each
+def test_fixed_results_do_not_pass(name: str) -> None:
+    """Whoever returns the first example's result is refused at the second."""
+    task = TASKS[name]
+    fixed = task.reference(*task.examples[0])
+    assert not EXERCISES[name].verdict(lambda *_: fixed).passed
+
+
+@of_each
+@pytest.mark.parametrize("huge", [10**400, [10**400] * 2, range(10**9)], ids=["1", "2", "range"])
+def test_a_result_that_cannot_be_read_is_the_answers_fault(name: str, huge: Any) -> None:
+    assert EXERCISES[name].verdict(lambda *_: huge).state == "wrong"
+
+
+@of_each
+def test_hints_do_not_contain_the_solution(name: str) -> None:
+    number = name.split(".")[0]
+    for cell, check in master.exercise_cells(master.notebook(number).cells):
+        if master.checks(number)[master.call_in(check)[0]].name == name:
+            body = cell.source.split("### BEGIN SOLUTION")[1].split("### END SOLUTION")[0]
+    lines = [line.split("  #")[0].strip() for line in body.splitlines()]
+    long = [line.removeprefix("return ") for line in lines if len(line) > 25]
+    assert long
+    hints = [slip.hint for slip in TASKS[name].known]
+    assert not [(line, hint) for line in long for hint in hints if line in hint]
+
+
+def test_checks_leave_the_random_state_alone() -> None:
+    torch.manual_seed(3)
+    before = torch.get_rng_state()
+    for name, task in TASKS.items():
+        EXERCISES[name].verdict(task.reference)
+    assert torch.equal(before, torch.get_rng_state())
+
+
+@pytest.mark.parametrize("number", master.NUMBERS)
+def test_a_lab_has_500_lines_of_checks_at_most(number: str) -> None:
+    folder = Path(labs.__path__[0]) / f"lab{number}"
+    lines = [len(each.read_text("utf-8").splitlines()) for each in folder.glob("*.py")]
+    assert sum(lines) <= 500 and max(lines) <= 330
+
+
+def double(x: int) -> int:
+    y = x + x
+    return y
+
+
+@pytest.mark.parametrize(
+    ("table", "words"),
+    [
+        ("A hint.\n    z -> y\n", "found 0 times"),
+        ("A hint.\n    x -> y\n", "found 3 times"),
+        ("A hint.\n    x + x\n", "no replacement"),
+        ("    x + x -> x\n", "has no hint"),
+    ],
+)
+def test_a_faulty_table_is_an_error(table: str, words: str) -> None:
+    with pytest.raises(ValueError, match=words):
+        compiled(table, double)
+
+
+def test_a_slip_that_is_no_python_is_an_error() -> None:
+    with pytest.raises(SyntaxError):
+        compiled("A hint.\n    x + x -> x +\n", double)
+
+
+def test_a_table_with_all_that_it_may_have() -> None:
+    table = """
+One.
+    x + x -> x + 1 || x + 2
+    return y -> return -y
+    or
+    def double(x):
+        return 7
+Two, in
+two lines.
+    x + x ->
+        x + 3
+"""
+    one, two = compiled(table, double)
+    assert [form(1) for form in one.forms] == [-2, -3, 7]
+    assert (two.hint, [form(1) for form in two.forms]) == ("Two, in two lines.", [4])
