@@ -5,7 +5,8 @@
 Both runs take three steps of each training, so that they must compute the same numbers: every
 value that an `expect` displays is compared, unless both are as expected. What the text says of a
 fully trained model is left to the ordinary tests. Each run has a process of its own, as packages
-keep what they have computed.
+keep what they have computed. A server without threads forks it: where other threads of a test's
+process hold a lock at that moment, a fork of that process waits for it forever.
 """
 
 import ast
@@ -27,6 +28,9 @@ from lmcourse.training.fit import History
 from tests.device.pretend import DEVICE, PRETENDED, entered
 
 STEPS = 3
+LIMIT = 300  # seconds for a notebook
+_SERVER = multiprocessing.get_context("forkserver")
+_SERVER.set_forkserver_preload([__name__, "transformers", "matplotlib.pyplot", "ipywidgets"])
 Values = list[tuple[str, float, bool]]  # each contract's name, value, and whether it holds
 
 
@@ -96,13 +100,16 @@ def _run(path: Path, name: str, results: Connection) -> None:
 def run(path: Path, device: str) -> tuple[Values, str | None]:
     """Run a notebook in a process of its own; the contracts' values, and what failed."""
     here, there = multiprocessing.Pipe(duplex=False)
-    process = multiprocessing.get_context("fork").Process(target=_run, args=(path, device, there))
+    process = _SERVER.Process(target=_run, args=(path, device, there))
     process.start()
     there.close()
+    found: tuple[Values, str | None] = [], f"it has not ended after {LIMIT} s"
     try:
-        found: tuple[Values, str | None] = here.recv()
+        if here.poll(LIMIT):
+            found = here.recv()
     except EOFError:
         found = [], "its process died"
+    process.kill()
     process.join()
     return found
 

@@ -19,7 +19,7 @@ from torch import Tensor, nn
 
 import lmcourse.models
 from lmcourse.errors import CourseError
-from lmcourse.evaluation.anatomy import anatomy
+from lmcourse.evaluation.anatomy import Unrandom, anatomy
 from lmcourse.models.albert import Albert, AlbertConfig
 from lmcourse.models.attention import AdditiveAttention, MultiHeadAttention
 from lmcourse.models.bert import Bert, BertConfig
@@ -480,6 +480,12 @@ def test_parameters_at_the_published_size_are_exact():
     large = anatomy(small(), input_ids=IDS, paper=BertConfig.large())
     assert {it.path: it.paper for it in large.blocks}[""] == (335_141_888,) * 2
     assert anatomy(nn.Linear(3, 4), input=torch.ones(1, 3)).paper == ""
+
+
+def test_a_published_size_is_built_on_any_device_whatever_its_memory_holds():
+    with Unrandom():  # `trunc_normal_` repeats its draws until all are in range
+        weight = nn.init.trunc_normal_(torch.full((3, 2), 5.0), std=0.02)
+    assert torch.equal(weight, torch.zeros(3, 2))
 
 
 NUMBERS = ("BERT", "DeBERTa", "ELMo over characters", "seq2seq's target, additive")

@@ -196,7 +196,7 @@ def _published(model: nn.Module, paper: Any) -> nn.Module | None:
     if paper is None and not found:
         return None
     try:
-        with torch.device("meta"), _Uninitialized():
+        with torch.device("meta"), Unrandom():
             built: nn.Module = kind(paper or found[0])
     except CourseError:  # such as a student with more layers than its teacher
         if paper is not None:
@@ -205,12 +205,15 @@ def _published(model: nn.Module, paper: Any) -> nn.Module | None:
     return built
 
 
-class _Uninitialized(TorchFunctionMode):
-    """Skips random initialization, which on the meta device imports a compiler first."""
+class Unrandom(TorchFunctionMode):
+    """Zeros in place of random numbers, which on the meta device import a compiler first.
+
+    A tensor with values is not left as it is: `nn.init.trunc_normal_` draws until all are in range.
+    """
 
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         if func.__name__.endswith(("normal_", "uniform_")):
-            return args[0] if args else kwargs["tensor"]
+            return (args[0] if args else kwargs["tensor"]).zero_()
         return func(*args, **(kwargs or {}))
 
 
