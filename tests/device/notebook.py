@@ -5,8 +5,9 @@
 Both runs take three steps of each training, so that they must compute the same numbers: every
 value that an `expect` displays is compared, unless both are as expected. What the text says of a
 fully trained model is left to the ordinary tests. Each run has a process of its own, as packages
-keep what they have computed. A server without threads forks it: where other threads of a test's
-process hold a lock at that moment, a fork of that process waits for it forever.
+keep what they have computed: forked by a server without threads (a fork of the test's own process
+waits forever for a lock that one of its threads holds), or new where there is a GPU: once PyTorch
+has looked for it, a fork can use neither the GPU nor an optimizer.
 """
 
 import ast
@@ -25,11 +26,11 @@ from IPython.core.interactiveshell import InteractiveShell
 from coursekit.notebooks.sources import read_notebook
 from lmcourse import contracts, devices
 from lmcourse.training.fit import History
-from tests.device.pretend import DEVICE, PRETENDED, entered
+from tests.device.pretend import DEVICE, NAMES, PRETENDED, entered
 
 STEPS = 3
 LIMIT = 300  # seconds for a notebook
-_SERVER = multiprocessing.get_context("forkserver")
+_SERVER = multiprocessing.get_context("spawn" if len(NAMES) > 1 else "forkserver")
 _SERVER.set_forkserver_preload([__name__, "transformers", "matplotlib.pyplot", "ipywidgets"])
 Values = list[tuple[str, float, bool]]  # each contract's name, value, and whether it holds
 
