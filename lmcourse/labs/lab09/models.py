@@ -71,7 +71,7 @@ PASSES = Task(
     slips="""
 The guess is not verified. Compare it with what the model predicts at the same positions.
     predicted[: accepted + 1] -> (*guess, predicted[-1]) || guess or predicted[:1]
-A prediction after a wrong guess is used. It follows another prefix, so it need not be right.
+A prediction that follows a wrong guess is used. Its prefix is not that of the target.
     predicted[: accepted + 1] -> predicted
     or
     predicted[: accepted + 1] -> predicted[: len(guess)] or predicted
@@ -84,18 +84,18 @@ Tokens are accepted after the first wrong guess, if they agree. Stop at the firs
 The wrong guess is appended. The model's own prediction replaces it.
     predicted[: accepted + 1] -> (*guess, predicted[-1])[: accepted + 1] ||
         guess[: accepted + 1] or predicted[:1]
-The tokens are right, but not all that a pass gives are used. After the accepted tokens, append the
-model's next prediction, also when the whole guess is accepted.
+The target is right, but not all tokens of a pass are used. After the accepted tokens, append the
+model's own prediction, also when the whole guess is accepted.
     predicted[: accepted + 1] -> predicted[: accepted or 1] ||
         predicted[: accepted + (accepted < len(guess) or not guess)]
-The tokens are right, but each costs a pass. One pass over target and guess verifies all of them.
+The target is right, but each token costs a pass. One pass can verify the whole guess.
     predicted[: accepted + 1] -> predicted[:1]
     or
     guess = draft(target) -> guess = ()
     or
     predict((*target, *guess))[len(target) :] ->
         [predict((*target, *guess[:n]))[-1] for n in range(len(guess) + 1)]
-The predictions are shifted. Number n, counted from 0, is the one after the first n tokens.
+The predictions are shifted. Entry n, counted from 0, is the prediction after the first n tokens.
     [len(target) :] -> [max(len(target) - 1, 0) :] || [len(target) + (guess != ()) :]
 The draft or the model is called without the target so far, or with a part of it.
     draft(target) -> draft(()) || draft(target[-1:]) || draft(target[:-1])
