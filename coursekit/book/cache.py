@@ -51,13 +51,16 @@ def load(source: course.Source, folder: Path) -> Executed | None:
 
 
 def save(executed: Executed, folder: Path) -> None:
-    """Keep an executed notebook.
+    """Keep an executed notebook, unless its source was changed while it ran.
 
     Raises:
         CourseError: it cannot be written.
     """
-    from coursekit.notebooks.sources import to_bytes
+    from coursekit.notebooks.sources import read_notebook, to_bytes
 
+    now = read_notebook(executed.source.path).cells
+    if [it.source for it in now] != [it.source for it in executed.notebook.cells]:
+        return
     data = to_bytes(executed.notebook)
     record: dict[str, Any] = {
         "key": key(executed.source, executed.read),

@@ -117,6 +117,15 @@ def test_a_kept_result_is_used_until_something_changes(counted, tmp_path, monkey
     assert outputs(first) == "two\n"
 
 
+def test_what_ran_while_its_source_was_edited_is_not_kept(counted, tmp_path):
+    (source,) = course.sources("chapter")
+    executed = run(source)
+    counted.write("chapters/02-recurrent.md", COUNTING.replace(".read_text()", ".exists()"))
+    cache.save(executed, tmp_path)
+    (again,) = build(tmp_path)
+    assert outputs(again) == "True\n"
+
+
 EVERY_OUTPUT = """\
 title: Every output
 ---
