@@ -1,12 +1,13 @@
 // The script of a slide deck: reveal.js with the speaker's view, and what the course adds to it.
-// Slides whose content is a little too tall are shrunk, what still does not fit scrolls; keys and
-// swipes on a widget are the widget's; T switches between light and dark.
+// The text is as large as a slide has room for, and no smaller than 20 of its 720 pixels; what does
+// not fit then (an answer that was unfolded) scrolls. Keys and swipes on a widget are the widget's;
+// T switches between light and dark.
 
 import Reveal from "reveal.js";
 import Notes from "reveal.js/plugin/notes/notes.esm.js";
 
-const SMALLEST = 0.7; // of the text's size: smaller letters do not reach the last row
-const LARGE = 1.2; // where there is room
+const SMALLEST = 20 / 28; // of the text's size: smaller letters do not reach the last row
+const LARGE = 1.25; // where there is room
 const STEP = 0.03;
 const WIDGET = ".live, .lmcourse-widget, [data-lm-suppress-shortcuts]";
 const OWN_KEYS = `${WIDGET}, input, select, textarea, [role="grid"], [role="slider"]`;
@@ -40,8 +41,10 @@ function switchTheme() {
 /** Whether a sheet's content is larger than its room. */
 function overflows(body) {
   if (body.scrollHeight > body.clientHeight + 1) return true;
-  const wide = body.querySelectorAll(".equation > .scroll, pre, .table");
-  return [...wide].some((it) => it.scrollWidth > it.clientWidth + 1);
+  const inside = body.querySelectorAll(".column, .equation > .scroll, pre, .table");
+  const low = body.getBoundingClientRect().bottom + 1;
+  if ([...body.querySelectorAll(".column")].some((it) => it.lastElementChild?.getBoundingClientRect().bottom > low)) return true;
+  return [...inside].some((it) => it.scrollWidth > it.clientWidth + 1);
 }
 
 /** Shrink a sheet's text until it fits; if the smallest does not, let it scroll by key and touch. */
@@ -49,7 +52,7 @@ function fit(sheet) {
   const body = sheet.querySelector(":scope > .body");
   if (!body) return;
   body.classList.remove("scrolls");
-  let scale = sheet.classList.contains("large") ? LARGE : 1;
+  let scale = sheet.querySelector(".figure, .live") ? 1 : LARGE;
   sheet.style.setProperty("--fit", scale);
   const least = PRINTING ? 0.4 : SMALLEST; // a page of paper is read closely and cannot scroll
   while (overflows(body) && scale > least) {
