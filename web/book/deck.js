@@ -9,6 +9,7 @@ import Notes from "reveal.js/plugin/notes/notes.esm.js";
 const SMALLEST = 20 / 28; // of the text's size: smaller letters do not reach the last row
 const LARGE = 1.25; // where there is room
 const STEP = 0.03;
+const ZOOMS = [1.5, 1.4, 1.3, 1.2, 1.1, 1, 0.91, 0.82, 0.74, 0.66]; // of a widget
 const WIDGET = ".live, .lmcourse-widget, [data-lm-suppress-shortcuts]";
 const OWN_KEYS = `${WIDGET}, input, select, textarea, [role="grid"], [role="slider"]`;
 const PRESSED_BY = new Set(["Enter", " ", "Spacebar"]);
@@ -51,6 +52,10 @@ function overflows(body) {
 function fit(sheet) {
   const body = sheet.querySelector(":scope > .body");
   if (!body) return;
+  if (body.querySelector(".live")) {
+    fitWidget(sheet, body);
+    return;
+  }
   body.classList.remove("scrolls");
   let scale = sheet.querySelector(".figure, .live") ? 1 : LARGE;
   sheet.style.setProperty("--fit", scale);
@@ -65,6 +70,15 @@ function fit(sheet) {
   body.classList.toggle("scrolls", scrolls);
   if (scrolls) body.setAttribute("tabindex", "0");
   else body.removeAttribute("tabindex");
+}
+
+/** Shrink a widget until it fits; a larger zoom is not tried again, or it would flicker. */
+function fitWidget(sheet, body) {
+  const at = Number(sheet.dataset.fit ?? ZOOMS[0]);
+  const smaller = sheet.dataset.fit && overflows(body) ? ZOOMS.find((it) => it < at) : at;
+  sheet.dataset.fit = smaller ?? at;
+  sheet.style.setProperty("--zoom", sheet.dataset.fit);
+  body.classList.toggle("scrolls", smaller === undefined);
 }
 
 /** Fit all sheets: reveal.js does not lay out those that are far away, so they are shown for it. */
@@ -101,10 +115,19 @@ function watchDropdowns(deck) {
 
 /** Widgets come to life by and by, and some grow: what then does not fit is fitted anew. */
 function watchWidgets(deck) {
+  const again = (sheet) => {
+    const body = sheet.querySelector(":scope > .body");
+    if (!body.clientHeight || !overflows(body)) return;
+    const before = sheet.dataset.fit;
+    fit(sheet);
+    if (sheet.dataset.fit !== before) setTimeout(() => again(sheet), 120); // it is drawn anew
+  };
+  const waiting = new Set();
   const watcher = new ResizeObserver((entries) => {
     for (const sheet of new Set(entries.map(({ target }) => target.closest(".sheet")))) {
-      const body = sheet.querySelector(":scope > .body");
-      if (body.clientHeight && overflows(body)) requestAnimationFrame(() => fit(sheet));
+      if (waiting.has(sheet)) continue;
+      waiting.add(sheet);
+      setTimeout(() => waiting.delete(sheet) && again(sheet), 120);
     }
   });
   for (const widget of deck.querySelectorAll(".sheet .live > *")) watcher.observe(widget);
@@ -127,7 +150,10 @@ async function printable(deck, laidOut) {
     for (let tries = 0; tries < 50 && !item.querySelector(".lm svg, .lm canvas"); tries += 1) {
       await new Promise((done) => setTimeout(done, 50));
     }
-    fit(item.closest(".sheet"));
+    for (const _ of ZOOMS) {
+      fit(item.closest(".sheet"));
+      await new Promise((done) => setTimeout(done, 50));
+    }
   }
 }
 

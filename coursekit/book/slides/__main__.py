@@ -1,7 +1,8 @@
 """For authors: what each slide of a chapter holds, what does not fit, and pictures of all of them.
 
-`python -m coursekit.book.slides 08` prints a table and writes `_build/slides/08-attention.png`, all
-slides on one picture, and one picture a slide into the folder beside it; with `--dark`, dark ones.
+`python -m coursekit.book.slides 08` prints a table and fills the folder `_build/slides/08-attention`
+with pictures: `all-1.png` and so on of twelve slides each, and one of each slide. `--dark`: as they
+are on a dark page.
 """
 
 import argparse
@@ -14,7 +15,7 @@ from coursekit import course
 from coursekit.book import build
 from coursekit.book.slides import browser, layout
 from coursekit.book.slides.deck import deck_html, image_sizes
-from coursekit.book.slides.pictures import Measured, contact_sheet, pictures
+from coursekit.book.slides.pictures import Measured, contact_sheets, pictures
 from coursekit.notebooks import files
 from lmcourse.errors import CourseError
 
@@ -33,7 +34,7 @@ def main() -> int:
 
 def _one(source: course.Source, dark: bool, with_pictures: bool) -> int:
     """Report a chapter; return how many faults it has."""
-    console = Console(highlight=False)
+    console = Console(highlight=False, width=118)
     page, content = build.laid_out(source, lambda line: console.print(line, style="dim"))
     sheets = layout.sheets_of(page)
     sizes_of = image_sizes(content.public)
@@ -48,8 +49,9 @@ def _one(source: course.Source, dark: bool, with_pictures: bool) -> int:
             measured.append(found)
             images.append(image)
             files.write(base / f"{len(images):02}.png", image)
-        files.write(base.with_suffix(".png"), contact_sheet(images))
-        console.print(f"All slides: {base.with_suffix('.png')}; one a file: {base}/")
+        for number, image in enumerate(contact_sheets(images), 1):
+            files.write(base / f"all-{number}.png", image)
+        console.print(f"Pictures: {base}/all-1.png and further ones, twelve slides each; 01.png, …")
     table = Table(box=None, pad_edge=False)
     for name in ("slide", "title", "words", "lines", "arranged", "text", "figure", "widget", ""):
         table.add_column(name, justify="left" if name in ("title", "arranged", "") else "right")

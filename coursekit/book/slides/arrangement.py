@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from coursekit.book.content import Node
 from coursekit.book.slides import sizes
-from coursekit.book.slides.cells import source_of
+from coursekit.book.slides.cells import source_of, widest
 
 _GAP = 36  # between two columns
 _SHARES = (0.34, 0.4, 0.46, 0.5, 0.54, 0.6, 0.66)  # of the width that the left column has
@@ -72,7 +72,7 @@ def _columns_fit(nodes: Sequence[Node], right: Sequence[int], share: float) -> b
             return False
         if sizes.equation_width(node, sizes.SMALLEST + 4) > width or _has_table(node):
             return False
-        if sizes.printed_columns(node) * sizes.LETTER * sizes.CODE[1] > width - 24:
+        if widest(sizes.printed(node)) * sizes.LETTER * sizes.CODE[1] > width - 40:
             return False
     return True
 

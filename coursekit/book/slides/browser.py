@@ -1,4 +1,4 @@
-"""A Chromium, Chrome or Edge that is installed, without a window: it prints and photographs decks."""
+"""An installed Chromium, Chrome or Edge, without a window: it prints and photographs decks."""
 
 import contextlib
 import json

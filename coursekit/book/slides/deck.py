@@ -104,10 +104,9 @@ def image_sizes(public: Path) -> ImageSizes:
         for child in node.get("children", []):
             if found := size(child):
                 return found
-        for mime, entry in (node.get("jupyter_data") or {}).get("data", {}).items():
-            if mime == _SVG or mime in IMAGES:
-                return _size_of(mime, entry, public)
-        return None
+        data = node.get("jupyter_data") or {}
+        mime = sizes.image_form(data)
+        return _size_of(mime, data["data"][mime], public) if mime else None
 
     return size
 
@@ -240,10 +239,9 @@ class _Deck:
         if sizes.is_widget(node):
             names.append("live")
             extra += " data-prevent-swipe"
-        if codes := sizes.code_of(node):
-            tight = widest(codes) > sizes.LOOSE
-            names += ["tight"] if tight else []
-            extra += f' style="--code:{sizes.code_size(codes, width)}px"'
+        if texts := [*sizes.code_of(node), *sizes.printed(node)]:
+            names += ["tight"] if widest(texts) > sizes.LOOSE else []
+            extra += f' style="--code:{sizes.code_size(texts, width)}px"'
         if fragment is not None:
             names.append("fragment")
             extra += f' data-fragment-index="{fragment}"'

@@ -11,7 +11,7 @@ from coursekit.book.slides import browser
 from lmcourse.errors import CourseError
 
 SIZE = (1280, 720)
-_THUMBNAIL, _COLUMNS, _SPACE = (640, 360), 3, 12
+_THUMBNAIL, _COLUMNS, _ROWS, _SPACE = (640, 360), 3, 4, 12
 _REMEDY = "Open the deck in a browser: `lmcourse slides NN --present`."
 
 # What the present slide shows, with all its fragments: the smallest letters of its text and of its
@@ -38,7 +38,8 @@ MEASURE = """() => {
     const at = walker.currentNode.parentElement;
     if (!walker.currentNode.data.trim() || !seen(at)) continue;
     if (at.closest(".katex, script, style, details:not([open]) > :not(summary)")) continue;
-    const zoom = at.closest("svg") ? (at.getScreenCTM?.()?.a ?? ratio) / ratio : at.currentCSSZoom;
+    const matrix = at.getScreenCTM?.(); // of text in a drawing, which may be turned
+    const zoom = matrix ? Math.hypot(matrix.a, matrix.b) / ratio : at.currentCSSZoom;
     sizes.push([parseFloat(getComputedStyle(at).fontSize) * zoom, Boolean(at.closest(".live"))]);
   }
   const smallest = (live) => Math.min(...sizes.filter((it) => it[1] === live).map((it) => it[0]));
@@ -47,15 +48,18 @@ MEASURE = """() => {
     const [width, height] = ["width", "height"].map((name) => Number(it.getAttribute(name)));
     return item.dataset.smallest * Math.min(box.width / width, box.height / height) / ratio;
   });
+  const bottom = (it) => it.getBoundingClientRect().bottom;
   const below = [...sheet.querySelectorAll(".body > *, .column > *")]
-    .some((it) => seen(it) && it.getBoundingClientRect().bottom > body.getBoundingClientRect().bottom + 2);
+    .some((it) => seen(it) && bottom(it) > bottom(body) + 2);
   const wide = [...sheet.querySelectorAll(".equation > .scroll, pre, .table, .column, .body")]
     .some((it) => it.scrollWidth > it.clientWidth + 1);
   const number = (it) => Number.isFinite(it) ? Math.round(it * 10) / 10 : null;
   return {
     title: sheet.querySelector("h1, h2")?.textContent ?? "",
-    text: number(smallest(false)), widget: number(smallest(true)),
-    figure: number(Math.min(...figures)), overflows: below || wide || body.classList.contains("scrolls"),
+    text: number(smallest(false)),
+    widget: number(smallest(true)),
+    figure: number(Math.min(...figures)),
+    overflows: below || wide || body.classList.contains("scrolls"),
   };
 }"""
 
@@ -95,8 +99,14 @@ def pictures(deck: Path, dark: bool = False) -> Iterator[tuple[Measured, bytes]]
             yield found, base64.b64decode(image)
 
 
-def contact_sheet(images: Sequence[bytes]) -> bytes:
-    """Return one picture (PNG) of many, in rows, each with its number."""
+def contact_sheets(images: Sequence[bytes]) -> Iterator[bytes]:
+    """Yield pictures (PNG) of twelve slides each, in rows, with their numbers."""
+    most = _COLUMNS * _ROWS
+    for first in range(0, len(images), most):
+        yield _contact_sheet(images[first : first + most], first + 1)
+
+
+def _contact_sheet(images: Sequence[bytes], first: int) -> bytes:
     from PIL import Image, ImageDraw
 
     (width, height), rows = _THUMBNAIL, -(-len(images) // _COLUMNS)
@@ -112,8 +122,9 @@ def contact_sheet(images: Sequence[bytes]) -> bytes:
         )
         with Image.open(io.BytesIO(data)) as image:
             whole.paste(image.convert("RGB").resize(_THUMBNAIL), (x, y))
-        draw.rectangle((x, y, x + 34, y + 22), fill=(0, 0, 0))
-        draw.text((x + 6, y + 3), str(number + 1), fill=(255, 255, 255), font_size=16)
+        y += height - 24
+        draw.rectangle((x, y, x + 34, y + 24), fill=(0, 0, 0))
+        draw.text((x + 6, y + 4), str(first + number), fill=(255, 255, 255), font_size=16)
     buffer = io.BytesIO()
     whole.save(buffer, "PNG", optimize=True)
     return buffer.getvalue()

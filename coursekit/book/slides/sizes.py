@@ -56,6 +56,16 @@ def is_widget(node: Node) -> bool:
     )
 
 
+def image_form(data: dict[str, Any]) -> str | None:
+    """Return the image that an output is shown by: one with its words, or one without HTML."""
+    forms, words = data.get("data", {}), data.get("metadata") or {}
+    images = [mime for mime in forms if mime.startswith("image/")]
+    described = [mime for mime in images if (words.get(mime) or {}).get("alt")]
+    if described or "text/html" in forms or "text/markdown" in forms:
+        return described[0] if described else None
+    return images[0] if images else None
+
+
 def code_of(node: Node) -> list[str]:
     """Return the code that a node shows, listings included."""
     if node["type"] == "code":
@@ -75,19 +85,19 @@ def code_size(codes: Sequence[str], width: float) -> float:
     columns = max(1, widest(codes))
     letter = TIGHT if columns > LOOSE else LETTER
     largest, smallest = CODE
-    return max(smallest, min(largest, math.floor((width - 32) / (letter * columns) * 10) / 10))
+    return max(smallest, min(largest, math.floor((width - 40) / (letter * columns) * 10) / 10))
 
 
 def code_fits(codes: Sequence[str], width: float) -> bool:
     """Say whether the smallest letters of code fit a width."""
     columns = widest(codes)
-    return columns * (TIGHT if width >= WIDTH else LETTER) * CODE[1] <= width - 32
+    return columns * (TIGHT if width >= WIDTH else LETTER) * CODE[1] <= width - 40
 
 
-def printed_columns(node: Node) -> int:
-    """Return the columns of what a cell prints."""
-    texts = [_printed(each) for each in node.get("children", []) if node["type"] == "outputs"]
-    return widest([text for text in texts if text])
+def printed(node: Node) -> list[str]:
+    """Return what a cell prints."""
+    outputs = node["children"] if node["type"] == "outputs" else []
+    return [text for each in outputs if (text := _printed(each))]
 
 
 def height(node: Node, width: float, size: float, sizes_of: ImageSizes) -> float:
@@ -214,7 +224,7 @@ def _is_live(data: dict[str, Any]) -> bool:
     return (
         "application/vnd.jupyter.widget-view+json" in forms
         or "<script" in _text(html)
-        or (isinstance(html, dict) and "path" in html and not any("image/" in it for it in forms))
+        or (isinstance(html, dict) and "path" in html and image_form(data) is None)
     )
 
 
