@@ -5,13 +5,13 @@ from typer.testing import CliRunner
 
 from coursekit import cli, course
 from coursekit.book import build
-from coursekit.book.slides import deck, pdf, server
+from coursekit.book.slides import browser, deck, pdf, server
 from lmcourse.errors import CourseError
 from tests.book.checkout import CHAPTER, small  # noqa: F401 - a fixture
 
 MARKED = CHAPTER.replace(
     "A loss {eq}", '+++ {"slideshow": {"slide_type": "slide"}}\n\n## A loss\n\nA loss {eq}'
-)
+).replace("ipython3\n", "ipython3\n---\nslideshow:\n  slide_type: '-'\n---\n")
 
 
 @pytest.fixture
@@ -39,7 +39,7 @@ def test_the_deck_is_written_where_it_is_said(marked, tmp_path):
 def test_options_open_print_and_go_live(marked, monkeypatch):
     done = []
     monkeypatch.setattr(deck, "present", lambda file: done.append(("present", file.name)))
-    monkeypatch.setattr(pdf, "find_browser", lambda: marked.root)
+    monkeypatch.setattr(browser, "find_browser", lambda: marked.root)
     monkeypatch.setattr(pdf, "write_pdf", lambda file, to: done.append((file.name, to.name)))
     monkeypatch.setattr(server, "serve_live", lambda file: done.append(("live", file)))
     said = run("02", "--present", "--pdf").output
@@ -52,7 +52,7 @@ def test_options_open_print_and_go_live(marked, monkeypatch):
 
 def test_an_output_that_is_a_pdf_is_the_pdf(marked, tmp_path, monkeypatch):
     done = []
-    monkeypatch.setattr(pdf, "find_browser", lambda: tmp_path)
+    monkeypatch.setattr(browser, "find_browser", lambda: tmp_path)
     monkeypatch.setattr(pdf, "write_pdf", lambda file, to: done.append((file, to)))
     run("02", "--output", str(tmp_path / "talk.PDF"), "--pdf")
     deck = marked.root / "_build" / "slides" / "02-recurrent.html"
@@ -80,7 +80,7 @@ def test_html_is_not_written_into_a_pdf(unexecuted, tmp_path):
 
 
 def test_without_a_browser_nothing_is_executed_for_a_pdf(unexecuted, monkeypatch):
-    monkeypatch.setattr(pdf, "find_browser", lambda: None)
+    monkeypatch.setattr(browser, "find_browser", lambda: None)
     with pytest.raises(CourseError, match="no browser here"):
         run("02", "--pdf")
 
@@ -89,7 +89,7 @@ def test_without_a_browser_nothing_is_executed_for_a_pdf(unexecuted, monkeypatch
 def test_an_output_that_cannot_be_written_is_named_first(
     unexecuted, tmp_path, monkeypatch, options
 ):
-    monkeypatch.setattr(pdf, "find_browser", lambda: tmp_path)
+    monkeypatch.setattr(browser, "find_browser", lambda: tmp_path)
     (tmp_path / "file").write_text("")
     for name in ("file/talk.html", "file/talk.pdf" if options else "file/talk.html", "."):
         with pytest.raises(CourseError) as caught:

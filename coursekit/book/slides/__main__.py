@@ -1,8 +1,7 @@
 """For authors: what each slide of a chapter holds, what does not fit, and pictures of all of them.
 
-`python -m coursekit.book.slides 08` prints a table and fills the folder `_build/slides/08-attention`
-with pictures: `all-1.png` and so on of twelve slides each, and one of each slide. `--dark`: as they
-are on a dark page.
+`python -m coursekit.book.slides 08` prints a table, and fills `_build/slides/08-attention/` with
+pictures: `all-1.png` and so on of twelve slides each, and one of each slide. `--dark`: dark ones.
 """
 
 import argparse
@@ -14,7 +13,8 @@ from rich.table import Table
 from coursekit import course
 from coursekit.book import build
 from coursekit.book.slides import browser, layout
-from coursekit.book.slides.deck import deck_html, image_sizes
+from coursekit.book.slides.deck import deck_html
+from coursekit.book.slides.images import image_sizes
 from coursekit.book.slides.pictures import Measured, contact_sheets, pictures
 from coursekit.notebooks import files
 from lmcourse.errors import CourseError

@@ -1,31 +1,24 @@
 """A chapter's slides as one HTML file that needs nothing else: reveal.js, equations, widgets."""
 
-import base64
 import html
-import io
 import re
 import webbrowser
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import Any
 
 from coursekit import course
 from coursekit.book.content import Content, Node, Page
-from coursekit.book.render.figures import image_size
 from coursekit.book.render.nodes import Renderer
-from coursekit.book.render.outputs import IMAGES
-from coursekit.book.slides import sizes, speaker, steps
+from coursekit.book.slides import images, sizes, speaker, steps
 from coursekit.book.slides.assets import data_uri, equation_style
 from coursekit.book.slides.cells import widest
 from coursekit.book.slides.layout import Sheet, faults, sheets_of
 from coursekit.book.slides.nodes import unbroken
-from coursekit.book.slides.sizes import ImageSizes
 from coursekit.notebooks import files
 from lmcourse.errors import CourseError
 
 ELSEWHERE = "Choose another file, in a folder that you can write to, with `--output`."
 _LAZY = ' loading="lazy" decoding="async"'  # a slide that is not shown would never load its figure
-_SVG = "image/svg+xml"
 
 
 def write_deck(page: Page, content: Content, file: Path, *, base_url: str | None = None) -> None:
@@ -64,7 +57,7 @@ def deck_html(
     from markupsafe import Markup
 
     sheets = sheets_of(page)
-    found = list(faults(sheets, image_sizes(content.public))) if strict else []
+    found = list(faults(sheets, images.image_sizes(content.public))) if strict else []
     if found:
         raise CourseError(
             f"The slides of {page.source} cannot be made:\n"
@@ -90,40 +83,6 @@ def deck_html(
     )
 
 
-def image_sizes(public: Path) -> ImageSizes:
-    """Return what gives the size of the image that an output or a node of a page shows.
-
-    Args:
-        public: mystmd's folder of extracted figures.
-    """
-
-    def size(node: Node) -> tuple[float, float] | None:
-        if node["type"] == "image":
-            path = public / node.get("url", "").lstrip("/")
-            return (image_size(path) or (4, 3)) if path.is_file() else (4, 3)
-        for child in node.get("children", []):
-            if found := size(child):
-                return found
-        data = node.get("jupyter_data") or {}
-        mime = sizes.image_form(data)
-        return _size_of(mime, data["data"][mime], public) if mime else None
-
-    return size
-
-
-def _size_of(mime: str, entry: Any, public: Path) -> tuple[float, float]:
-    from PIL import Image
-
-    if isinstance(entry, dict) and "path" in entry:
-        return image_size(public / entry["path"].lstrip("/")) or (4, 3)
-    text = str(entry["content"] if isinstance(entry, dict) else entry)
-    if mime == _SVG:
-        found = re.search(r'width="([\d.]+)"\s+height="([\d.]+)"', text[:2000])
-        return (float(found[1]), float(found[2])) if found else (4, 3)
-    with Image.open(io.BytesIO(base64.b64decode(text))) as image:
-        return image.size
-
-
 def present(file: Path) -> bool:
     """Open a deck in the default browser; return whether there is one."""
     return webbrowser.open(file.absolute().as_uri())
@@ -135,7 +94,7 @@ class _Deck:
     def __init__(self, page: Page, content: Content, base_url: str | None) -> None:
         self.page, self.content = page, content
         self.base_url = base_url
-        self.sizes = image_sizes(content.public)
+        self.sizes = images.image_sizes(content.public)
         self.anchors: set[str] = set()
         self.footnotes = speaker.footnotes_of(page.tree)
         self.diagrams = 0  # that are built up in steps
@@ -230,8 +189,10 @@ class _Deck:
         names, extra = ["item"], ""
         if sizes.is_figure(node, self.sizes) and "<img" in shown:
             names.append("figure")
-            extra += _smallest(node)
-            if (found := self._diagram(node)) and (steps_in := steps.count(found[0])):
+            extra += images.smallest(node)
+            if (found := images.diagram(node, self.content.public)) and (
+                steps_in := steps.count(found[0])
+            ):
                 self.diagrams += 1
                 drawn = steps.inline(*found, f"d{self.diagrams}-", fragments)
                 shown = re.sub(r"<img [^>]*>", lambda _: drawn, shown, count=1)
@@ -246,20 +207,6 @@ class _Deck:
             names.append("fragment")
             extra += f' data-fragment-index="{fragment}"'
         return f'<div class="{" ".join(names)}"{extra}>{shown}</div>', fragments
-
-    def _diagram(self, node: Node) -> tuple[str, str] | None:
-        """Return the SVG that a cell shows, and its alternative text."""
-        for output in node.get("children", []):
-            data = output.get("jupyter_data") or {}
-            entry = data.get("data", {}).get(_SVG)
-            if entry is not None:
-                path = entry.get("path") if isinstance(entry, dict) else None
-                if path:
-                    text = (self.content.public / path.lstrip("/")).read_text(encoding="utf-8")
-                else:
-                    text = str(entry["content"] if isinstance(entry, dict) else entry)
-                return text, str(data.get("metadata", {}).get(_SVG, {}).get("alt", ""))
-        return None
 
     def _title(self) -> str:
         """Return the first slide: the page's title, its question, and what course this is."""
@@ -301,15 +248,6 @@ class _Deck:
         """Return the address of a page of the book."""
         page = f"{path.strip('/') or 'index'}.html"
         return f"{(self.base_url or '').rstrip('/')}/{page}" + (f"#{anchor}" if anchor else "")
-
-
-def _smallest(node: Node) -> str:
-    """Return the size of the smallest type in a figure, in pixels of its image, as an attribute."""
-    for output in node.get("children", []):
-        for words in ((output.get("jupyter_data") or {}).get("metadata") or {}).values():
-            if isinstance(words, dict) and words.get("smallest"):
-                return f' data-smallest="{float(words["smallest"]):g}"'
-    return ""
 
 
 def _anchors(sheets: Sequence[Sheet]) -> Iterator[str]:

@@ -98,10 +98,16 @@ def sheets_of(page: Page) -> list[Sheet]:
     layout = _Layout(page)
     for number, node in enumerate(_blocks(page)):
         block = _Block.of(node)
-        if number == 0 and block.kind == "slide":  # the page's title and question
+        if number == 0 and block.kind == "slide" and _is_of_the_title(node):
             block = replace(block, kind="notes")
         layout.add(block)
     return layout.sheets
+
+
+def _is_of_the_title(block: Node) -> bool:
+    """Say whether the page's first block is its title and question; mystmd takes out the title."""
+    headings = [node for node in block.get("children", []) if node["type"] == "heading"]
+    return block.get("kind") != "notebook-code" and all(node["depth"] == 1 for node in headings)
 
 
 def faults(sheets: Sequence[Sheet], sizes_of: sizes.ImageSizes) -> Iterator[str]:
@@ -234,8 +240,9 @@ class _Layout:
         code = block.node["children"][0]
         folded = code.get("visibility") in ("hide", "remove") or block.marks.get("show") == "output"
         seen = block.kind in (*_BEGINNINGS, "-", "fragment")
+        seen = seen and block.node.get("visibility") != "remove"
         nodes: list[Node] = []
-        if seen and block.node.get("visibility") != "remove":
+        if seen:
             nodes = cells.parts(block.node, block.marks, self._place())
         in_turn = block.marks.get("show") == "code then output"
         return Cell(tuple(nodes), block.kind == "fragment", code["value"], folded, seen, in_turn)

@@ -36,13 +36,17 @@ def write_pdf(deck: Path, pdf: Path) -> None:
     """
     remedy = _REMEDY.format(deck=deck)
     path = require_browser(deck)
-    url = f"{deck.absolute().as_uri()}?print-pdf"
-    with browser.opened(path, url, f"did not print {deck}", remedy) as talk:
-        page = talk("Page.printToPDF", preferCSSPageSize=True, printBackground=True)
-        data = base64.b64decode(page["data"])
+    data = _printed(path, deck, remedy)
     if not data.startswith(b"%PDF"):
         raise CourseError(f"The browser {path} wrote no PDF of {deck}.", remedy)
     try:
         files.write(pdf, data)
     except CourseError as error:
         raise CourseError(error.cause, ELSEWHERE) from error
+
+
+def _printed(path: Path, deck: Path, remedy: str) -> bytes:
+    url = f"{deck.absolute().as_uri()}?print-pdf"
+    with browser.opened(path, url, f"did not print {deck}", remedy) as talk:
+        page = talk("Page.printToPDF", preferCSSPageSize=True, printBackground=True)
+        return base64.b64decode(page["data"])
