@@ -84,7 +84,9 @@ $$
 
 def test_text_for_slides_only_is_nowhere_else(marked, tmp_path):
     """The heading is that of the page, and the equation comes before its first one."""
-    text = MARKED.replace("+++ {", ONLY + "+++ {", 1) + "\n" + ONLY.replace("only here", "last here")
+    text = (
+        MARKED.replace("+++ {", ONLY + "+++ {", 1) + "\n" + ONLY.replace("only here", "last here")
+    )
     marked.write("chapters/02-recurrent.md", text)
     (source,) = course.sources("chapter")
     assert "only here, see" in build.build_slides(source, print).read_text(encoding="utf-8")
