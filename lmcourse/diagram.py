@@ -15,6 +15,7 @@ from lmcourse.shapes import Box, Point, middle_of
 from lmcourse.style import INK, LINES, PARTS, tint
 
 if TYPE_CHECKING:
+    from matplotlib.artist import Artist
     from matplotlib.text import Text
 
 _DPI = 100
@@ -41,6 +42,14 @@ class Diagram:
         self.figure.set_layout_engine("none")  # the style sheet would move the axes
         self._axes = self.figure.add_axes((0, 0, 1, 1), xlim=(0, width), ylim=(height, 0))
         self._axes.set_axis_off()
+        self._earlier: list[set[Artist]] = []  # what had been drawn when each step began
+
+    def step(self) -> None:
+        """Begin the next step: on a slide, what is drawn from here on appears at a key press.
+
+        A page, a notebook and print show all steps.
+        """
+        self._earlier.append({*self._axes.patches, *self._axes.texts})
 
     def box(
         self,
@@ -240,6 +249,9 @@ class Diagram:
         """The drawing as SVG, with its type as outlines and a white background."""
         import matplotlib as mpl
 
+        for number, part in enumerate((*self._axes.patches, *self._axes.texts)):
+            if step := sum(part not in earlier for earlier in self._earlier):
+                part.set_gid(f"step-{step}-{number}")
         buffer = io.StringIO()
         with mpl.rc_context({"svg.fonttype": "path", "svg.hashsalt": "diagram"}):
             self.figure.savefig(buffer, format="svg", facecolor="white", metadata={"Date": None})

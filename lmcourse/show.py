@@ -71,7 +71,17 @@ def forms(
         shown = f'<figure style="margin:0">{shown}<figcaption>{line}</figcaption></figure>'
     plain = " ".join(part for part in (title and f"{title}.", caption, words) if part)
     described = {"alt": words, "caption": caption, "title": title}
+    described["smallest"] = _smallest_text(fig.figure if isinstance(fig, Diagram) else fig)
     return {"text/html": shown, mime: image, "text/plain": plain}, {mime: described}
+
+
+def _smallest_text(fig: "Figure") -> str:
+    """Return the size of the smallest type in a drawn figure, in pixels of its image."""
+    from matplotlib.text import Text
+
+    texts = [text for text in fig.findobj(Text) if text.get_visible() and text.get_text().strip()]
+    points = min((text.get_fontproperties().get_size_in_points() for text in texts), default=0)
+    return f"{points * fig.dpi / 72:.1f}"
 
 
 def _png(fig: "Figure") -> str:

@@ -46,11 +46,21 @@ def test_a_caption_and_a_number_are_in_every_form(monkeypatch):
     )
     assert plot["text/plain"] == "Figure 3. It rises by `2` < $x^2$. A line."
     assert told == {
-        "image/png": {"alt": "A line.", "title": "Figure 3", "caption": "It rises by `2` < $x^2$."}
+        "image/png": {
+            "alt": "A line.",
+            "title": "Figure 3",
+            "caption": "It rises by `2` < $x^2$.",
+            "smallest": "0.0",  # pixels; it has no text
+        }
     }
     assert drawing["image/svg+xml"] == diagram.svg()
     assert "<figcaption>One state.</figcaption>" in drawing["text/html"]
-    assert about["image/svg+xml"] == {"alt": "A box.", "title": "", "caption": "One state."}
+    assert about["image/svg+xml"] == {
+        "alt": "A box.",
+        "title": "",
+        "caption": "One state.",
+        "smallest": "15.0",
+    }
 
 
 def test_a_figure_without_words_is_refused(displayed):

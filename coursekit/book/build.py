@@ -5,10 +5,12 @@ build that fails or is interrupted leaves the last book as it was.
 """
 
 import errno
+import os
 import shutil
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -62,7 +64,7 @@ def build_book(
         if theme == OWN_THEME:
             content = parse(executed, parts, folder / "source", show_solutions, base_url)
             made.mkdir()
-            slides = decks(content, folder / "slides", base_url)
+            slides = decks(content, folder / "slides", base_url or "..")
             for note in write_site(content, made, base_url=base_url, slides=slides):
                 report(note)
         else:
@@ -73,8 +75,12 @@ def build_book(
     return course.products() / _SITE / "index.html"
 
 
-def decks(content: Content, folder: Path, base_url: str | None = None) -> dict[str, Path]:
-    """Write the slides of every page that has some; return the files, by the page's slug."""
+def decks(content: Content, folder: Path, base_url: str) -> dict[str, Path]:
+    """Write the slides of every page that has some; return the files, by the page's slug.
+
+    Args:
+        base_url: where the book's pages are, seen from the slides.
+    """
     made = {}
     for page in content.pages:
         if has_slides(page):
@@ -133,8 +139,36 @@ def build_slides(
         executed = execute([source], course.products() / "executed", report)
         report("Writing the slides ...")
         page, content = _parsed(source, executed, folder / "source")
-        write_deck(page, content, file, base_url=base_url)
+        write_deck(page, content, file, base_url=base_url or _site_from(file, page.slug))
     return file
+
+
+def _site_from(file: Path, slug: str) -> str | None:
+    """Return the path from a file's folder to the book, if the book with a page is there."""
+    site = course.products() / _SITE
+    if not (site / f"{slug}.html").is_file():
+        return None
+    try:
+        return Path(os.path.relpath(site, file.absolute().parent)).as_posix()
+    except ValueError:  # on another drive
+        return None
+
+
+def laid_out(source: course.Source, report: Report) -> tuple[Page, Content]:
+    """Execute a chapter, if it has changed, and return its page in the book, with the figures.
+
+    Raises:
+        CourseError: the notebook fails, or the book has a fault.
+    """
+    myst.find_node()
+    kept = course.products() / "slides" / ".public"
+    with workplace() as folder:
+        executed = execute([source], course.products() / "executed", report)
+        page, content = _parsed(source, executed, folder / "source")
+        shutil.rmtree(kept, ignore_errors=True)
+        kept.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copytree(content.public, kept)
+    return page, replace(content, public=kept)
 
 
 def build_live(source: course.Source, report: Report) -> Path:
@@ -186,7 +220,8 @@ def _staged(
     base_url: str | None,
 ) -> Path:
     folder.mkdir()
-    stage(executed, parts, folder, template, show_solutions, base_url)
+    with_slides = template == str(course.root() / OWN_THEME)
+    stage(executed, parts, folder, template, show_solutions, base_url, with_slides)
     return folder
 
 

@@ -1,4 +1,7 @@
-"""What executed notebooks are kept by: the source, the lock, all that was read, Python, device."""
+"""What executed notebooks are kept by: their code, the lock, all that was read, Python, device.
+
+Their text is not executed: it is that of the source as it is now.
+"""
 
 import hashlib
 import json
@@ -12,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from coursekit import course
 from coursekit.notebooks import files
+from coursekit.notebooks.sources import read_notebook, to_bytes
 from coursekit.notebooks.workbook import product_name
 from lmcourse.devices import device
 
@@ -44,10 +48,26 @@ def load(source: course.Source, folder: Path) -> Executed | None:
         data = _notebook(source, folder).read_bytes()
         if hashlib.sha256(data).hexdigest() != kept["notebook"]:
             return None
-        notebook = nbformat.reads(data.decode("utf-8"), as_version=4)
+        notebook = read_notebook(source.path)
+        _take_outputs(notebook, nbformat.reads(data.decode("utf-8"), as_version=4))
         return Executed(source, notebook, kept["seconds"], kept["megabytes"], tuple(kept["read"]))
     except (OSError, ValueError, KeyError, TypeError):
         return None  # not there, or cut short: execute again
+
+
+def _take_outputs(notebook: "NotebookNode", executed: "NotebookNode") -> None:
+    """Give a notebook the outputs of another with the same code."""
+    codes = [
+        [cell for cell in each.cells if cell.cell_type == "code"] for each in (notebook, executed)
+    ]
+    for cell, done in zip(*codes, strict=True):
+        cell.outputs, cell.execution_count = done.outputs, done.execution_count
+
+
+def _code(notebook: "NotebookNode") -> str:
+    """Return what is executed of a notebook, and the tags that say how."""
+    cells = [cell for cell in notebook.cells if cell.cell_type == "code"]
+    return json.dumps([[cell.source, sorted(cell.metadata.get("tags", []))] for cell in cells])
 
 
 def save(executed: Executed, folder: Path) -> None:
@@ -56,10 +76,7 @@ def save(executed: Executed, folder: Path) -> None:
     Raises:
         CourseError: it cannot be written.
     """
-    from coursekit.notebooks.sources import read_notebook, to_bytes
-
-    now = read_notebook(executed.source.path).cells
-    if [it.source for it in now] != [it.source for it in executed.notebook.cells]:
+    if _code(read_notebook(executed.source.path)) != _code(executed.notebook):
         return
     data = to_bytes(executed.notebook)
     record: dict[str, Any] = {
@@ -77,12 +94,15 @@ def key(source: course.Source, read: Sequence[str]) -> str:
     """Digest everything that a source's outputs depend on.
 
     Args:
-        read: paths in the checkout that the kernel read besides the source and the lock.
+        read: paths in the checkout that the kernel read besides the lock.
+
+    Raises:
+        CourseError: the source is no notebook.
     """
     root = course.root()
     parts = [sys.version, platform.system(), platform.machine(), device().type]
-    parts.append(os.environ.get(_TEXT, ""))
-    for path in [source.path.relative_to(root).as_posix(), LOCK, *read]:
+    parts += [os.environ.get(_TEXT, ""), _code(read_notebook(source.path))]
+    for path in [LOCK, *read]:
         try:
             parts.append(hashlib.sha256((root / path).read_bytes()).hexdigest())
         except OSError:

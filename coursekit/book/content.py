@@ -5,13 +5,16 @@ https://mystmd.org/spec describes the nodes; `read_content` reads the folder ``_
 """
 
 import json
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from coursekit import course
 from lmcourse.errors import CourseError
 
+SLIDES = "slides-of-"  # begins the name of a page with what only another page's slides show
+BEFORE = "slide_only_before"  # how many of its blocks come before a block of that other page
 Node = dict[str, Any]  # a node of the syntax tree: its "type", often "children"
 
 
@@ -37,6 +40,7 @@ class Page:
     part: str | None = None  # its heading in the table of contents
     label: str | None = None  # "Chapter 02", "Lab 02"
     downloads: tuple[Download, ...] = ()
+    deck: Node | None = None  # the tree with the blocks that only the slides show, if it has any
 
 
 @dataclass(frozen=True)
@@ -63,11 +67,15 @@ def read_content(folder: Path, sources: dict[str, dict[str, Any]] | None = None)
         (project,) = config["projects"]
         entries = [{"slug": project["index"], "level": 0}, *project["pages"]]
         pages, part = [], None
+        slides = {}
         for entry in entries:
             if "slug" not in entry:
                 part = entry["title"]
-                continue
-            pages.append(_page(folder, entry["slug"], part))
+            elif entry["slug"].startswith(SLIDES):
+                slides[entry["slug"]] = _page(folder, entry["slug"], part)
+            else:
+                pages.append(_page(folder, entry["slug"], part))
+        search = [each for each in search if not each["url"].startswith(f"/{SLIDES}")]
     except (OSError, ValueError, KeyError) as error:
         raise CourseError(
             f"mystmd's output in {folder} has an unexpected form: {error!r}.",
@@ -76,11 +84,34 @@ def read_content(folder: Path, sources: dict[str, dict[str, Any]] | None = None)
     return Content(
         title=project["title"],
         description=project.get("description", ""),
-        pages=tuple(pages),
+        pages=tuple(_with_slides(page, slides) for page in pages),
         search=search,
         public=folder / "public",
         links=project.get("options", {}).get("links", {}),
     )
+
+
+def _with_slides(page: Page, slides: Mapping[str, Page]) -> Page:
+    """Return a page with the tree of its slides, if these have blocks of their own."""
+    own = slides.get(f"{SLIDES}{Path(page.source).stem}")
+    if own is None:
+        return page
+    blocks = [block for block in own.tree["children"] if _marks(block)]
+    merged: list[Node] = []
+    for block in page.tree["children"]:
+        taken = int(_marks(block).get(BEFORE, 0))
+        merged += [each | {"slide_only": True} for each in blocks[:taken]] + [block]
+        blocks = blocks[taken:]
+    merged += [each | {"slide_only": True} for each in blocks]
+    return replace(
+        page,
+        deck=page.tree | {"children": merged},
+        bibliography=own.bibliography | page.bibliography,
+    )
+
+
+def _marks(block: Node) -> dict[str, Any]:
+    return (block.get("data") or {}).get("slideshow") or {}
 
 
 def _page(folder: Path, slug: str, part: str | None) -> Page:

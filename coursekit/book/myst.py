@@ -23,7 +23,9 @@ _OLDEST_NODE = 20
 _ANSI = re.compile(r"\x1b\[[0-9;]*m")
 _FAULT = re.compile(r"^(?P<mark>⛔|⚠)\ufe0f?\s+(?P<what>\S.*)$")
 _STACK = re.compile(r"\s+at |Node\.js v")  # where in mystmd's own code it failed
-_SOURCE = re.compile(r"\b(?P<folder>chapters|labs|gallery)/(?P<slug>[\w-]+)\.ipynb(?::\d+)?")
+_SOURCE = re.compile(
+    r"\b(?P<folder>chapters|labs|gallery)/(?:slides-of-)?(?P<slug>[\w-]+)\.ipynb(?::\d+)?"
+)
 
 
 class Node(NamedTuple):

@@ -7,6 +7,7 @@ outline, and its pages are the executed notebooks.
 import copy
 import posixpath
 import shutil
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,10 +15,16 @@ from typing import TYPE_CHECKING, Any
 from coursekit import course
 from coursekit.book import solutions
 from coursekit.book.cache import Executed
+from coursekit.book.content import BEFORE, SLIDES
 from coursekit.notebooks import glossary
 from coursekit.notebooks.links import links_of
 from coursekit.notebooks.masters import student_version
-from coursekit.notebooks.sources import cell_id, to_bytes
+from coursekit.notebooks.sources import (
+    cell_id,
+    slide_only_cells,
+    to_bytes,
+    without_slide_only,
+)
 from coursekit.notebooks.targets import BIBLIOGRAPHY, Targets
 from coursekit.notebooks.workbook import GLOSSARY as NOTEBOOK
 from coursekit.notebooks.workbook import handed_out, product_name
@@ -44,6 +51,7 @@ def stage(
     template: str,
     show_solutions: bool = False,
     base_url: str | None = None,
+    with_slides: bool = False,
 ) -> None:
     """Write everything that mystmd needs into an empty folder.
 
@@ -53,6 +61,7 @@ def stage(
         show_solutions: give the labs' solutions, folded.
         base_url: where the book will be served. The notebooks that pages offer link to it; without
             it they link to each other, as in the workbook.
+        with_slides: add, as pages of their own, what only the slides show.
 
     Raises:
         CourseError: a source cannot be turned into a page.
@@ -61,8 +70,13 @@ def stage(
     targets = Targets.of({each.source: each.notebook for each in executed})
     by_name = {product_name(each.source): each for each in executed}
     shutil.copyfile(root / BIBLIOGRAPHY, folder / BIBLIOGRAPHY)
+    slides = []
     for each in executed:
-        _stage_page(each, folder, targets, show_solutions, base_url)
+        own = slide_only_cells(each.source.path) if with_slides else []
+        if own:
+            slides.append(_stage_slides(each.source, own, folder, targets))
+        before = Counter(position for position, _ in own)
+        _stage_page(each, folder, targets, show_solutions, base_url, before)
     for name in course.FOLDERS.values():
         _copy_figures(root / name, folder / name)
     index = course.read_text(root / INDEX)
@@ -77,20 +91,29 @@ def stage(
     if targets.terms:
         text = targets.staged(glossary.page(targets.terms), "", GLOSSARY)
         (folder / GLOSSARY).write_text(text, encoding="utf-8")
-    _write_configuration(parts, folder, template, with_glossary=bool(targets.terms))
+    _write_configuration(parts, folder, template, bool(targets.terms), slides)
 
 
 def _stage_page(
-    executed: Executed, folder: Path, targets: Targets, show_solutions: bool, base_url: str | None
+    executed: Executed,
+    folder: Path,
+    targets: Targets,
+    show_solutions: bool,
+    base_url: str | None,
+    slide_only: Mapping[int, int],
 ) -> None:
-    """Write a page's notebook, and the two files that it offers."""
+    """Write a page's notebook, and the two files that it offers.
+
+    Args:
+        slide_only: how many cells that only the slides show come just before a cell.
+    """
     import jupytext
 
     source = executed.source
     offered = handed_out(source, executed.notebook, targets)
     if base_url:
         _link_to_the_book(offered, course.FOLDERS[source.kind], base_url)
-    page, text = executed.notebook, course.read_text(source.path)
+    page, text = executed.notebook, without_slide_only(course.read_text(source.path))
     if source.kind == "lab":
         page = student_version(executed.notebook, source.path.name)
         for notebook in (offered, page):
@@ -103,7 +126,38 @@ def _stage_page(
         each.parent.mkdir(parents=True, exist_ok=True)
     offer.write_bytes(to_bytes(offered))
     offer.with_suffix(".md").write_text(text, encoding="utf-8")
-    path.write_bytes(to_bytes(_with_front_matter(_linked(page, source, targets), source)))
+    linked = _linked(page, source, targets)
+    for number, cell in enumerate(linked.cells):
+        if number in slide_only:
+            cell.metadata.setdefault("slideshow", {})[BEFORE] = slide_only[number]
+    path.write_bytes(to_bytes(_with_front_matter(linked, source)))
+
+
+def _stage_slides(
+    source: course.Source,
+    found: "Sequence[tuple[int, NotebookNode]]",
+    folder: Path,
+    targets: Targets,
+) -> str:
+    """Write what only a chapter's slides show as a page of its own, and return its name.
+
+    So nothing of it is on the chapter's page, or counts there: anchors, equations, works, search.
+    """
+    import nbformat
+
+    path = Path(course.FOLDERS[source.kind]) / f"{SLIDES}{source.slug}.ipynb"
+    notebook = nbformat.v4.new_notebook(cells=[copy.deepcopy(cell) for _, cell in found])
+    notebook.nbformat_minor = 5
+    for number, cell in enumerate(notebook.cells, start=1):
+        name = f"Slide-only cell {number} of {source.path.name}"
+        cell.source = targets.staged(cell.source, course.FOLDERS[source.kind], name)
+    matter = f"---\ntitle: Slides of {source.slug}\n---"
+    notebook.cells.insert(0, nbformat.v4.new_markdown_cell(matter))
+    for index, cell in enumerate(notebook.cells):
+        cell["id"] = cell_id(path.name, index, cell.cell_type)
+    (folder / path).parent.mkdir(parents=True, exist_ok=True)
+    (folder / path).write_bytes(to_bytes(notebook))
+    return path.as_posix()
 
 
 def _link_to_the_book(notebook: "NotebookNode", folder: str, base_url: str) -> None:
@@ -171,7 +225,7 @@ def _copy_figures(origin: Path, target: Path) -> None:
 
 
 def _write_configuration(
-    parts: Sequence[Part], folder: Path, template: str, with_glossary: bool
+    parts: Sequence[Part], folder: Path, template: str, with_glossary: bool, slides: Sequence[str]
 ) -> None:
     """Write ``myst.yml`` with the outline's parts as its table of contents."""
     import yaml
@@ -193,7 +247,7 @@ def _write_configuration(
             toc.append({"title": title, "children": pages})
     if with_glossary:
         toc.append({"title": "Reference", "children": [{"file": GLOSSARY}]})
-    project["toc"] = toc
+    project["toc"] = toc + [{"file": name} for name in slides]
     site["template"] = template
     text = yaml.safe_dump(configuration, allow_unicode=True, sort_keys=False)
     (folder / CONFIGURATION).write_text(text, encoding="utf-8")

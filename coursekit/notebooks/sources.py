@@ -1,6 +1,7 @@
 """Read a tracked MyST Markdown source as a Jupyter notebook, the same bytes each time."""
 
 import hashlib
+import re
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -15,6 +16,11 @@ sys.modules.setdefault("rfc3987_syntax", None)  # type: ignore[arg-type]
 if TYPE_CHECKING:
     from nbformat import NotebookNode
 
+SLIDE_ONLY = "slide-only"  # the tag of text that is for the slides alone
+_SLIDE_ONLY = re.compile(
+    rf"^\+\+\+ \{{[^\n]*\"{SLIDE_ONLY}\"[^\n]*\n.*?(?=^\+\+\+|^```\{{code-cell\}}|\Z)",
+    re.MULTILINE | re.DOTALL,
+)
 _KERNEL = {"display_name": "Python 3", "language": "python", "name": "python3"}
 
 
@@ -22,20 +28,73 @@ def read_notebook(path: Path) -> "NotebookNode":
     """Read a source (``md:myst``) as a notebook with kernel python3, without outputs.
 
     Cell ids, which text does not keep, are derived from the file's name and the cell's position and
-    kind, so that the same source gives the same bytes on every machine.
+    kind, so that the same source gives the same bytes on every machine. Cells that only the slides
+    show are left out (`slide_only_cells`).
+
+    Raises:
+        CourseError: the file cannot be read, or is not a MyST notebook.
+    """
+    import nbformat
+
+    notebook = _parsed(path)
+    # Only the kernel: the source's own front matter (jupytext's, the title) would make a product
+    # look like a paired notebook.
+    notebook.metadata = nbformat.from_dict({"kernelspec": dict(_KERNEL)})
+    notebook.cells = [cell for cell in notebook.cells if not _is_slide_only(cell)]
+    for index, cell in enumerate(notebook.cells):
+        _make_plain(cell)
+        cell["id"] = cell_id(path.name, index, cell.cell_type)
+    notebook.nbformat, notebook.nbformat_minor = 4, 5  # the first version that has cell ids
+    return notebook
+
+
+def slide_only_cells(path: Path) -> list[tuple[int, "NotebookNode"]]:
+    """Return a source's cells that only the slides show, each with the number of others before it.
+
+    Raises:
+        CourseError: the file cannot be read, or such a cell is code, or has no mark.
+    """
+    found: list[tuple[int, NotebookNode]] = []
+    others = 0
+    for cell in _parsed(path).cells:
+        if not _is_slide_only(cell):
+            others += 1
+            continue
+        if cell.cell_type != "markdown" or not cell.metadata.get("slideshow"):
+            line = cell.source.split("\n")[0]
+            raise CourseError(
+                f"{path.name}: the cell `{line}` has the tag {SLIDE_ONLY!r}, but is "
+                + ("code." if cell.cell_type == "code" else "on no slide."),
+                'Tag Markdown cells with a mark: `+++ {"slideshow": {"slide_type": "slide"}, '
+                f'"tags": ["{SLIDE_ONLY}"]}}`.',
+            )
+        found.append((others, cell))
+    return found
+
+
+def without_slide_only(text: str) -> str:
+    """Return a source's text without the cells that only the slides show."""
+    return _SLIDE_ONLY.sub("", text)
+
+
+def _is_slide_only(cell: "NotebookNode") -> bool:
+    return SLIDE_ONLY in cell.metadata.get("tags", [])
+
+
+def _parsed(path: Path) -> "NotebookNode":
+    """Parse a source with all its cells.
 
     Raises:
         CourseError: the file cannot be read, or is not a MyST notebook.
     """
     import jupytext
-    import nbformat
     import yaml
     from jupytext.formats import JupytextFormatError
     from jupytext.myst import MystMetadataParsingError
 
     text = read_text(path)
     try:
-        notebook = jupytext.reads(text, fmt="md:myst")
+        return jupytext.reads(text, fmt="md:myst")
     except (
         JupytextFormatError,
         MystMetadataParsingError,
@@ -46,14 +105,6 @@ def read_notebook(path: Path) -> "NotebookNode":
             f"The source {path} is not a MyST notebook: {error}.",
             "Fix the line that the message names; another source shows the form.",
         ) from error
-    # Only the kernel: the source's own front matter (jupytext's, the title) would make a product
-    # look like a paired notebook.
-    notebook.metadata = nbformat.from_dict({"kernelspec": dict(_KERNEL)})
-    for index, cell in enumerate(notebook.cells):
-        _make_plain(cell)
-        cell["id"] = cell_id(path.name, index, cell.cell_type)
-    notebook.nbformat, notebook.nbformat_minor = 4, 5  # the first version that has cell ids
-    return notebook
 
 
 def markdown_notebook(text: str, name: str) -> "NotebookNode":

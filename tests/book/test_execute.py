@@ -97,7 +97,7 @@ def test_a_kept_result_is_used_until_something_changes(counted, tmp_path, monkey
     changes = [
         lambda: (counted.root / "chapters" / "figure.txt").write_text("two"),
         lambda: (counted.root / "requirements.lock").open("a").write("# a new version\n"),
-        lambda: counted.write("chapters/02-recurrent.md", COUNTING + "\nMore.\n"),
+        lambda: counted.write("chapters/02-recurrent.md", COUNTING.replace("print", "print\\\n")),
         lambda: (tmp_path / "chapters" / "02-recurrent.ipynb").write_text("cut sho"),
         lambda: edit(tmp_path / "chapters" / "02-recurrent.ipynb"),
         lambda: (tmp_path / "chapters" / "02-recurrent.json").unlink(),
@@ -124,6 +124,16 @@ def test_what_ran_while_its_source_was_edited_is_not_kept(counted, tmp_path):
     cache.save(executed, tmp_path)
     (again,) = build(tmp_path)
     assert outputs(again) == "True\n"
+
+
+def test_text_and_marks_change_without_an_execution(counted, tmp_path):
+    build(tmp_path)
+    text = COUNTING.replace("ipython3\n", "ipython3\n---\nslideshow:\n  slide_type: slide\n---\n")
+    counted.write("chapters/02-recurrent.md", text + "\nMore.\n")
+    (again,) = build(tmp_path)
+    assert runs(counted) == 1 and outputs(again) == "one\n"
+    assert again.notebook.cells[-1].source == "More."
+    assert again.notebook.cells[1].metadata["slideshow"] == {"slide_type": "slide"}
 
 
 EVERY_OUTPUT = """\

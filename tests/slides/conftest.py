@@ -27,9 +27,9 @@ def chapter() -> Page:
             p("The same ", trees.reference("(1)", "eq-state"), " holds at every step."),
             kind="slide",
         ),
-        cell(LINES, trees.stream("24 values"), kind="subslide"),
+        cell(LINES, trees.stream("24 values"), kind="subslide", lines="1-14"),
         trees.block(heading("A figure"), kind="slide"),
-        cell("draw()", trees.figure("A gray square."), hide=True),
+        cell("draw()", trees.figure("A gray square."), hide=True, kind="-"),
         trees.block(p("The square is gray. " + trees.LONG)),
         trees.block(heading("A question"), *trees.question("Is it a mistake?", ANSWER),
                     kind="slide"),
@@ -40,8 +40,8 @@ def chapter() -> Page:
         trees.block(p("Nobody sees this."), kind="skip"),
         trees.block(heading("Move it"), kind="slide"),
         cell("GradientFlow(network)", trees.display(text_html=widget, text_plain="A widget."),
-             hide=True),
-        trees.block(heading("Takeaways"), bullets(*(f"{name}. {trees.LONG}" for name in "ABCDEF")),
+             hide=True, kind="-"),
+        trees.block(heading("Takeaways"), bullets(*(f"{name} is short." for name in "ABCDEF")),
                     kind="slide"),
     )  # fmt: skip
 

@@ -10,6 +10,8 @@ from coursekit import course
 from coursekit.book.slides import deck as decks
 from coursekit.book.slides.assets import equation_style
 from coursekit.book.slides.deck import deck_html, present, write_deck
+from lmcourse import show
+from lmcourse.diagram import Diagram
 from lmcourse.errors import CourseError
 from tests.slides import trees
 from tests.slides.trees import block, cite, equation, heading, math, p, page
@@ -52,32 +54,32 @@ def test_the_title_slide_says_what_it_is(tmp_path):
 
 
 def test_text_is_text(tmp_path):
-    html = html_of(tmp_path, block(heading("<b>One"), p("<script>alert(1)</script>"),
+    html = html_of(tmp_path, block(heading("<b>One"), p("<script>alert(1)</script>"), p("B."),
                                    kind="slide"))  # fmt: skip
     assert "<script>" not in html and "<b>" not in html
     assert "&lt;script&gt;" in html
 
 
 def test_a_slide_that_goes_on_is_a_stack(tmp_path):
-    html = html_of(tmp_path, block(heading("One"), p("A."), kind="slide"),
-                   block(p("B."), kind="subslide"))  # fmt: skip
+    html = html_of(tmp_path, block(heading("One"), p("It is. It was."), kind="slide"),
+                   block(p("So it is. So it was."), kind="subslide"))  # fmt: skip
     assert '<section>\n<section id="one">' in html
     assert '<h2 class="again">One</h2>' in html
     assert html.count('id="one"') == 1
 
 
-def test_notes_hold_whole_paragraphs_and_the_works_cited(tmp_path):
+def test_notes_hold_what_is_not_marked_and_the_works_cited(tmp_path):
     cited = cite("Elman (1990)", "elman1990")
-    html = html_of(tmp_path, block(heading("One"), p("See ", cited, ". " + trees.LONG * 3),
-                                   kind="slide"))  # fmt: skip
+    html = html_of(tmp_path, block(heading("One"), p("See ", cited, ". He is right."),
+                                   kind="slide"), block(p(trees.LONG)))  # fmt: skip
     assert "explains at some length" in notes_in(html)
     assert "explains at some length" not in html.replace(notes_in(html), "")
     assert "<i>Finding Structure in Time</i>" in notes_in(html)
 
 
 def test_notes_show_equations_without_a_style_sheet(tmp_path):
-    html = html_of(tmp_path, block(heading("One"), p("See ", math("h"), ". " + trees.LONG * 3),
-                                   equation("h", "1", "eq"), kind="slide"))  # fmt: skip
+    html = html_of(tmp_path, block(heading("One"), equation("h", "1", "eq"), kind="slide"),
+                   block(p("See ", math("h"), ". ")))  # fmt: skip
     notes = notes_in(html)
     assert "<math>" in notes and "katex-html" not in notes and "annotation" not in notes
     assert "katex-html" in html.replace(notes, "")
@@ -96,10 +98,68 @@ def test_notes_name_no_places(tmp_path):
     assert "id=" not in notes_in(html) and html.count('id="eq"') == 1
 
 
+@pytest.mark.parametrize(
+    ("base", "address"), [("..", ".."), ("https://a.org/b/", "https://a.org/b")]
+)
+def test_each_slide_leads_to_its_section_of_the_page(tmp_path, base, address):
+    blocks = (
+        block(heading("One"), p("It is. It was."), kind="slide"),
+        block(p("So it is. So it was."), kind="subslide"),
+    )
+    html = html_of(tmp_path, *blocks, base_url=base)
+    link = f'<a class="to-page" href="{address}/a-chapter.html#one">Chapter 02</a>'
+    assert html.count(link) == 2
+    assert "to-page" not in html_of(tmp_path, *blocks)
+
+
+def test_what_does_not_fit_is_an_error_that_names_all_of_it(tmp_path):
+    blocks = [block(heading(name), p("Alone."), kind="slide") for name in ("One", "Two")]
+    with pytest.raises(CourseError) as caught:
+        html_of(tmp_path, *blocks)
+    assert "slides of chapters/02-a-chapter.md" in caught.value.cause
+    assert "- slide 2 (One): it shows one" in caught.value.cause
+    assert "- slide 3 (Two): it shows one" in caught.value.cause
+    assert "python -m coursekit.book.slides 02" in caught.value.remedy
+
+
+def test_fragments_are_numbered_in_the_order_of_the_source(tmp_path):
+    html = html_of(
+        tmp_path,
+        block(heading("One"), p("It is. It was."), kind="slide"),
+        trees.cell("x", trees.stream("1"), kind="-", show="code then output"),
+        block(trees.bullets("C.", "D."), kind="fragment"),
+    )
+    indices = re.findall(r'class="item fragment"[^>]*data-fragment-index="(\d)"[^>]*>(<\w+)', html)
+    assert sorted(indices) == [("0", "<div"), ("1", "<ul")]
+
+
+def test_a_diagram_in_steps_is_drawn_in_the_slide(tmp_path):
+    diagram = Diagram(200, 100)
+    box = diagram.box("one", 40, 50)
+    diagram.step()
+    diagram.arrow(box, diagram.box("two", 160, 50))
+    diagram.step()
+    diagram.text("three", 100, 80)
+    bundle, metadata = show.forms(diagram, 'Boxes "one" and "two".')
+    data = {name: {"content": form} for name, form in bundle.items() if name != "text/html"}
+    output = {"output_type": "display_data", "data": data, "metadata": metadata}
+    cells = [trees.cell("draw()", output, hide=True, kind=kind) for kind in ("-", "fragment")]
+    html = html_of(tmp_path, block(heading("One"), kind="slide"), *cells)
+    assert html.count('aria-label="Boxes &quot;one&quot; and &quot;two&quot;."') == 2
+    steps = re.findall(r'<g class="fragment" data-fragment-index="(\d)"', html)
+    assert sorted(set(steps)) == ["0", "1", "3", "4"]
+    assert re.search(r'<div class="item figure fragment"[^>]*data-fragment-index="2"', html)
+    names = re.findall(r'\sid="([^"]+)"', html)
+    assert len(names) == len(set(names)), "of the one and of the other diagram"
+    assert 'data-smallest="15"' in html
+
+
 def test_footnotes_are_the_speakers(tmp_path):
     call = {"type": "footnoteReference", "identifier": "fn", "enumerator": "1"}
     note = {"type": "footnoteDefinition", "identifier": "fn", "children": [p("A remark.")]}
-    html = html_of(tmp_path, block(heading("One"), p("A", call, "."), note, kind="slide"))
+    html = html_of(
+        tmp_path, block(heading("One"), p("It is", call, ". It was."), note, kind="slide")
+    )
     assert "A remark." in notes_in(html)
     assert "A remark." not in html.replace(notes_in(html), "") and "footnote" not in html
 
@@ -130,7 +190,7 @@ def test_a_term_is_words_where_the_book_is_not_known(tmp_path, base):
             "html_id": "term-state", "children": [trees.text("states")]}  # fmt: skip
     defined = {"type": "span", "html_id": "definition-gate", "children": [trees.text("gate")]}
     bold = {"type": "strong", "children": [defined]}
-    html = html_of(tmp_path, block(heading("One"), p("Many ", term, " of a ", bold, "."),
+    html = html_of(tmp_path, block(heading("One"), p("Many ", term, " of a ", bold, ". So."),
                                    kind="slide"), base_url=base)  # fmt: skip
     shown = '<a href="https://a.org/b/glossary.html#term-state" class="reference">states</a>'
     assert f"Many {shown if base else 'states'} of a <strong>" in html
@@ -145,7 +205,7 @@ def test_a_list_stays_one_list(tmp_path):
 def test_what_cannot_be_shown_is_named(tmp_path):
     bad = {"type": "inlineMath", "value": r"\nope", "message": "unknown command"}
     with pytest.raises(CourseError, match="chapters/02") as caught:
-        html_of(tmp_path, block(heading("One"), p("See ", bad), kind="slide"))
+        html_of(tmp_path, block(heading("One"), p("See ", bad, ". So."), kind="slide"))
     assert r"slide 2: under" in caught.value.cause and r"\nope" in caught.value.cause
 
 

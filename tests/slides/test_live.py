@@ -33,18 +33,23 @@ def written(node: trees.Node) -> str:
 def test_slides_are_those_of_the_deck(tmp_path):
     cells = made(
         tmp_path,
-        block(heading("One"), p(trees.LONG * 3), kind="slide"),
-        cell("x = 1", trees.stream("1")),
+        block(heading("One"), p(trees.LONG), kind="slide"),
+        cell("x = 1", trees.stream("1"), kind="-"),
+        cell("y = x"),
+        block(p(trees.LONG * 3)),
         block(p("Then."), kind="subslide"),
         block(p("Step."), kind="fragment"),
         block(p("Mine."), kind="notes"),
     )
     assert cells == [
         ("markdown", "slide", "Chapter 02\n\n# A chapter\n\nWhat is a slide?"),
-        ("markdown", "slide", "## One\n\nThe first sentence says it."),
+        ("markdown", "slide", "## One"),
+        ("markdown", "-", trees.LONG),
         ("code", "-", "x = 1"),
+        ("code", "skip", "y = x"),
         ("markdown", "notes", trees.LONG * 3),
-        ("markdown", "subslide", "<small>One</small>\n\nThen."),
+        ("markdown", "subslide", "<small>One</small>"),
+        ("markdown", "-", "Then."),
         ("markdown", "fragment", "Step."),
         ("markdown", "notes", "Mine."),
     ]
@@ -55,8 +60,8 @@ def test_every_cell_runs_in_order_though_it_is_not_shown(tmp_path):
         tmp_path,
         block(heading("One"), kind="slide"),
         cell("a = 1", kind="skip"),
-        cell("b = a") | {"visibility": "remove"},
-        cell("draw(b)", trees.figure(), hide=True),
+        cell("b = a", kind="-") | {"visibility": "remove"},
+        cell("draw(b)", trees.figure(), hide=True, kind="-"),
     )
     code = [(mark, source) for kind, mark, source in cells if kind == "code"]
     assert code == [("skip", "a = 1"), ("skip", "b = a"), ("-", "draw(b)")]

@@ -9,8 +9,10 @@ from pathlib import Path
 import psutil
 import pytest
 
+from coursekit.book.slides import browser
 from coursekit.book.slides import pdf as pdfs
-from coursekit.book.slides.pdf import find_browser, write_pdf
+from coursekit.book.slides.browser import find_browser
+from coursekit.book.slides.pdf import write_pdf
 from lmcourse.errors import CourseError
 from tests.browser import require_chromium
 
@@ -22,7 +24,7 @@ def stand_in(monkeypatch: pytest.MonkeyPatch, folder: Path, script: str) -> Path
     path = folder / "chromium"
     path.write_text(f"#!/bin/sh\n{script}\n", encoding="utf-8")
     path.chmod(path.stat().st_mode | stat.S_IXUSR)
-    monkeypatch.setattr(pdfs, "find_browser", lambda: path)
+    monkeypatch.setattr(browser, "find_browser", lambda: path)
     return path
 
 
@@ -39,7 +41,7 @@ def test_there_is_a_page_for_each_slide(deck, tmp_path):
 
 def test_no_browser_is_said_with_another_way(deck, tmp_path, monkeypatch):
     monkeypatch.setenv("PATH", str(tmp_path))
-    monkeypatch.setattr(pdfs, "_ELSEWHERE", ())
+    monkeypatch.setattr(browser, "_ELSEWHERE", ())
     assert find_browser() is None
     with pytest.raises(CourseError) as caught:
         write_pdf(deck, tmp_path / "deck.pdf")
@@ -72,7 +74,7 @@ def test_a_browser_that_fails_leaves_the_last_file(script, said, deck, tmp_path,
 def test_a_browser_that_hangs_is_ended_with_its_children(deck, tmp_path, monkeypatch):
     child = tmp_path / "child"
     stand_in(monkeypatch, tmp_path, f"sleep 600 & echo $! > {child}; wait")
-    monkeypatch.setattr(pdfs, "_WITHIN", 1.0)
+    monkeypatch.setattr(browser, "_WITHIN", 1.0)
     with pytest.raises(CourseError, match="within 1 seconds"):
         write_pdf(deck, tmp_path / "deck.pdf")
     number = int(child.read_text(encoding="utf-8"))

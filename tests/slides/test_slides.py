@@ -1,10 +1,14 @@
 """From a page's marks to slides."""
 
+from pathlib import Path
+
 import pytest
 
-from coursekit.book.slides.layout import WORDS, Slide, slides_of
-from coursekit.book.slides.nodes import unbroken, without_docstrings
-from coursekit.book.slides.sizes import CODE, ROOM, code_height, code_size
+from coursekit.book.slides import layout, sizes
+from coursekit.book.slides.arrangement import arranged
+from coursekit.book.slides.images import image_sizes
+from coursekit.book.slides.layout import Sheet, sheets_of
+from coursekit.book.slides.nodes import unbroken
 from coursekit.book.slides.wording import plain
 from lmcourse.errors import CourseError
 from tests.slides import trees
@@ -12,211 +16,194 @@ from tests.slides.trees import LONG, block, bullets, cell, equation, heading, ma
 
 TITLE = block(p("What is a slide?"), kind="slide")
 CODE_LINE = "x = 1"
+NO_FILES = image_sizes(Path("/nowhere"))
 
 
-def shown(slides: list[Slide]) -> list[list[str]]:
-    """The kinds of what each sheet shows, a list a slide."""
-    return [
-        [" ".join(item.node["type"] for item in sheet.items) for sheet in slide.sheets]
-        for slide in slides
+def laid_out(*blocks: trees.Node, **facts) -> list[Sheet]:
+    return sheets_of(page(TITLE, *blocks, **facts))
+
+
+def kinds(sheet: Sheet) -> str:
+    """The kinds of what a sheet shows."""
+    return " ".join(node["type"] for node in sheet.nodes)
+
+
+def texts(sheet: Sheet) -> str:
+    return " ".join(map(plain, sheet.nodes))
+
+
+def notes(sheet: Sheet) -> str:
+    return " ".join(map(plain, sheet.notes))
+
+
+def faults(*blocks: trees.Node) -> list[str]:
+    return list(layout.faults(laid_out(*blocks), NO_FILES))
+
+
+def test_what_is_marked_is_shown_whole_and_nothing_else():
+    title, one, below, two = laid_out(
+        block(heading("One"), p(LONG), kind="slide"),
+        block(equation("x", "1", "eq"), kind="-"),
+        block(p("For the speaker."), equation("y", "2", "y")),
+        cell("unseen()", trees.stream("unseen")),
+        cell(CODE_LINE, trees.stream("1"), kind="subslide"),
+        block(heading("Two"), bullets("A.", "B."), kind="slide"),
+        block(p("Said, too."), kind="notes"),
+        block(p("Nobody's."), kind="skip"),
+        cell("hidden()", kind="skip"),
+        cell("removed()", kind="-") | {"visibility": "remove"},
+    )
+    assert (kinds(title), notes(title)) == ("", "")
+    assert kinds(one) == "paragraph math" and texts(one).startswith(LONG)
+    assert notes(one) == "For the speaker. \ufffc"
+    assert kinds(below) == "code outputs"
+    assert (kinds(two), notes(two)) == ("list", "Said, too.")
+    assert [sheet.below for sheet in (one, below, two)] == [False, True, False]
+    assert [(sheet.title, sheet.again) for sheet in (one, below, two)] == [
+        ("One", False),
+        ("One", True),
+        ("Two", False),
     ]
 
 
-def texts(slides: list[Slide]) -> str:
-    sheets = [sheet for slide in slides for sheet in slide.sheets]
-    return " ".join(plain(item.node) for sheet in sheets for item in sheet.items)
-
-
-def notes(slides: list[Slide]) -> str:
-    sheets = [sheet for slide in slides for sheet in slide.sheets]
-    return " ".join(plain(node) for sheet in sheets for node in sheet.notes)
-
-
-def test_marks_make_slides_and_continuations():
-    slides = slides_of(
-        page(
-            TITLE,
-            block(heading("One"), p("A."), kind="slide"),
-            block(equation("x", "1", "eq")),
-            cell(CODE_LINE, trees.stream("1"), kind="subslide"),
-            block(heading("Two"), p("B."), kind="slide"),
-        )
+def test_all_code_is_there_in_order_to_be_run():
+    sheets = laid_out(
+        cell("a = 1"),
+        block(heading("One"), p("A."), kind="slide"),
+        cell("b = a", kind="skip"),
+        cell("c = b", kind="-"),
     )
-    assert shown(slides) == [[""], ["paragraph math", "code outputs"], ["paragraph"]]
-    one = slides[1].sheets
-    assert [plain(sheet.heading) for sheet in one] == ["One", "One"]
-    assert [sheet.again for sheet in one] == [False, True]
+    code = [it.code for sheet in sheets for it in sheet.cells if it.code is not None]
+    assert code == ["a = 1", "b = a", "c = b"]
 
 
 def test_the_title_slide_is_the_title_alone():
-    slides = slides_of(page(block(p("What is a slide?"), p("You need this."), kind="slide"), TITLE))
-    assert shown(slides)[0] == [""]
-    assert notes(slides[:1]) == "You need this."  # the question stands on the slide
+    title = laid_out(block(heading("One"), p("A."), kind="slide"))[0]
+    assert not title.nodes and title.heading is None
+    first = sheets_of(page(block(p("What is a slide?"), p("You need this."), kind="slide")))[0]
+    assert not first.nodes and notes(first) == "You need this."
 
 
-def test_what_runs_before_the_first_heading_follows_the_title():
-    slides = slides_of(page(TITLE, cell(CODE_LINE), block(p("A."))))
-    assert shown(slides) == [["", "code paragraph"]]
-
-
-def test_a_slide_shows_the_first_sentence_and_the_notes_all_of_it():
-    many = [p(LONG)] * 3
-    slides = slides_of(page(TITLE, block(heading("One"), *many, p("Short."), kind="slide")))
-    assert texts(slides) == "The first sentence says it. " * 3 + "Short."
-    assert notes(slides) == " ".join([LONG] * 3)
-
-
-def test_prose_is_whole_where_there_is_room_for_all_of_it():
-    slides = slides_of(page(TITLE, block(heading("One"), p(LONG), p("Short."), kind="slide"),
-                            block(p("More.")), block(heading("Two"), p(LONG), kind="subslide"),
-                            cell("x = 1\n" * 18)))  # fmt: skip
-    first, second = slides[1].sheets
-    assert texts([Slide([first])]) == f"{LONG} Short. More."
-    assert texts([Slide([second])]).startswith("The first sentence says it. x"), "code takes room"
-    assert notes(slides) == LONG
-
-
-def test_what_leads_to_an_equation_and_what_defines_a_term_is_shown():
-    term = {"type": "strong", "children": [trees.text("term")]}
-    defined = p("First. " + LONG, " A ", term, " is this. ", LONG * 2 + " With x it is")
-    slides = slides_of(
-        page(TITLE, block(heading("One"), defined, equation("x", "1", "eq-x"), kind="slide"))
+def test_a_page_leads_to_its_section():
+    sheets = laid_out(
+        block(heading("Of the page"), p("Prose.")),
+        block(heading("Of the slide"), p("A."), kind="slide") | {"slide_only": True},
+        block(heading("Another"), p("B."), kind="slide"),
     )
-    said = "First. The first sentence says it. … A term is this. … "
-    assert texts(slides).startswith(said + "With x it is"), texts(slides)
+    assert [sheet.section for sheet in sheets[1:]] == ["of-the-page", "another"]
 
 
-@pytest.mark.parametrize(("prose", "on_slide", "said"), [("whole", LONG, ""), ("none", "", LONG)])
-def test_the_author_overrides_it(prose, on_slide, said):
-    slides = slides_of(
-        page(TITLE, block(heading("One"), kind="slide"), block(p(LONG), prose=prose))
-    )
-    assert (texts(slides), notes(slides)) == (on_slide, said)
+def test_text_for_slides_only_is_merged_by_the_page():
+    tree = page(TITLE, block(p("On the page."))).tree
+    shown = block(heading("Only here"), bullets("A.", "B."), kind="slide") | {"slide_only": True}
+    deck = tree | {"children": [TITLE, shown, *tree["children"][1:]]}
+    _, second = sheets_of(page(*tree["children"], deck=deck))
+    assert second.title == "Only here" and notes(second) == "On the page."
 
 
-def test_notes_are_the_speakers_and_skipped_blocks_nobodys():
-    slides = slides_of(
-        page(
-            TITLE,
-            block(heading("One"), p("A."), kind="slide"),
-            block(p(LONG), math("x"), kind="notes"),
-            block(p("Hidden."), kind="skip"),
-            cell(CODE_LINE) | {"visibility": "remove"},
-            block(p("B.")),
-        )
-    )
-    assert texts(slides) == "A. B."
-    assert "Hidden" not in notes(slides) and LONG in notes(slides)
+@pytest.mark.parametrize(
+    ("blocks", "said"),
+    [
+        ([block(heading("A"), p("Only one sentence."), kind="slide")], "one sentence alone"),
+        ([block(heading("A"), kind="slide")], "nothing to show but its title"),
+        ([block(p("Ones are. Twos are."), kind="slide")], "no title"),
+        ([block(p("Shown."), kind="-")], "the first slide shows title and question only"),
+        (
+            [block(heading("A"), p("Ones are. Twos are."), heading("B"), kind="slide")],
+            "a second title, “B”",
+        ),
+        ([block(heading("A"), bullets(*[" ".join("abcdefghij")] * 5), kind="slide")], "51 words"),
+        ([block(heading("A"), kind="slide"), cell("x\n" * 17, kind="-")], "17 lines of code"),
+        ([block(heading("A"), kind="slide"), cell("x" * 101, kind="-")], "code of 101 columns"),
+        (
+            [block(heading("A"), kind="slide"), cell("x\n" * 14, trees.stream("1\n" * 9), kind="-"),
+             equation("a", "1", "a")],
+            "",
+        ),
+        (
+            [block(heading("A"), kind="slide"), cell("x" * 90, trees.stream("1\n" * 20), kind="-")],
+            "pixels high; there are 558",
+        ),
+    ],
+)  # fmt: skip
+def test_what_does_not_fit_is_named_with_its_size_and_what_to_do(blocks, said):
+    found = faults(*blocks)
+    if not said:
+        assert found == []
+        return
+    assert any(said in fault for fault in found), found
+    assert found[0].startswith("slide ")
 
 
-def test_fragments_appear_one_after_the_other():
-    slides = slides_of(
-        page(
-            TITLE,
-            block(heading("One"), p("A."), kind="slide"),
-            block(p("B."), p("C."), kind="fragment"),
-            block(p("D."), kind="fragment"),
-        )
-    )
-    assert [item.fragment for item in slides[1].sheets[0].items] == [None, 0, 0, 1]
+def test_a_sheet_of_fifty_words_and_sixteen_lines_fits():
+    words = bullets(*[" ".join("abcdefg")] * 7)
+    assert faults(block(heading("A"), words, kind="slide")) == []
+    assert faults(block(heading("A"), kind="slide"), cell("x\n" * 16, kind="-")) == []
 
 
-def test_sixty_words_are_enough_for_a_sheet():
-    sentence = " ".join(["word"] * 23) + "."
-    slides = slides_of(page(TITLE, block(heading("One"), *[p(sentence)] * 7, kind="slide")))
-    sheets = slides[1].sheets
-    assert [len(sheet.items) for sheet in sheets] == [2, 2, 2, 1]
-    assert all(sheet.words <= WORDS for sheet in sheets)
-
-
-def test_a_long_list_goes_on_and_keeps_its_numbers():
-    items = [" ".join([f"n{number}"] * 18) + ". Second sentence." for number in range(1, 6)]
-    slides = slides_of(page(TITLE, block(heading("One"), bullets(*items, ordered=True),
-                                         kind="slide")))  # fmt: skip
-    first, second = slides[1].sheets
-    assert [item.node["start"] for item in first.items + second.items] == [1, 2, 3, 4, 5]
-    assert "Second sentence" not in texts(slides)
-    assert notes(slides).count("Second sentence") == 5
-
-
-def test_bare_text_in_a_list_is_a_paragraph():
-    bare = {"type": "list", "children": [{"type": "listItem", "children": [trees.text(LONG * 3)]}]}
-    slides = slides_of(page(TITLE, block(heading("One"), bare, kind="slide")))
-    assert texts(slides) == "The first sentence says it."
-
-
-def test_a_new_heading_begins_a_sheet():
-    slides = slides_of(page(TITLE, block(heading("One"), p("A."), heading("Two", 3), p("B."),
-                                         kind="slide")))  # fmt: skip
-    assert [plain(sheet.heading) for sheet in slides[1].sheets] == ["One", "Two"]
-    assert not slides[1].sheets[1].again
-
-
-def test_what_is_too_tall_goes_on_and_takes_along_what_leads_to_it():
-    tall = "\n".join(["x"] * 20)
-    slides = slides_of(
-        page(
-            TITLE,
-            block(heading("One"), equation("x", "1", "eq"), p("Now this:"), kind="slide"),
-            cell(tall, trees.stream("\n".join(["1"] * 16))),
-            block(p("Is it right? We look."), equation("y", "2", "y"), equation("z", "3", "z")),
-        )
-    )
-    assert shown(slides)[1] == ["math", "paragraph code", "outputs", "paragraph math math"]
-    assert all(sheet.height <= ROOM for sheet in slides[1].sheets)
-
-
-def test_an_answer_stays_with_its_question():
-    filler = [equation("x", str(number), f"eq-{number}") for number in range(3)]
-    slides = slides_of(
-        page(TITLE, block(heading("One"), *filler, *trees.question("Why?", LONG), kind="slide"))
-    )
-    assert shown(slides)[1][-1].endswith("admonition details")
-
-
-def test_folded_answers_do_not_count():
+def test_folded_answers_code_and_tables_do_not_count():
     asked = trees.question("Why?", " ".join(["because"] * 100))
-    slides = slides_of(page(TITLE, block(heading("One"), *asked, kind="slide")))
-    assert slides[1].sheets[0].words == 3
-
-
-def test_a_note_that_is_too_long_is_shortened():
-    note = {"type": "admonition", "kind": "note", "children": [p(LONG), p(LONG), p(LONG)]}
-    slides = slides_of(page(TITLE, block(heading("One"), note, kind="slide")))
-    assert slides[1].sheets[0].words < WORDS
-    assert notes(slides).count("explains at some length") == 3
-
-
-def test_hidden_code_shows_its_output_alone():
-    slides = slides_of(page(TITLE, block(heading("One"), kind="slide"),
-                            cell("draw()", trees.figure(), hide=True)))  # fmt: skip
-    assert shown(slides)[1] == ["outputs"]
-
-
-@pytest.mark.parametrize("form", [{"content": "<script>"}, {"path": "/0123.html"}])
-def test_a_widget_has_a_sheet_of_its_own_also_where_mystmd_puts_it_into_a_file(form):
-    widget = trees.display(text_plain="words")
-    widget["data"]["text/html"] = form
-    slides = slides_of(page(TITLE, block(heading("One"), p("It moves."), kind="slide"),
-                            cell("flow", widget)))  # fmt: skip
-    assert shown(slides)[-1] == ["paragraph code", "outputs"]
-
-
-def test_a_cell_that_only_shows_a_source_is_the_source():
-    listing = trees.display(
-        text_html='<style></style><div class="highlight">', text_plain='def f():\n    """Why."""\n'
+    row = {"type": "tableRow", "children": [{"type": "tableCell", "children": [p("a b c")]}]}
+    (_, one) = laid_out(
+        block(heading("One"), *asked, {"type": "table", "children": [row] * 3}, kind="slide"),
+        cell("many words = in_code", trees.stream("many words"), kind="-"),
     )
-    slides = slides_of(page(TITLE, block(heading("One"), kind="slide"),
-                            cell("show.source(f)", listing)))  # fmt: skip
-    assert shown(slides)[1] == ["outputs"]
+    assert one.words == 3  # One; Question; Why?
 
 
-def test_a_listing_does_without_docstrings():
-    code = 'def f():\n    """Why.\n\n    More.\n    """\n    return "a # b"  # kept\n'
-    assert without_docstrings(code) == 'def f():\n    return "a # b"  # kept\n'
-    assert without_docstrings("def f(:") == "def f(:"
-    only = 'def f():\n    """Why."""\n'
-    assert without_docstrings(only) == only  # else nothing of it would be left
+@pytest.mark.parametrize(
+    ("blocks", "cause"),
+    [
+        ([block(p("A."))], "No part of chapters/02-a-chapter.md is marked as a slide"),
+        (
+            [TITLE, block(heading("One"), {"type": "iframe", "src": "x"}, kind="slide")],
+            "slide 2 (One): a slide cannot show a node of type 'iframe'",
+        ),
+        ([TITLE, block(p("A."), kind="slides")], "there is no slide_type 'slides'"),
+    ],
+)
+def test_what_is_wrong_is_named(blocks, cause):
+    with pytest.raises(CourseError) as caught:
+        sheets_of(page(*blocks))
+    assert cause in caught.value.cause
+    assert "chapters/02-a-chapter.md" in caught.value.cause and caught.value.remedy
+
+
+def arrangement(*nodes: trees.Node):
+    return arranged(list(nodes), sizes.room("A title"), NO_FILES)
+
+
+def outputs(*shown: dict) -> trees.Node:
+    return {"type": "outputs", "children": [{"type": "output", "jupyter_data": it} for it in shown]}
+
+
+def test_bullets_are_beside_a_square_figure_and_above_a_wide_one():
+    words = bullets("One is here.", "Two is there.", "Three.")
+    square = trees.figure()
+    square["data"]["image/png"] = trees.base64.b64encode(trees.png(400, 400)).decode()
+    wide = trees.figure()
+    wide["data"]["image/png"] = trees.base64.b64encode(trees.png(900, 200)).decode()
+    beside = arrangement(words, outputs(square))
+    assert beside.right == {1} and beside.left > 0.3
+    assert arrangement(words, outputs(wide)).left == 0
+
+
+def test_code_is_beside_what_it_prints_if_both_fit():
+    code = {"type": "code", "value": "x = [1, 2]\nprint(x)"}
+    assert arrangement(code, outputs(trees.stream("[1, 2]"))).right == {1}
+    assert not arrangement(code, outputs(trees.stream("1" * 90))).right
+    long = {"type": "code", "value": "x" * 90}
+    assert not arrangement(long, outputs(trees.stream("[1, 2]"))).right
+
+
+def test_a_widget_has_its_slide_to_itself():
+    widget = outputs(trees.display(text_html="<script>1</script>", text_plain="words"))
+    assert arrangement(widget).height <= sizes.room("A title")
+    assert arrangement(p("It is. It was."), widget).height > sizes.room("A title")
+
+
+def test_a_long_title_takes_another_line():
+    assert sizes.room("x" * 60) < sizes.room("x" * 30) < sizes.room("x" * 60, small=True)
 
 
 def test_tabs_and_cards_are_converted():
@@ -224,9 +211,10 @@ def test_tabs_and_cards_are_converted():
     header = {"type": "cardTitle", "children": [trees.text("Card")]}
     card = {"type": "card", "children": [header, p("B.")]}
     grid = {"type": "grid", "children": [card]}
-    slides = slides_of(page(TITLE, block(heading("One"), {"type": "tabSet", "children": [tab]},
-                                         grid, kind="slide")))  # fmt: skip
-    assert shown(slides)[1] == ["details admonition"]
+    (_, one) = laid_out(
+        block(heading("One"), {"type": "tabSet", "children": [tab]}, grid, kind="slide")
+    )
+    assert kinds(one) == "details admonition"
 
 
 def test_no_line_begins_with_a_stop():
@@ -234,28 +222,3 @@ def test_no_line_begins_with_a_stop():
     kinds = [child["type"] for child in fixed["children"]]
     assert kinds == ["text", "span", "text"]
     assert plain(fixed) == "See \ufffc, which is"
-
-
-@pytest.mark.parametrize(
-    ("blocks", "said"),
-    [
-        ([block(p("A."))], "No part of chapters/02-a-chapter.md is marked as a slide"),
-        ([TITLE, block(kind="slide"), block(heading("One"), kind="slide")], "slide 2 has nothing"),
-        (
-            [TITLE, block(heading("One"), {"type": "iframe", "src": "x"}, kind="slide")],
-            "chapters/02-a-chapter.md, slide 2 (One): a slide cannot show a node of type 'iframe'",
-        ),
-    ],
-)
-def test_what_is_wrong_is_named(blocks, said):
-    with pytest.raises(CourseError) as caught:
-        slides_of(page(*blocks))
-    assert said in caught.value.cause
-    assert caught.value.remedy
-
-
-def test_code_fits_its_room():
-    assert code_size("x = 1") == CODE[0]
-    assert code_size("x" * 100) < 19
-    tall = "\n".join(["x"] * 22)
-    assert code_height(tall, code_size(tall)) <= ROOM + 1

@@ -51,13 +51,17 @@ def block(*children: Node, kind: str | None = None, **marks: str) -> Node:
 
 
 def cell(
-    source: str, *outputs: dict[str, Any], kind: str | None = None, hide: bool = False
+    source: str,
+    *outputs: dict[str, Any],
+    kind: str | None = None,
+    hide: bool = False,
+    **marks: str,
 ) -> Node:
     code: Node = {"type": "code", "lang": "python", "executable": True, "value": source}
     if hide:
         code["visibility"] = "hide"
     shown = [{"type": "output", "jupyter_data": each} for each in outputs]
-    node = block(code, {"type": "outputs", "children": shown}, kind=kind)
+    node = block(code, {"type": "outputs", "children": shown}, kind=kind, **marks)
     return node | {"kind": "notebook-code"}
 
 

@@ -1,13 +1,15 @@
 // The script of a slide deck: reveal.js with the speaker's view, and what the course adds to it.
-// Slides whose content is a little too tall are shrunk, what still does not fit scrolls; keys and
-// swipes on a widget are the widget's; T switches between light and dark.
+// The text is as large as a slide has room for, and no smaller than 20 of its 720 pixels; what does
+// not fit then (an answer that was unfolded) scrolls. Keys and swipes on a widget are the widget's;
+// T switches between light and dark.
 
 import Reveal from "reveal.js";
 import Notes from "reveal.js/plugin/notes/notes.esm.js";
 
-const SMALLEST = 0.7; // of the text's size: smaller letters do not reach the last row
-const LARGE = 1.2; // where there is room
+const SMALLEST = 20 / 28; // of the text's size: smaller letters do not reach the last row
+const LARGE = 1.25; // where there is room
 const STEP = 0.03;
+const ZOOMS = [1.5, 1.4, 1.3, 1.2, 1.1, 1, 0.91, 0.82, 0.74, 0.66]; // of a widget
 const WIDGET = ".live, .lmcourse-widget, [data-lm-suppress-shortcuts]";
 const OWN_KEYS = `${WIDGET}, input, select, textarea, [role="grid"], [role="slider"]`;
 const PRESSED_BY = new Set(["Enter", " ", "Spacebar"]);
@@ -37,19 +39,29 @@ function switchTheme() {
   showTheme(theme);
 }
 
+const sheetOf = (node) => node.closest(".sheet");
+
 /** Whether a sheet's content is larger than its room. */
 function overflows(body) {
   if (body.scrollHeight > body.clientHeight + 1) return true;
-  const wide = body.querySelectorAll(".equation > .scroll, pre, .table");
-  return [...wide].some((it) => it.scrollWidth > it.clientWidth + 1);
+  const tall = body.querySelector(".live .lm-stage"); // may scroll, but only if it must
+  if (tall && sheetOf(body).dataset.fit > 0.8 && tall.scrollHeight > tall.clientHeight + 1) return true;
+  const inside = body.querySelectorAll(".column, .equation > .scroll, pre, .table");
+  const low = body.getBoundingClientRect().bottom + 1;
+  if ([...body.querySelectorAll(".column")].some((it) => it.lastElementChild?.getBoundingClientRect().bottom > low)) return true;
+  return [...inside].some((it) => it.scrollWidth > it.clientWidth + 1);
 }
 
 /** Shrink a sheet's text until it fits; if the smallest does not, let it scroll by key and touch. */
 function fit(sheet) {
   const body = sheet.querySelector(":scope > .body");
   if (!body) return;
+  if (body.querySelector(".live")) {
+    fitWidget(sheet, body);
+    return;
+  }
   body.classList.remove("scrolls");
-  let scale = sheet.classList.contains("large") ? LARGE : 1;
+  let scale = sheet.querySelector(".figure, .live") ? 1 : LARGE;
   sheet.style.setProperty("--fit", scale);
   const least = PRINTING ? 0.4 : SMALLEST; // a page of paper is read closely and cannot scroll
   while (overflows(body) && scale > least) {
@@ -62,6 +74,15 @@ function fit(sheet) {
   body.classList.toggle("scrolls", scrolls);
   if (scrolls) body.setAttribute("tabindex", "0");
   else body.removeAttribute("tabindex");
+}
+
+/** Shrink a widget until it fits; a larger zoom is not tried again, or it would flicker. */
+function fitWidget(sheet, body) {
+  const at = Number(sheet.dataset.fit ?? ZOOMS[0]);
+  const smaller = sheet.dataset.fit && overflows(body) ? ZOOMS.find((it) => it < at) : at;
+  sheet.dataset.fit = smaller ?? at;
+  sheet.style.setProperty("--zoom", sheet.dataset.fit);
+  body.classList.toggle("scrolls", smaller === undefined);
 }
 
 /** Fit all sheets: reveal.js does not lay out those that are far away, so they are shown for it. */
@@ -98,10 +119,19 @@ function watchDropdowns(deck) {
 
 /** Widgets come to life by and by, and some grow: what then does not fit is fitted anew. */
 function watchWidgets(deck) {
+  const again = (sheet) => {
+    const body = sheet.querySelector(":scope > .body");
+    if (!body.clientHeight || !overflows(body)) return;
+    const before = sheet.dataset.fit;
+    fit(sheet);
+    if (sheet.dataset.fit !== before) setTimeout(() => again(sheet), 120); // it is drawn anew
+  };
+  const waiting = new Set();
   const watcher = new ResizeObserver((entries) => {
     for (const sheet of new Set(entries.map(({ target }) => target.closest(".sheet")))) {
-      const body = sheet.querySelector(":scope > .body");
-      if (body.clientHeight && overflows(body)) requestAnimationFrame(() => fit(sheet));
+      if (waiting.has(sheet)) continue;
+      waiting.add(sheet);
+      setTimeout(() => waiting.delete(sheet) && again(sheet), 120);
     }
   });
   for (const widget of deck.querySelectorAll(".sheet .live > *")) watcher.observe(widget);
@@ -124,7 +154,10 @@ async function printable(deck, laidOut) {
     for (let tries = 0; tries < 50 && !item.querySelector(".lm svg, .lm canvas"); tries += 1) {
       await new Promise((done) => setTimeout(done, 50));
     }
-    fit(item.closest(".sheet"));
+    for (const _ of ZOOMS) {
+      fit(item.closest(".sheet"));
+      await new Promise((done) => setTimeout(done, 50));
+    }
   }
 }
 

@@ -7,18 +7,18 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 from coursekit import course
-from coursekit.book.content import Content, Page
+from coursekit.book.content import Content, Node, Page
 from coursekit.book.render.nodes import Renderer
-from coursekit.book.slides import sizes, speaker
+from coursekit.book.slides import images, sizes, speaker, steps
 from coursekit.book.slides.assets import data_uri, equation_style
-from coursekit.book.slides.layout import Item, Sheet, Slide, sheets_of, slides_of
+from coursekit.book.slides.cells import widest
+from coursekit.book.slides.layout import Sheet, faults, sheets_of
 from coursekit.book.slides.nodes import unbroken
 from coursekit.notebooks import files
 from lmcourse.errors import CourseError
 
 ELSEWHERE = "Choose another file, in a folder that you can write to, with `--output`."
 _LAZY = ' loading="lazy" decoding="async"'  # a slide that is not shown would never load its figure
-_LARGE = 1.2  # how much larger the text is where there is room
 
 
 def write_deck(page: Page, content: Content, file: Path, *, base_url: str | None = None) -> None:
@@ -28,11 +28,12 @@ def write_deck(page: Page, content: Content, file: Path, *, base_url: str | None
         page: a page of the book.
         content: the book.
         file: the file to write; its folder is made if need be.
-        base_url: where the book is on the web, if it does: links to its other pages lead there.
+        base_url: where the book is, if that is known: links to its pages lead there. A path is
+            relative to the file.
 
     Raises:
-        CourseError: the page has no slides, one is empty or cannot be shown, or the file cannot be
-            written.
+        CourseError: the page has no slides, one does not fit or cannot be shown, or the file cannot
+            be written.
     """
     text = deck_html(page, content, base_url=base_url)
     try:
@@ -41,17 +42,30 @@ def write_deck(page: Page, content: Content, file: Path, *, base_url: str | None
         raise CourseError(error.cause, ELSEWHERE) from error
 
 
-def deck_html(page: Page, content: Content, *, base_url: str | None = None) -> str:
+def deck_html(
+    page: Page, content: Content, *, base_url: str | None = None, strict: bool = True
+) -> str:
     """Return a page's slides as HTML that needs no other file and no network.
 
+    Args:
+        strict: whether a slide that does not fit is an error.
+
     Raises:
-        CourseError: the page has no slides, or one is empty or cannot be shown.
+        CourseError: the page has no slides, or one does not fit or cannot be shown.
     """
     from jinja2 import Environment, FileSystemLoader
     from markupsafe import Markup
 
-    laid_out = slides_of(page)
-    shown = _Deck(page, content, base_url).html(laid_out)
+    sheets = sheets_of(page)
+    found = list(faults(sheets, images.image_sizes(content.public))) if strict else []
+    if found:
+        raise CourseError(
+            f"The slides of {page.source} cannot be made:\n"
+            + "\n".join(f"- {fault}" for fault in found),
+            f"Change the marks in {page.source} (CONTRIBUTING.md says what they mean). "
+            f"`python -m coursekit.book.slides {page.source.split('/')[-1][:2]}` shows all slides.",
+        )
+    shown = _Deck(page, content, base_url).html(sheets)
     theme = course.root() / "theme"
     folder = theme / "slides"
     equations = equation_style(theme / "public" / "katex" / "katex.css", shown)
@@ -80,32 +94,37 @@ class _Deck:
     def __init__(self, page: Page, content: Content, base_url: str | None) -> None:
         self.page, self.content = page, content
         self.base_url = base_url
+        self.sizes = images.image_sizes(content.public)
         self.anchors: set[str] = set()
         self.footnotes = speaker.footnotes_of(page.tree)
+        self.diagrams = 0  # that are built up in steps
 
-    def html(self, slides: Sequence[Slide]) -> str:
+    def html(self, sheets: Sequence[Sheet]) -> str:
         """Return the sections.
 
         Raises:
             CourseError: with every node that cannot be shown.
         """
-        self.anchors = set(_anchors(slides))
-        number, problems, out = 0, [], []
-        for slide in slides:
-            sections = []
-            for sheet in slide.sheets:
-                number += 1
-                renderer = self._renderer(self._link)
-                sections.append(self._section(sheet, renderer, title=number == 1))
-                problems += [f"- slide {number}: {each}" for each in renderer.problems]
-            joined = "\n".join(sections)
-            out.append(f"<section>\n{joined}\n</section>" if len(sections) > 1 else joined)
+        self.anchors = set(_anchors(sheets))
+        problems: list[str] = []
+        columns: list[list[str]] = []
+        for number, sheet in enumerate(sheets, 1):
+            renderer = self._renderer(self._link)
+            section = self._section(sheet, renderer, title=number == 1)
+            problems += [f"- slide {number}: {each}" for each in renderer.problems]
+            if sheet.below and columns:
+                columns[-1].append(section)
+            else:
+                columns.append([section])
         if problems:
             raise CourseError(
                 f"The slides of {self.page.source} cannot be made:\n" + "\n".join(problems),
                 "Fix these in the source, or leave them out with the mark `skip`.",
             )
-        return "\n".join(out)
+        return "\n".join(
+            "<section>\n{}\n</section>".format("\n".join(it)) if len(it) > 1 else it[0]
+            for it in columns
+        )
 
     def _renderer(self, link: Callable[[str], str]) -> Renderer:
         return Renderer(
@@ -123,9 +142,70 @@ class _Deck:
         if title:
             inner = f'<div class="sheet title"><div class="body">{self._title()}</div></div>'
         else:
-            content = _heading(sheet, renderer) + _body(sheet, renderer)
-            inner = f'<div class="{_names(sheet)}">{content}</div>'
+            content = _heading(sheet, renderer) + self._body(sheet, renderer)
+            inner = f'<div class="sheet">{content}{self._page_link(sheet)}</div>'
         return f"{opening}{inner.replace(_LAZY, '')}{self._notes(sheet, renderer)}</section>"
+
+    def _page_link(self, sheet: Sheet) -> str:
+        """Return a link to the section of the page that a sheet is from."""
+        if self.base_url is None:
+            return ""
+        url = self._page(f"/{self.page.slug}", sheet.section)
+        label = self.page.label or self.page.title
+        return f'<a class="to-page" href="{html.escape(url)}">{html.escape(label)}</a>'
+
+    def _body(self, sheet: Sheet, renderer: Renderer) -> str:
+        """Return what a sheet shows, in one column or two, its fragments numbered."""
+        found = sheet.arrangement(self.sizes)
+        columns: tuple[list[str], list[str]] = [], []
+        number = fragments = 0
+        for cell in sheet.cells:
+            fragment = fragments if cell.fragment else None
+            fragments += cell.fragment
+            for node in cell.nodes:
+                if cell.in_turn and node["type"] == "outputs":
+                    fragment, fragments = fragments, fragments + 1
+                right = number in found.right
+                width = sizes.WIDTH - found.width - 36 if right else found.width
+                item, fragments = self._item(node, renderer, fragment, fragments, width)
+                columns[right].append(item)
+                number += 1
+        if not found.left:
+            return f'<div class="body">{"".join(columns[0])}</div>'
+        share = f"{found.left:.0%}"
+        both = "".join(f'<div class="column">{"".join(items)}</div>' for items in columns)
+        return f'<div class="body columns" style="--left:{share}">{both}</div>'
+
+    def _item(
+        self,
+        node: Node,
+        renderer: Renderer,
+        fragment: int | None,
+        fragments: int,
+        width: float,
+    ) -> tuple[str, int]:
+        """Return a node as HTML, and how many fragments the slide has with it."""
+        shown = renderer.render([unbroken(speaker.without_footnotes(node))])
+        names, extra = ["item"], ""
+        if sizes.is_figure(node, self.sizes) and "<img" in shown:
+            names.append("figure")
+            extra += images.smallest(node)
+            found = images.diagram(node, self.content.public)
+            if found and steps.count(found[0]):
+                self.diagrams += 1
+                drawn = steps.inline(*found, f"d{self.diagrams}-", fragments)
+                shown = re.sub(r"<img [^>]*>", lambda _: drawn, shown, count=1)
+                fragments += steps.count(found[0])
+        if sizes.is_widget(node):
+            names.append("live")
+            extra += " data-prevent-swipe"
+        if texts := [*sizes.code_of(node), *sizes.printed(node)]:
+            names += ["tight"] if widest(texts) > sizes.LOOSE else []
+            extra += f' style="--code:{sizes.code_size(texts, width)}px"'
+        if fragment is not None:
+            names.append("fragment")
+            extra += f' data-fragment-index="{fragment}"'
+        return f'<div class="{" ".join(names)}"{extra}>{shown}</div>', fragments
 
     def _title(self) -> str:
         """Return the first slide: the page's title, its question, and what course this is."""
@@ -144,7 +224,7 @@ class _Deck:
     def _notes(self, sheet: Sheet, renderer: Renderer) -> str:
         """Return the speaker's notes: whole paragraphs, and the works that the slide cites."""
         quiet = self._renderer(lambda url: "")
-        called = speaker.references_in([item.node for item in sheet.items] + sheet.notes)
+        called = speaker.references_in(sheet.nodes + sheet.notes)
         footnotes = [self.footnotes[name] for name in called if name in self.footnotes]
         text = quiet.render(speaker.for_the_speaker(sheet.notes, footnotes))
         cited = dict.fromkeys([*renderer.citations, *quiet.citations])
@@ -161,17 +241,19 @@ class _Deck:
             if anchor in self.anchors:
                 return f"#/{anchor}"
             path = f"/{self.page.slug}"
-        if self.base_url is None:
-            return ""
+        return "" if self.base_url is None else self._page(path, anchor)
+
+    def _page(self, path: str, anchor: str) -> str:
+        """Return the address of a page of the book."""
         page = f"{path.strip('/') or 'index'}.html"
-        return f"{self.base_url.rstrip('/')}/{page}" + (f"#{anchor}" if anchor else "")
+        return f"{(self.base_url or '').rstrip('/')}/{page}" + (f"#{anchor}" if anchor else "")
 
 
-def _anchors(slides: Sequence[Slide]) -> Iterator[str]:
+def _anchors(sheets: Sequence[Sheet]) -> Iterator[str]:
     """Yield the names to which a link within the deck may lead."""
-    for sheet in sheets_of(slides):
-        heading = [sheet.heading] if sheet.heading else []
-        for shown in [*heading, *(item.node for item in sheet.items)]:
+    for sheet in sheets:
+        heading = [sheet.heading] if sheet.heading and not sheet.again else []
+        for shown in [*heading, *sheet.nodes]:
             yield from (node["html_id"] for node in speaker.every(shown) if node.get("html_id"))
 
 
@@ -181,64 +263,6 @@ def _heading(sheet: Sheet, renderer: Renderer) -> str:
         return ""
     again = ' class="again"' if sheet.again else ""
     return f"<h2{again}>{renderer.children(sheet.heading)}</h2>"
-
-
-def _body(sheet: Sheet, renderer: Renderer) -> str:
-    items = "".join(_item(group, renderer) for group in _groups(sheet.items))
-    size = _code_size(sheet)
-    style = f' style="--code:{size}px"' if size else ""
-    return f'<div class="body"{style}>{items}</div>'
-
-
-def _names(sheet: Sheet) -> str:
-    """Return the classes of a sheet: one that holds little shows it large."""
-    little = sheet.height * _LARGE**2 < sizes.ROOM
-    figure = any(item.height >= sizes.FIGURE for item in sheet.items)
-    return "sheet large" if little and not figure else "sheet"
-
-
-def _code_size(sheet: Sheet) -> float | None:
-    """Return how large the code on a sheet can be, beside the rest."""
-    codes = [item.node["value"] for item in sheet.items if item.node["type"] == "code"]
-    rest = sum(item.height for item in sheet.items if item.node["type"] != "code")
-    room = (sizes.ROOM - rest) / max(1, len(codes))
-    return min((sizes.code_size(code, room) for code in codes), default=None)
-
-
-def _groups(items: Sequence[Item]) -> list[list[Item]]:
-    """Join a list's items that are together on a sheet."""
-    groups: list[list[Item]] = []
-    for item in items:
-        last = groups[-1][-1] if groups else None
-        same = (
-            last is not None
-            and item.node["type"] == last.node["type"] == "list"
-            and item.node.get("key") == last.node.get("key")
-            and item.fragment == last.fragment
-        )
-        if same:
-            groups[-1].append(item)
-        else:
-            groups.append([item])
-    return groups
-
-
-def _item(group: Sequence[Item], renderer: Renderer) -> str:
-    first = group[0]
-    node = first.node
-    if len(group) > 1:
-        node = node | {"children": [item.node["children"][0] for item in group]}
-    shown = renderer.render([unbroken(speaker.without_footnotes(node))])
-    names, extra = [], ""
-    if "<img" in shown and node["type"] in ("outputs", "image", "container"):
-        names.append("figure")
-    if "<script" in shown:
-        names.append("live")
-        extra += " data-prevent-swipe"
-    if first.fragment is not None:
-        names.append("fragment")
-        extra += f' data-fragment-index="{first.fragment}"'
-    return f'<div class="{" ".join(["item", *names])}"{extra}>{shown}</div>'
 
 
 def _read(path: Path) -> str:

@@ -1,81 +1,93 @@
-"""From a chapter's page to its slides: what the marks in its source mean.
+"""From a chapter's page to its sheets: what the marks in its source mean.
 
-The source marks blocks with Jupyter's types: ``slide`` begins a slide, ``subslide`` continues it
-below, a ``fragment`` appears at a key press, ``notes`` are for the speaker alone, ``skip`` is left
-out, and a block without a mark continues where the last one ended. Where a slide has no room for
-all of its prose, it shows the first sentence of each paragraph and list item (more of them up to 24
-words; the last one, if it ends in a colon or an equation follows; those that define a term in
-bold); whole paragraphs go to the speaker notes. Equations, figures, code, questions and tables are
-shown whole. More than some 60 words, or than the height of a slide, continues on another, as does
-a new heading. ``"prose": "whole"`` or ``"none"`` beside ``"slide_type"`` overrides this.
+What the author marks is shown, whole, and nothing else. The marks are Jupyter's types: ``slide``
+begins a sheet, ``subslide`` one below it; ``-`` is shown on the present sheet, ``fragment`` too, at
+a key press; ``notes`` are for the speaker, and so is all text without a mark; code without a mark
+runs unseen; ``skip`` is left out. A sheet without a heading keeps the title of the one before.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import pairwise
-from typing import Literal
+from typing import Any
 
 from coursekit.book.content import Node, Page
-from coursekit.book.slides import sizes, wording
+from coursekit.book.slides import cells, sizes, wording
+from coursekit.book.slides.arrangement import Arrangement, arranged
 from coursekit.book.slides.nodes import convert
 from lmcourse.errors import CourseError
 
-WORDS = 57  # on a slide, code, tables and folded answers apart; a page counts a few more
-Role = Literal["prose", "exhibit", "aside"]
+WORDS = 50  # on a sheet, its title included; code, tables and folded answers apart
+LINES = 16  # of code
+_BEGINNINGS = ("slide", "subslide")
+_KINDS = (*_BEGINNINGS, "-", "fragment", "notes", "skip")
 
 
 @dataclass(frozen=True)
-class Item:
-    """One thing on a slide: a sentence or two, an equation, a figure, a question."""
+class Cell:
+    """A cell of the chapter, and what a sheet shows of it: nothing of code that only runs."""
 
-    node: Node
-    role: Role
-    words: int = 0
-    height: float = 0.0
-    leads: bool = False  # it belongs to what follows it
-    fragment: int | None = None  # items with the same number appear together, at a key
-    whole: Node | None = None  # the paragraph, for the notes, where the slide shows less
+    nodes: tuple[Node, ...]
+    fragment: bool = False
+    code: str | None = None  # all of it, of a code cell
+    folded: bool = False
+    shown: bool = True  # code that has a mark; its output may still be empty
+    in_turn: bool = False  # its output appears at a key press
 
 
 @dataclass
 class Sheet:
     """What the screen shows at once."""
 
+    below: bool = False  # the sheet before, as its continuation
     heading: Node | None = None
-    again: bool = False  # the heading is repeated from the sheet before
-    items: list[Item] = field(default_factory=list)
+    again: bool = False  # the heading is that of the sheet before
+    section: str = ""  # of the page, to which a link leads back
+    cells: list[Cell] = field(default_factory=list)
     notes: list[Node] = field(default_factory=list)
+    faults: list[str] = field(default_factory=list)
+
+    @property
+    def nodes(self) -> list[Node]:
+        """Return what it shows, besides its title."""
+        return [node for cell in self.cells for node in cell.nodes]
+
+    @property
+    def title(self) -> str:
+        """Return its title as plain text."""
+        return wording.plain(self.heading) if self.heading else ""
 
     @property
     def words(self) -> int:
         """Return how many words it shows."""
         heading = [self.heading] if self.heading else []
-        return wording.count(heading) + sum(item.words for item in self.items)
+        return wording.count([*heading, *self.nodes])
 
     @property
-    def height(self) -> float:
-        """Return how high what it shows is, about, in pixels."""
-        return sum(item.height for item in self.items)
+    def lines(self) -> int:
+        """Return how many lines of code it shows."""
+        return sum(map(sizes.code_lines, self.nodes))
 
+    @property
+    def room(self) -> float:
+        """Return the height that its title leaves."""
+        return sizes.room(self.title, small=self.again)
 
-@dataclass
-class Slide:
-    """One slide and what continues it below."""
-
-    sheets: list[Sheet]
+    def arrangement(self, sizes_of: sizes.ImageSizes) -> Arrangement:
+        """Return which of its nodes are side by side."""
+        return arranged(self.nodes, self.room, sizes_of)
 
 
 def has_slides(page: Page) -> bool:
     """Say whether a page has marks of slides."""
-    return any(_Block.of(node).kind in ("slide", "subslide") for node in _blocks(page.tree))
+    return any(_Block.of(node).kind in _BEGINNINGS for node in _blocks(page))
 
 
-def slides_of(page: Page) -> list[Slide]:
-    """Lay a page out as slides. The first sheet is the title's: its heading is left to the deck.
+def sheets_of(page: Page) -> list[Sheet]:
+    """Return a page's sheets. The first is the title's, which the deck writes.
 
     Raises:
-        CourseError: nothing in the page is marked as a slide; a slide is empty; a node cannot be
-            shown on a slide.
+        CourseError: nothing in the page is marked as a slide; a mark has no meaning; a node cannot
+            be shown on a slide.
     """
     if not has_slides(page):
         raise CourseError(
@@ -84,36 +96,70 @@ def slides_of(page: Page) -> list[Slide]:
             "a Markdown cell, a YAML block in a code cell (CONTRIBUTING.md).",
         )
     layout = _Layout(page)
-    for number, group in enumerate(_groups(page)):
-        whole = number > 0 and _has_room(group, page)
-        for block in group:
-            layout.add(replace(block, prose="whole") if whole and block.prose == "first" else block)
-    return layout.finish()
+    for number, node in enumerate(_blocks(page)):
+        block = _Block.of(node)
+        if number == 0 and block.kind == "slide" and _is_of_the_title(node):
+            block = replace(block, kind="notes")
+        layout.add(block)
+    return layout.sheets
 
 
-def _groups(page: Page) -> Iterator[list["_Block"]]:
-    """Yield the blocks from one mark of a slide to the next."""
-    group: list[_Block] = []
-    for block in map(_Block.of, _blocks(page.tree)):
-        if block.kind in ("slide", "subslide") and group:
-            yield group
-            group = []
-        group.append(block)
-    yield group
+def _is_of_the_title(block: Node) -> bool:
+    """Say whether the page's first block is its title and question; mystmd takes out the title."""
+    headings = [node for node in block.get("children", []) if node["type"] == "heading"]
+    return block.get("kind") != "notebook-code" and all(node["depth"] == 1 for node in headings)
 
 
-def _has_room(group: Sequence["_Block"], page: Page) -> bool:
-    """Say whether all prose of these blocks fits on one sheet with everything else."""
-    trial = _Layout(page)
-    trial.slides.append(Slide([Sheet()]))  # instead of the title's
-    first, *rest = group
-    try:
-        for block in (replace(first, kind="slide"), *rest):
-            trial.add(replace(block, prose="whole") if block.prose == "first" else block)
-    except CourseError:  # it will be raised again, and then name the slide
-        return False
-    sheets = [sheet for slide in trial.slides[1:] for sheet in slide.sheets]
-    return len(sheets) == 1 and sheets[0].words <= WORDS and sheets[0].height <= sizes.ROOM
+def faults(sheets: Sequence[Sheet], sizes_of: sizes.ImageSizes) -> Iterator[str]:
+    """Yield what is wrong with sheets: each is named, with its size and what to do."""
+    for number, sheet in enumerate(sheets, 1):
+        for fault in [*sheet.faults, *_faults(sheet, number == 1, sizes_of)]:
+            yield f"{named(number, sheet)}: {fault}"
+
+
+def named(number: int, sheet: Sheet) -> str:
+    """Return a sheet's name in messages."""
+    return f"slide {number} ({sheet.title})" if sheet.title else f"slide {number}"
+
+
+def _faults(sheet: Sheet, first: bool, sizes_of: sizes.ImageSizes) -> Iterator[str]:
+    nodes = sheet.nodes
+    if first:
+        if nodes:
+            yield "the first slide shows title and question only. Begin another before this cell."
+        return
+    if sheet.heading is None:
+        yield "it has no title. Give it a heading, or mark it `subslide`."
+    if not nodes:
+        yield (
+            "it has nothing to show but its title. Mark cells after it with `-`, or remove "
+            "its mark."
+        )
+        return
+    if len(nodes) == 1 and nodes[0]["type"] == "paragraph" and wording.sentences(nodes[0]) < 2:
+        yield (
+            "it shows one sentence alone. Put a figure, an equation, code or a list beside it, or "
+            "remove its mark."
+        )
+    if sheet.words > WORDS:
+        yield (
+            f"{sheet.words} words; at most {WORDS}. Leave prose unmarked (it is then in the "
+            "notes), and write a short text for the slide in a cell with the tag `slide-only`."
+        )
+    if sheet.lines > LINES:
+        yield (
+            f"{sheet.lines} lines of code; at most {LINES}. Choose some with `lines: 3-9, 12` "
+            "beside `slide_type`, show the output alone with `show: output`, or begin a `subslide`."
+        )
+    widest = cells.widest([text for node in nodes for text in sizes.code_of(node)])
+    if widest > sizes.COLUMNS:
+        yield f"code of {widest} columns; at most {sizes.COLUMNS}. Break the line."
+    found = sheet.arrangement(sizes_of)
+    if found.height > sheet.room + 1:
+        yield (
+            f"some {found.height:.0f} pixels high; there are {sheet.room:.0f}. Show less of it, or "
+            "begin a `subslide` in it."
+        )
 
 
 @dataclass(frozen=True)
@@ -121,18 +167,18 @@ class _Block:
     """A block of the page with its marks."""
 
     node: Node
-    kind: str
-    prose: str
+    kind: str  # "" without a mark
+    marks: dict[str, Any]
 
     @staticmethod
     def of(node: Node) -> "_Block":
         marks = (node.get("data") or {}).get("slideshow") or {}
-        return _Block(node, marks.get("slide_type") or "-", marks.get("prose") or "first")
+        return _Block(node, marks.get("slide_type") or "", marks)
 
 
-def _blocks(tree: Node) -> Iterator[Node]:
-    """Yield the page's blocks; what is outside one is a block of its own."""
-    for child in tree.get("children", []):
+def _blocks(page: Page) -> Iterator[Node]:
+    """Yield the blocks of the page and its slides; what is outside one is a block of its own."""
+    for child in (page.deck or page.tree).get("children", []):
         if child["type"] == "block":
             yield child
         else:
@@ -140,191 +186,77 @@ def _blocks(tree: Node) -> Iterator[Node]:
 
 
 class _Layout:
-    """Fills sheets, one item after the other."""
+    """Fills sheets, one cell after the other."""
 
     def __init__(self, page: Page) -> None:
         self.page = page
-        self.slides: list[Slide] = []
-        self.fragments = 0
+        self.sheets = [Sheet()]
+        self.section = ""
 
     def add(self, block: _Block) -> None:
         """Lay out one more block."""
-        if block.node.get("visibility") == "remove" or block.kind == "skip":
+        if block.kind and block.kind not in _KINDS:
+            raise CourseError(
+                f"{self._place()}: there is no slide_type {block.kind!r}.",
+                f"Write one of {', '.join(_KINDS)}.",
+            )
+        if block.kind in _BEGINNINGS:
+            before = self.sheets[-1]
+            again = before.heading if block.kind == "subslide" else None
+            self.sheets.append(
+                Sheet(block.kind == "subslide", again, again is not None, self.section)
+            )
+        if not block.node.get("slide_only"):
+            self._note_section(block.node)
+        if block.node.get("kind") == "notebook-code":
+            self.sheet.cells.append(self._code(block))
+        elif block.node.get("visibility") == "remove" or block.kind == "skip":
             return
-        if block.kind in ("slide", "subslide") or not self.slides:
-            self._begin(block)
-        if block.kind == "notes":
-            self.sheet.notes += block.node.get("children", [])
-            return
-        fragment = None
-        if block.kind == "fragment":
-            fragment, self.fragments = self.fragments, self.fragments + 1
-        led = {
-            id(node)
-            for node, after in pairwise(block.node.get("children", []))
-            if after["type"] == "math"
-        }
-        for node in convert(block.node, self._place):
-            self._add(node, block.prose, fragment, id(node) in led)
-
-    def finish(self) -> list[Slide]:
-        """Return the slides.
-
-        Raises:
-            CourseError: one is empty.
-        """
-        for slide in self.slides:
-            slide.sheets = [sheet for sheet in slide.sheets if sheet.items or not sheet.again]
-        for number, slide in enumerate(self.slides[1:], 2):
-            if not any(sheet.items or sheet.heading for sheet in slide.sheets):
-                raise CourseError(
-                    f"{self._place(number)} has nothing to show.",
-                    "Remove its mark, or give it a heading, an equation, a figure or a sentence.",
-                )
-        return self.slides
+        elif block.kind in ("", "notes"):
+            children = block.node.get("children", [])
+            said = (node for node in children if wording.plain(node) != self.page.description)
+            self.sheet.notes += [node for node in said if node["type"] != "thematicBreak"]
+        else:
+            self._text(block)
 
     @property
     def sheet(self) -> Sheet:
         """Return the sheet that is being filled."""
-        return self.slides[-1].sheets[-1]
+        return self.sheets[-1]
 
-    def _place(self, number: int | None = None) -> str:
+    def _place(self) -> str:
         """Say where we are, for messages."""
-        number = number or max(1, len(self.slides))
-        heading = self.slides[number - 1].sheets[0].heading if self.slides else None
-        name = f" ({wording.plain(heading)})" if heading else ""
-        return f"{self.page.source}, slide {number}{name}"
+        return f"{self.page.source}, {named(len(self.sheets), self.sheet)}"
 
-    def _begin(self, block: _Block) -> None:
-        """Begin a slide, or a sheet of the present one."""
-        if block.kind == "slide" or not self.slides:
-            self.slides.append(Slide([Sheet()]))
-        elif self.sheet.items or len(self.slides) == 1:
-            self._continue()
+    def _note_section(self, block: Node) -> None:
+        """Remember the page's last heading, to which the next sheets belong."""
+        for node in block.get("children", []):
+            if node["type"] == "heading" and node.get("html_id"):
+                self.section = node["html_id"]
+                if not self.sheet.nodes and not self.sheet.notes:
+                    self.sheet.section = self.section
 
-    def _continue(self) -> None:
-        """Go on on another sheet, and take along what leads to what comes next."""
-        before = self.sheet
-        taken: list[Item] = []
-        while len(before.items) > 1 and before.items[-1].leads:
-            taken.insert(0, before.items.pop())
-        sheet = Sheet(before.heading, again=before.heading is not None)
-        self.slides[-1].sheets.append(sheet)
-        for item in taken:
-            self._place_item(item)
+    def _code(self, block: _Block) -> Cell:
+        code = block.node["children"][0]
+        folded = code.get("visibility") in ("hide", "remove") or block.marks.get("show") == "output"
+        seen = block.kind in (*_BEGINNINGS, "-", "fragment")
+        seen = seen and block.node.get("visibility") != "remove"
+        nodes: list[Node] = []
+        if seen:
+            nodes = cells.parts(block.node, block.marks, self._place())
+        in_turn = block.marks.get("show") == "code then output"
+        return Cell(tuple(nodes), block.kind == "fragment", code["value"], folded, seen, in_turn)
 
-    def _add(self, node: Node, prose: str, fragment: int | None, leads: bool) -> None:
-        title = len(self.slides) == 1 and len(self.slides[0].sheets) == 1
-        if node["type"] == "heading":
-            if self.sheet.items or self.sheet.heading or title:
-                self.slides[-1].sheets.append(Sheet())
-            self.sheet.heading = node
-            return
-        for item in _items(node, "none" if title else prose, fragment, leads):
-            if item.role == "aside":  # for the speaker alone
-                if wording.plain(node) != self.page.description:
-                    self.sheet.notes.append(item.node)
-                continue
-            if title or not self._fits(item):
-                self._continue()
-                title = False
-            self._place_item(item)
-
-    def _fits(self, item: Item) -> bool:
-        if not self.sheet.items:
-            return True
-        answers = item.node["type"] == "details"  # stays with its question
-        room = sizes.ROOM + (60 if answers else 0)
-        return self.sheet.words + item.words <= WORDS and self.sheet.height + item.height <= room
-
-    def _place_item(self, item: Item) -> None:
-        self.sheet.items.append(item)
-        if item.whole is not None:
-            self.sheet.notes.append(item.whole)
-
-
-def _items(node: Node, prose: str, fragment: int | None, leads: bool) -> Iterable[Item]:
-    """Turn one node into what a slide shows of it; ``leads``: an equation follows."""
-    kind = node["type"]
-    if kind == "paragraph":
-        return [_prose(node, prose, fragment, leads)]
-    if kind == "list":
-        return list(_list_items(node, prose, fragment))
-    if kind == "aside":
-        return [Item(node, "aside")]
-    if kind == "admonition" and wording.count([node]) > WORDS:
-        short = node | {"children": [_shortened(child) for child in node["children"]]}
-        return [_exhibit(short, fragment, whole=node)]
-    return [_exhibit(node, fragment)]
-
-
-def _prose(node: Node, prose: str, fragment: int | None, leads: bool) -> Item:
-    if prose == "none":
-        return Item(node, "aside")
-    shown = node if prose == "whole" else wording.lead(node, leads=leads)
-    text = wording.plain(shown)
-    leads = leads or wording.announces(shown) or wording.asks(shown)
-    whole = None if shown is node else node
-    return Item(
-        shown,
-        "prose",
-        words=wording.count([shown]),
-        height=sizes.text_height(text),
-        leads=leads,
-        fragment=fragment,
-        whole=whole,
-    )
-
-
-def _list_items(node: Node, prose: str, fragment: int | None) -> Iterator[Item]:
-    """Yield a list's items, each as a list of its own, so that a long list can be continued."""
-    for number, child in enumerate(node.get("children", []), node.get("start") or 1):
-        own = node | {"start": number}
-        if prose == "none":
-            yield Item(own | {"children": [child]}, "aside")
-            continue
-        parts = _parts(child)
-        shown = parts if prose == "whole" else [_first_sentence(part) for part in parts]
-        less = any(left is not right for left, right in zip(shown, parts, strict=True))
-        short = child | {"children": shown}
-        yield Item(
-            own | {"children": [short]},
-            "prose",
-            words=wording.count([short]),
-            height=sizes.height(short),
-            fragment=fragment,
-            whole=own | {"children": [child]} if less else None,
-        )
-
-
-def _parts(child: Node) -> list[Node]:
-    """Return a list item's paragraphs and lists; bare text is its only paragraph."""
-    parts: list[Node] = child.get("children", [])
-    if any(part["type"] in ("paragraph", "list", "code", "math", "image") for part in parts):
-        return parts
-    return [{"type": "paragraph", "children": parts}]
-
-
-def _first_sentence(part: Node) -> Node:
-    return wording.lead(part, limit=0) if part["type"] == "paragraph" else part
-
-
-def _shortened(node: Node) -> Node:
-    return wording.lead(node) if node["type"] == "paragraph" else node
-
-
-def _exhibit(node: Node, fragment: int | None, whole: Node | None = None) -> Item:
-    counts = node["type"] in ("admonition", "blockquote", "exercise", "proof", "div")
-    return Item(
-        node,
-        "exhibit",
-        words=wording.count([node]) if counts else 0,
-        height=sizes.height(node),
-        fragment=fragment,
-        whole=whole,
-    )
-
-
-def sheets_of(slides: Sequence[Slide]) -> list[Sheet]:
-    """Return all sheets in the order of their showing."""
-    return [sheet for slide in slides for sheet in slide.sheets]
+    def _text(self, block: _Block) -> None:
+        shown = []
+        for node in convert(block.node, self._place):
+            if node["type"] != "heading":
+                shown.append(node)
+            elif self.sheet.heading is None or self.sheet.again:
+                self.sheet.heading, self.sheet.again = node, False
+            else:
+                self.sheet.faults.append(
+                    f"a second title, “{wording.plain(node)}”. Begin another slide with it."
+                )
+        if shown:
+            self.sheet.cells.append(Cell(tuple(shown), block.kind == "fragment"))

@@ -1,19 +1,19 @@
 """A chapter's slides with running cells: a notebook that JupyterLab presents (jupyterlab-rise).
 
 Its slides are those of the deck. The viewer knows neither MyST's directives nor its roles, so the
-prose is written as plain Markdown; the code is the chapter's own, every cell of it, in order.
+prose is written as plain Markdown; the code is the chapter's own, every cell of it, in order: what
+is not on a slide runs unseen.
 """
 
 import importlib.util
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from coursekit import course
 from coursekit.book.content import Content, Node, Page
-from coursekit.book.slides.layout import Sheet, slides_of
+from coursekit.book.slides.layout import Cell, Sheet, sheets_of
 from coursekit.book.slides.markdown import Markdown
 from coursekit.notebooks import contents, files
 from coursekit.notebooks.sources import cell_id, to_bytes
@@ -45,14 +45,10 @@ def live_notebook(page: Page, content: Content) -> "NotebookNode":
     import nbformat
 
     writer = Markdown(content.public, page.source)
-    slides = slides_of(_with_cells(page))
     cells = [
         cell
-        for number, slide in enumerate(slides)
-        for at, sheet in enumerate(slide.sheets)
-        for cell in _cells(
-            sheet, writer, "subslide" if at else "slide", page if number + at == 0 else None
-        )
+        for number, sheet in enumerate(sheets_of(page))
+        for cell in _cells(sheet, writer, None if number else page)
     ]
     notebook = nbformat.from_dict(
         {
@@ -112,59 +108,20 @@ def presentation_url(path: Path) -> str:
     return f"/rise/{quote(path.name)}"
 
 
-def _with_cells(page: Page) -> Page:
-    """Return the page with each code cell and its outputs as one node, which is never split."""
-    children = [_with_cell(node) for node in page.tree.get("children", [])]
-    return replace(page, tree=page.tree | {"children": children})
-
-
-def _with_cell(block: Node) -> Node:
-    if block.get("kind") != "notebook-code":
-        return block
-    marks = (block.get("data") or {}).get("slideshow") or {}
-    skipped = marks.get("slide_type") == "skip" or block.get("visibility") == "remove"
-    code, *outputs = block["children"]
-    seen = [*([] if code.get("visibility") in ("hide", "remove") else [code]), *outputs]
-    cell = {
-        "type": "cell",
-        "value": code["value"],
-        "folded": code.get("visibility") in ("hide", "remove"),
-        "skipped": skipped,
-        "children": [] if skipped else seen,
-    }
-    bare = {name: value for name, value in block.items() if name != "visibility"}
-    if skipped:  # it runs all the same: later cells may need it
-        bare["data"] = {"slideshow": {"slide_type": "-"}}
-    return bare | {"children": [cell]}
-
-
-def _cells(sheet: Sheet, writer: Markdown, kind: str, title: Page | None) -> Iterator[Node]:
-    """Yield a sheet's cells; the first carries the mark of the slide."""
-    mark = kind
-    prose: list[Node] = []
+def _cells(sheet: Sheet, writer: Markdown, title: Page | None) -> Iterator[Node]:
+    """Yield a sheet's cells; the first that is shown carries the mark of the slide."""
+    beginning = "subslide" if sheet.below else "slide"
     head = _head(sheet, writer, title)
-
-    def text() -> Iterator[Node]:
-        nonlocal mark, head
-        written = "\n\n".join(part for part in (head, writer.blocks(prose)) if part)
-        if written:
-            yield _cell("markdown", written, mark)
-            mark = "-"
-        head = ""
-        prose.clear()
-
-    for item in sheet.items:
-        if item.node["type"] != "cell" and item.fragment is None:
-            prose.append(item.node)
-            continue
-        yield from text()
-        own = mark if item.fragment is None else "fragment"
-        if item.node["type"] != "cell":
-            yield _cell("markdown", writer.blocks([item.node]), own)
-            continue
-        yield _code(item.node, own)
-        mark = mark if item.node["skipped"] else "-"
-    yield from text()
+    if head:
+        yield _cell("markdown", head, beginning)
+        beginning = "-"
+    for cell in sheet.cells:
+        mark = "fragment" if cell.fragment else beginning
+        if cell.code is None:
+            yield _cell("markdown", writer.blocks(cell.nodes), mark)
+        else:
+            yield _code(cell, mark)
+        beginning = "-" if cell.nodes else beginning
     if sheet.notes:
         yield _cell("markdown", writer.blocks(sheet.notes), "notes")
 
@@ -179,12 +136,13 @@ def _head(sheet: Sheet, writer: Markdown, title: Page | None) -> str:
     return f"<small>{words}</small>" if sheet.again else f"## {words}"
 
 
-def _code(node: Node, mark: str) -> Node:
-    cell = _cell("code", node["value"], "skip" if node["skipped"] else mark)
-    cell |= {"outputs": [], "execution_count": None}
-    if node["folded"]:
-        cell["metadata"] |= {"jupyter": {"source_hidden": True}, "tags": ["hide-input"]}
-    return cell
+def _code(cell: Cell, mark: str) -> Node:
+    """Return a cell that runs, whole; one that shows nothing on the slide is not seen."""
+    written = _cell("code", cell.code or "", mark if cell.nodes or cell.shown else "skip")
+    written |= {"outputs": [], "execution_count": None}
+    if cell.folded:
+        written["metadata"] |= {"jupyter": {"source_hidden": True}, "tags": ["hide-input"]}
+    return written
 
 
 def _cell(kind: str, source: str, mark: str) -> dict[str, Any]:

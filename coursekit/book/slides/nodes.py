@@ -1,17 +1,14 @@
 """What of a page's syntax tree a slide can show, as it is or converted; the rest is named."""
 
-import ast
 import re
-from collections.abc import Callable, Iterator, Sequence
-from typing import Any
+from collections.abc import Callable, Iterator
 
 from coursekit.book.content import Node
 from lmcourse.errors import CourseError
 
 SHOWN = {
-    "heading", "paragraph", "list", "code", "math", "outputs", "output", "admonition", "details",
-    "table", "container", "image", "blockquote", "definitionList", "exercise", "solution", "proof",
-    "aside", "div", "cell",
+    "heading", "paragraph", "list", "code", "math", "admonition", "details", "table", "container",
+    "image", "blockquote", "definitionList", "exercise", "solution", "proof", "aside", "div",
 }  # fmt: skip
 DROPPED = {"comment", "mystComment", "mystTarget", "raw", "thematicBreak", "footnoteDefinition"}
 UNWRAPPED = {
@@ -32,12 +29,10 @@ _REMEDY = (
 
 
 def convert(block: Node, location: Callable[[], str]) -> Iterator[Node]:
-    """Yield what a slide shows of a block, in order.
+    """Yield what a slide shows of a block of text, in order.
 
-    A cell's folded code is left out, and so is a line that only asks for a listing; a listing does
-    without its docstrings. What tabs hold is folded under their names, and a card is a note. The
-    nodes inside a paragraph are the renderer's business, which names those it does not
-    know.
+    What tabs hold is folded under their names, and a card is a note. The nodes inside a paragraph
+    are the renderer's business, which names those it does not know.
 
     Args:
         block: the block, or any node that only wraps others.
@@ -46,11 +41,8 @@ def convert(block: Node, location: Callable[[], str]) -> Iterator[Node]:
     Raises:
         CourseError: it holds what no slide can show, such as a frame from another site.
     """
-    children = block.get("children", [])
-    for node in children:
+    for node in block.get("children", []):
         kind = node["type"]
-        if kind == "code" and _only_shows_source(node, children):
-            continue
         if node.get("visibility") in ("hide", "remove") or kind in DROPPED:
             continue
         if kind in UNWRAPPED:
@@ -59,9 +51,6 @@ def convert(block: Node, location: Callable[[], str]) -> Iterator[Node]:
             yield from map(_folded, node.get("children", []))
         elif kind == "card":
             yield _note(node)
-        elif kind == "outputs":
-            if node.get("children"):
-                yield node | {"children": [_without_docstrings(each) for each in node["children"]]}
         elif kind in SHOWN:
             yield node
         else:
@@ -102,52 +91,3 @@ def unbroken(node: Node) -> Node:
             child = child | {"value": child["value"][mark.end() :]}
         out.append(child)
     return node | {"children": out}
-
-
-def source_of(output: Node) -> str | None:
-    """Return the listing that an output of IPython's ``Code`` shows; else ``None``."""
-    entry = _listing(output)
-    return None if entry is None else str(entry["content"])
-
-
-def _listing(output: Node) -> dict[str, Any] | None:
-    data = output.get("jupyter_data") or {}
-    forms = data.get("data", {})
-    html, text = forms.get("text/html"), forms.get("text/plain")
-    if not (isinstance(html, dict) and isinstance(text, dict)):
-        return None
-    listed = 'class="highlight"' in str(html.get("content", "")) and "content" in text
-    return text if listed else None
-
-
-def _only_shows_source(code: Node, siblings: Sequence[Node]) -> bool:
-    """Say whether a cell is one line whose output is a listing: the listing says it all."""
-    outputs = [each for node in siblings for each in node.get("children", [])]
-    return "\n" not in code["value"].strip() and any(map(_listing, outputs))
-
-
-def _without_docstrings(output: Node) -> Node:
-    """Leave the docstrings out of a listing: on a slide the speaker says what they say."""
-    entry = _listing(output)
-    if entry is None:
-        return output
-    data = output["jupyter_data"]
-    short = entry | {"content": without_docstrings(entry["content"])}
-    return output | {"jupyter_data": data | {"data": data["data"] | {"text/plain": short}}}
-
-
-def without_docstrings(code: str) -> str:
-    """Return Python code without its docstrings; code that cannot be parsed as it is."""
-    try:
-        tree = ast.parse(code)
-    except SyntaxError:
-        return code
-    lines: list[str | None] = list(code.split("\n"))
-    for node in ast.walk(tree):
-        if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
-            continue
-        if ast.get_docstring(node) is not None and len(node.body) > 1:
-            first = node.body[0]
-            end = first.end_lineno or first.lineno
-            lines[first.lineno - 1 : end] = [None] * (end - first.lineno + 1)
-    return "\n".join(line for line in lines if line is not None)

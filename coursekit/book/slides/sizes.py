@@ -1,102 +1,231 @@
-"""How much room things take on a slide of 1280 × 720, estimated so that little is left to chance.
+"""How much room things take on a slide of 1280 × 720 pixels, estimated.
 
-The estimates decide where a slide continues on another. The deck's script measures the real heights
-and shrinks what is still too tall; the tests hold it to few and small corrections.
+The estimates decide what is beside and what is below each other, and name what does not fit while
+the deck is made. The deck's script measures: it sets the text as large as it fits, and no smaller
+than 20 pixels.
 """
 
 import math
-from collections.abc import Sequence
+import re
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from coursekit.book.content import Node
-from coursekit.book.slides.nodes import source_of
+from coursekit.book.slides.cells import source_of, widest
 from coursekit.book.slides.wording import plain
 
-WIDTH, HEIGHT = 1280, 720  # pixels
-ROOM = 552  # what a heading, the margins and the slide's number leave of the height
-CODE = (22, 15)  # font sizes of code, largest and smallest
-_COMFORT, _LISTING = 18, 17
-_COLUMN = 1110  # width of a line of code
-_LETTER, _LINE = 0.602, 1.36  # a monospace letter's width and a line's height, in font sizes
-_TEXT_LINE, _GAP = 38, 16
-_CHARACTERS = 80  # in a line of prose
-FIGURE = 330  # a figure takes what is left, and is still readable at this height
-_WIDGET = 600
+ImageSizes = Callable[[Node], tuple[float, float] | None]  # of an output or an image, if it is one
+
+WIDTH, HEIGHT = 1184, 720  # of what a sheet shows; of a sheet
+LARGEST, SMALLEST = 28, 20  # the text's font size
+CODE = (24, 20)  # that of code
+COLUMNS = 100  # of code, with its letters set closer beyond `LOOSE`
+LOOSE = 93
+LETTER, TIGHT = 0.602, 0.572  # the width of a monospace letter, in font sizes
+FIGURE = 260  # a figure takes what is left, and is still readable at this height
+_LINE, _PROSE = 1.36, 0.53  # the height of a line, the mean width of a letter
+_GAP = 0.64  # between two things
+_MARGINS = 94  # above and below a sheet's content
+_HEADING, _SMALL_HEADING = 68, 42
+_LONG_TITLE = 56  # characters, in one line
+_TALL = re.compile(r"\\(?:d?frac|sum|prod|int|max|min|underbrace|begin)\b")
+_SYMBOL = re.compile(r"\\[A-Za-z]+|[^\\{}\s^_&]")
+_INVISIBLE = re.compile(
+    r"\\(?:[dt]?frac|left|right|[bB]igg?[lr]?|operatorname|text\w*|math\w+|q?quad)"
+)
 
 
-def code_size(code: str, room: float = ROOM) -> float:
-    """Return the font size at which code fits the width, and the height if the least does."""
-    lines = code.rstrip("\n").split("\n")
-    widest = max(map(len, lines))
-    by_width = _COLUMN / (_LETTER * max(widest, 1))
-    by_height = (room - 40) / (_LINE * len(lines))
+def room(title: str, small: bool = False) -> float:
+    """Return the height that a title leaves."""
+    lines = 1 + (len(title) > _LONG_TITLE and not small)
+    heading = _SMALL_HEADING if small else _HEADING + 46 * (lines - 1)
+    return HEIGHT - _MARGINS - (heading if title else 0)
+
+
+def is_figure(node: Node, sizes_of: ImageSizes) -> bool:
+    """Say whether a node is an image, which takes the room that is left."""
+    if node["type"] in ("image", "container"):
+        return True
+    return node["type"] == "outputs" and any(sizes_of(each) for each in node["children"])
+
+
+def is_widget(node: Node) -> bool:
+    """Say whether a node is a widget, which has a sheet to itself."""
+    return node["type"] == "outputs" and any(
+        _is_live(each.get("jupyter_data") or {}) for each in node["children"]
+    )
+
+
+def image_form(data: dict[str, Any]) -> str | None:
+    """Return the image that an output is shown by: one with its words, or one without HTML."""
+    forms, words = data.get("data", {}), data.get("metadata") or {}
+    images = [mime for mime in forms if mime.startswith("image/")]
+    described = [mime for mime in images if (words.get(mime) or {}).get("alt")]
+    if described or "text/html" in forms or "text/markdown" in forms:
+        return described[0] if described else None
+    return images[0] if images else None
+
+
+def code_of(node: Node) -> list[str]:
+    """Return the code that a node shows, listings included."""
+    if node["type"] == "code":
+        return [node["value"]]
+    if node["type"] == "outputs":
+        return [source for each in node["children"] if (source := source_of(each))]
+    return [code for child in node.get("children", []) for code in code_of(child)]
+
+
+def code_lines(node: Node) -> int:
+    """Return how many lines of code a node shows; the name of a listing's file is none."""
+    return sum(len(_code(code).split("\n")) for code in code_of(node))
+
+
+def code_size(codes: Sequence[str], width: float) -> float:
+    """Return the largest font size at which code fits a width."""
+    columns = max(1, widest(codes))
+    letter = TIGHT if columns > LOOSE else LETTER
     largest, smallest = CODE
-    return round(max(smallest, min(largest, by_width, by_height)), 1)
+    return max(smallest, min(largest, math.floor((width - 40) / (letter * columns) * 10) / 10))
 
 
-def code_height(code: str, size: float) -> float:
-    """Return the height of code at a font size."""
-    return (code.rstrip("\n").count("\n") + 1) * _LINE * size + 40
+def code_fits(codes: Sequence[str], width: float) -> bool:
+    """Say whether the smallest letters of code fit a width."""
+    columns = widest(codes)
+    return columns * (TIGHT if width >= WIDTH else LETTER) * CODE[1] <= width - 40
 
 
-def height(node: Node) -> float:
-    """Estimate a node's height in pixels."""
+def printed(node: Node) -> list[str]:
+    """Return what a cell prints."""
+    outputs = node["children"] if node["type"] == "outputs" else []
+    return [text for each in outputs if (text := _printed(each))]
+
+
+def height(node: Node, width: float, size: float, sizes_of: ImageSizes) -> float:
+    """Estimate a node's height in pixels, at a text size; a figure's is the least that it needs."""
     kind = node["type"]
     children: Sequence[Node] = node.get("children", [])
-    if kind == "code":  # at the size that it has beside a sentence; alone it may be larger
-        return code_height(node["value"], min(_COMFORT, code_size(node["value"], ROOM - 70)))
+
+    def inner(less: float = 0) -> float:
+        return stacked([height(each, width - less, size, sizes_of) for each in children], size)
+
+    if kind == "code":
+        return _code_height(node["value"], width)
     if kind == "math":
-        rows = node["value"].count(r"\\")
-        return 100 + 48 * rows + _GAP
+        rows = re.split(r"\\\\(?!\w)", node["value"])
+        return size * (0.6 + sum(2.9 if _TALL.search(row) else 1.5 for row in rows))
     if kind == "outputs":
-        return sum(output_height(child["jupyter_data"]) for child in children)
+        shown = [_output_height(each, width, size, sizes_of) for each in children]
+        return sum(shown) + 6 * (len(shown) - 1)
     if kind in ("image", "container"):
         return FIGURE
     if kind == "table":
-        return sum(2 * _TEXT_LINE if len(plain(row)) > 90 else 50 for row in children) + _GAP
+        rows = [[plain(cell) for cell in row.get("children", [])] for row in children]
+        return _table_height(rows, width, size)
     if kind == "details":
-        return 48 + _GAP
-    if kind in (
-        "list",
-        "listItem",
-        "admonition",
-        "block",
-        "blockquote",
-        "proof",
-        "exercise",
-        "div",
-    ):
-        return sum(map(height, children)) + _GAP
-    return text_height(plain(node))
+        return size * 0.86 * _LINE + 24
+    if kind in ("admonition", "exercise", "proof", "blockquote"):
+        return inner(54) + 24
+    if kind == "list":
+        items = [height(each, width - 1.1 * size, size, sizes_of) for each in children]
+        return sum(items) + 0.4 * size * (len(items) - 1)
+    if kind == "listItem" and any(each["type"] in ("paragraph", "list") for each in children):
+        return inner()
+    if kind in ("block", "div", "definitionList"):
+        return inner()
+    lines = max(1, math.ceil(_letters(node) * _PROSE * size / width))
+    return lines * _LINE * size
 
 
-def text_height(text: str) -> float:
-    """Estimate the height of a paragraph of prose."""
-    return max(1, math.ceil(len(text) / _CHARACTERS)) * _TEXT_LINE + _GAP
+def stacked(heights: Sequence[float], size: float) -> float:
+    """Return the height of things below each other."""
+    return sum(heights) + _GAP * size * max(0, len(heights) - 1)
 
 
-def output_height(data: dict[str, Any]) -> float:
-    """Estimate the height of one output of a cell."""
-    forms = data.get("data", {})
-    if "image/png" in forms or "image/svg+xml" in forms:
+def equation_width(node: Node, size: float) -> float:
+    """Estimate the width of the widest equation in a node."""
+    if node["type"] == "math":
+        rows = re.split(r"\\\\(?!\w)", node["value"])
+        number = 70 if node.get("enumerator") else 0
+        return max(_symbols(row) for row in rows) * 0.62 * size + number
+    return max((equation_width(each, size) for each in node.get("children", [])), default=0)
+
+
+def _symbols(tex: str) -> int:
+    """Count what a formula shows side by side, about: half of what a fraction holds."""
+    shown = len(_SYMBOL.findall(_INVISIBLE.sub(" ", tex)))
+    fractions = re.findall(r"\\d?frac\{((?:[^{}]|\{[^{}]*\})*)\}\{((?:[^{}]|\{[^{}]*\})*)\}", tex)
+    hidden = sum(min(len(_SYMBOL.findall(part)) for part in pair) for pair in fractions)
+    return max(1, shown - hidden)
+
+
+def _letters(node: Node) -> int:
+    if node["type"] == "inlineMath":
+        return _symbols(node["value"])
+    if node.get("children"):
+        return sum(map(_letters, node["children"]))
+    return len(plain(node))
+
+
+def _code(code: str) -> str:
+    """Return a listing without the line that names its file."""
+    return re.sub(r"\A# [\w./-]+\.py\n", "", code).strip("\n")
+
+
+def _code_height(code: str, width: float) -> float:
+    lines = len(_code(code).split("\n"))
+    return lines * 1.34 * code_size([code], width) + 28 + 34 * (_code(code) != code.strip("\n"))
+
+
+def _table_height(rows: Sequence[Sequence[str]], width: float, size: float) -> float:
+    font = max(SMALLEST, 0.78 * size)
+    longest = [max(map(len, column)) for column in zip(*rows, strict=False)]
+    shares = [math.sqrt(min(each, 80)) + 1 for each in longest]
+    total = 0.0
+    for row in rows:
+        lines = (
+            math.ceil(len(cell) * _PROSE * font / (width * share / sum(shares) - 20))
+            for cell, share in zip(row, shares, strict=False)
+        )
+        total += max([1, *lines]) * 1.32 * font + font + 1
+    return total
+
+
+def _output_height(output: Node, width: float, size: float, sizes_of: ImageSizes) -> float:
+    data = output.get("jupyter_data") or {}
+    if sizes_of(output):
         return FIGURE
-    if "application/vnd.jupyter.widget-view+json" in forms:
-        return _WIDGET
-    html = _text(forms.get("text/html"))
-    if "lmcourse-expect" in html:
-        return 48
-    if source := source_of({"jupyter_data": data}):
-        return code_height(source, _LISTING) + 30
-    if "<script" in html or _is_long(forms.get("text/html")):
-        return _WIDGET
-    words = _text(data.get("text") or forms.get("text/markdown") or forms.get("text/plain"))
-    lines = sum(max(1, math.ceil(len(line) / 95)) for line in words.rstrip("\n").split("\n"))
-    return lines * (60 if "text/markdown" in forms else 29) + 30
+    if _is_live(data):
+        return 0  # it fills its sheet
+    if source := source_of(output):
+        return _code_height(source, width)
+    markdown = _text(data.get("data", {}).get("text/markdown"))
+    if rows := [line.strip("| ").split("|") for line in markdown.split("\n") if "|" in line]:
+        return _table_height([row for row in rows if set("".join(row)) - set("-: ")], width, size)
+    if markdown:
+        return math.ceil(len(markdown) * _PROSE * size / width) * _LINE * size
+    text = _printed(output)
+    per_line = max(1, int((width - 24) / (LETTER * CODE[1])))
+    lines = sum(max(1, math.ceil(len(line) / per_line)) for line in text.split("\n"))
+    return lines * _LINE * CODE[1] + 12
 
 
-def _is_long(form: Any) -> bool:
-    """Say whether mystmd put a form into a file of its own, as it does with a widget's state."""
-    return isinstance(form, dict) and "path" in form
+def _printed(output: Node) -> str:
+    data = output.get("jupyter_data") or {}
+    forms = data.get("data", {})
+    if "text/html" in forms or "text/markdown" in forms or source_of(output):
+        return ""
+    return (_text(data.get("text")) or _text(forms.get("text/plain"))).rstrip("\n")
+
+
+def _is_live(data: dict[str, Any]) -> bool:
+    """Say whether an output is a widget: its script, or a file where mystmd put that."""
+    forms = data.get("data", {})
+    html = forms.get("text/html")
+    return (
+        "application/vnd.jupyter.widget-view+json" in forms
+        or "<script" in _text(html)
+        or (isinstance(html, dict) and "path" in html and image_form(data) is None)
+    )
 
 
 def _text(value: Any) -> str:
