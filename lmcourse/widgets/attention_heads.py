@@ -62,9 +62,9 @@ class AttentionHeads(Widget):
         layer, head, query, key: shown at first; None: the head whose keys depend most on the query,
             and such a pair of tokens.
         picture: ``"map"``, a heat map with the lines of one token; ``"lines"``, two columns of
-            tokens with all lines of one head, or ``"heads"`` of all heads of the layer; or
+            tokens with all lines (up to 4,000) of one head, or ``"heads"`` of the layer's heads; or
             ``"scores"``, the query, all keys and their products, dimension by dimension. A page
-            switches between the lines of one and of all heads only.
+            switches only between the lines of one and of all heads.
         measure: with lines, ``"weight"``; ``"norm"``, weight times the norm of the value (Kobayashi
             et al. 2020), if there are values; ``"mean"`` of the layer's heads; or ``"rollout"`` of
             the layers up to this one (Abnar and Zuidema 2020), of self-attention. All but the
@@ -85,7 +85,7 @@ class AttentionHeads(Widget):
             ``"causal"``.
     """
 
-    _esm = module("attention_heads")
+    _esm: Any = module("attention_heads")  # of the default picture
     title: ClassVar[str] = "Attention heads"
     lighter: ClassVar[str] = LIGHTER
 
@@ -150,8 +150,9 @@ class AttentionHeads(Widget):
         same = key_tokens is None
         sides = [rows] if same else [rows, columns]
         parts = scores(first, queries, keys, mask, bias, scale)
-        norms = value_norms(values, first.shape, len(weights))
-        if one_of("picture", picture, PICTURE) == "scores" and not parts:
+        lined = one_of("picture", picture, PICTURE) in ("lines", "heads")
+        norms = value_norms(values, first.shape, len(weights) if lined else 1)
+        if picture == "scores" and not parts:
             raise CourseError(
                 "The picture 'scores' needs queries and keys.",
                 "Pass both, as attention_arrays returns them.",
@@ -159,10 +160,7 @@ class AttentionHeads(Widget):
         self._esm = module(MODULES.get(picture, f"attention_{picture}")).read_text(encoding="utf-8")
         if picture == "scores":  # of the first channel alone
             weights = dict(list(weights.items())[:1])
-        if picture in ("lines", "heads"):
-            parts = {}
-        else:
-            norms = {}
+        parts, norms = ({}, norms) if lined else (parts, {})  # the page gets what it shows
         pair = as_segments(segments, len(rows), same)
         data = Data(
             (quoted(rows), quoted(columns)),

@@ -138,7 +138,11 @@ LONG = np.broadcast_to(np.float32(1 / 2000), (10, 10, 2000, 2000))
         (FOUR, {"values": FOUR[..., :3, :]}, "values has the shape .2, 3, 3, 4.*2, 3, 4, …"),
         (FOUR, {"values": NAN}, "values has numbers that are not finite"),
         (FOUR, {"values": "text"}, "values is of type str"),
-        ({"a": FOUR, "b": FOUR}, {"values": FOUR}, "values belong to one channel.*leave out"),
+        (
+            {"a": FOUR, "b": FOUR},
+            {"values": FOUR, "picture": "lines"},
+            "values belong to one channel.*leave out",
+        ),
         (FOUR, {"picture": "line"}, "picture 'line' is unknown.*map, lines, heads, scores"),
         (FOUR, {"picture": "scores"}, "'scores' needs queries and keys.*attention_arrays"),
         (FOUR, {"measure": "mean"}, "measure 'mean' is unknown. Choose one of weight"),

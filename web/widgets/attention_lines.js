@@ -27,7 +27,7 @@ export default widget({ ...same, read, build: parts((it) => {
   return {
     draw(d, size, width) {
       const { view, other, now } = d, { place: [layer], source } = view;
-      const several = now.picture === "heads" && !other && (now.measure === "weight" || now.measure === "norm");
+      const several = d.several = now.picture === "heads" && !other && (now.measure === "weight" || now.measure === "norm");
       d.heads = several ? times(source.size[1], (head) => {
         const it = { place: [layer, head], source };
         return { ...it, p: d.inside((change(it, source.weights, data, now) ?? { all: source.weights(layer, head) }).all) };

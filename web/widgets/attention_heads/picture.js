@@ -112,33 +112,38 @@ export const fan = ({ x, width, from, deep, high, right, own }, { names: [rows, 
 };
 
 /** What the lines of `lanes` belong to: a name for each. */
-export const pair = ({ x, left, y, width, lanes }, { heads, view, other, signed, now }) => [
-  title(x - left, y - 42, heads[2] ? `Layer ${view.place[0]}, all heads` : view.name),
+export const pair = ({ x, left, y, width }, { heads, several, view, other, signed }) => [
+  title(x - left, y - 42, several ? `Layer ${view.place[0]}, all heads` : view.name),
   other && title(x - left, y - 26, `${signed ? "minus" : "beside"} ${other.name}`),
-  heads[1] && heads.map(({ place }, n) => note(x + ((n + 0.5) * width) / heads.length, y - 8, heads[2] ? place[1] : place, "middle"))];
+  heads[1] && heads.map(({ place }, n) => note(x + ((n + 0.5) * width) / heads.length, y - 8, several ? place[1] : `${place}`, "middle"))];
 
 /** All lines of some heads, side by side between two columns of tokens; those of a query and to a key in another color, or,
  *  `over` what is there, alone. */
 export const lanes = ({ x, y, width, high, right, left }, { names, axes, unit, signed, now, heads }, query, key, over) => {
   const wide = width / heads.length, most = 4e3 / heads.length;
   const [start, end] = names.map(({ length }) => (it) => y + ((it + 0.5) * high) / length);
-  const drawn = (strong, ...at) => heads.map(({ p }, n) => links(p, names[1].length, ...at, now.lines).slice(0, most).map(([i, j, p]) =>
+  const drawn = (strong, ...at) => heads.map(({ p }, n) => links(p, names[1].length, ...at, now.lines).sort((a, b) => abs(b[2]) - abs(a[2])).slice(0, most).map(([i, j, p]) =>
     line(x + n * wide + 8, start(i), x + (n + 1) * wide, end(j), p / unit, tint(p, signed || strong), strong ? 0.3 : 0)));
-  const found = heads.flatMap(({ p }) => links(p, names[1].length, query, key, now.lines));
-  const value = (it, x, y) => text(x, y, weight(it[2]));
+  const found = heads.flatMap(({ p }) => links(p, names[1].length, query, key, now.lines)).sort((a, b) => abs(b[2]) - abs(a[2]));
   return [
-    over && rect(x, y - 9, width + 8, high + 18, { class: "paper" }),
+    over && rect(x - left, y - 9, left + width + right, high + 18, { class: "paper" }),
     over || drawn(false, "all", -1), drawn(true, query, key),
-    names.map((them, side) => them.map((it, n) => {
-      const at = [start, end][side](n) + 4, pinned = n === [query, key][side], linked = found.find((it) => it[side] === n && it[1 - side] === [query, key][1 - side]);
-      const thin = n % ceil((13 * them.length) / high);
-      if (thin && !pinned && !linked) return;
-      const words = pinned ? named(it, axes[side][n]) : it;
-      const look = { class: pinned ? "strong" : linked ? "" : "soft" };
-      return [over && rect(side ? x + width + 4 : x - left, at - 13, side ? right : left, 18, { class: "paper" }),
-        side ? text(x + width + (heads[1] ? 8 : 48), at, words, look) : text(x - 7, at, words, { ...look, "text-anchor": "end" }),
-        side && !heads[1] && linked && before(x + width + 42, at, weight(linked[2]))];
-    }))];
+    names.map((them, side) => {
+      const at = [start, end][side], pinned = [query, key][side];
+      const linked = new Map(found.filter((it) => it[1 - side] === [query, key][1 - side]).reverse().map((it) => [it[side], it[2]]));
+      // Where not every name has room: the pinned one, then those at the widest lines.
+      const shown = [];
+      for (const n of [pinned, ...[...linked.keys()].reverse(), ...them.keys()]) {
+        if (n >= 0 && shown.every((other) => abs(at(n) - at(other)) > 12)) shown.push(n);
+      }
+      return shown.map((n) => {
+        const words = n === pinned ? named(them[n], axes[side][n]) : them[n];
+        const look = { class: n === pinned ? "strong" : linked.has(n) ? "" : "soft" };
+        return [side ? text(x + width + (heads[1] ? 8 : 48), at(n) + 4, words, look)
+          : text(x - 7, at(n) + 4, words, { ...look, "text-anchor": "end" }),
+        side && !heads[1] && linked.has(n) && before(x + width + 42, at(n) + 4, weight(linked.get(n)))];
+      });
+    })];
 };
 
 export const legend = ({ x, y }, { signed, partial, notes }) => [
