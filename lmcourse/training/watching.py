@@ -1,9 +1,9 @@
 """What is displayed of a training: a line, a plot, or nothing.
 
-    watch       in a notebook            in a terminal                        in a pipe or a log
-    "line"      one line, rewritten      one line, rewritten                  nothing
-    "plot"      one figure, redrawn      a bar: steps, losses, time left      one line at the end
-    "nothing"   nothing                  nothing                              nothing
+    watch       in a notebook            in a terminal          in a pipe or a log
+    "line"      one line, rewritten      one line, rewritten    nothing
+    "plot"      one figure, redrawn      one line, rewritten    one line at the end
+    "nothing"   nothing                  nothing                nothing
 
 Of several processes, only the first one displays it. The last state stays on display however the
 training ends: after an error or Ctrl-C, too.
@@ -14,7 +14,6 @@ import sys
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from itertools import pairwise
 from typing import Any, Literal, Protocol, get_args, runtime_checkable
 
 from lmcourse.errors import CourseError
@@ -25,8 +24,6 @@ Watch = Literal["line", "plot", "nothing"]
 
 _SHARE = 0.01  # of the time, at most, is spent on drawing
 _SECONDS = 0.5  # between two drawings of a line of text
-_COLUMNS = 24  # of the curve in a line of text
-_HEIGHTS = "▁▂▃▄▅▆▇█"
 
 
 @runtime_checkable
@@ -37,30 +34,16 @@ class Steps(Protocol):
     gradient_norms: list[float]
 
 
-@runtime_checkable
-class Display(Protocol):
-    """What shows a history.
-
-    Attributes:
-        seconds: the least time between two drawings.
-    """
-
-    seconds: float
-
-    def draw(self) -> None:
-        """Show the history so far, which has at least one step."""
-
-    def close(self) -> None:
-        """Leave the whole history on display."""
-
-
 class Watcher:
     """Redraws a display every few seconds at most, and for at most 1 % of the time.
 
     What takes 0.1 s to draw is not drawn again within the next 10 s.
+
+    Args:
+        display: such as `Line`; its ``seconds`` are the least time between two drawings.
     """
 
-    def __init__(self, display: Display | None) -> None:
+    def __init__(self, display: Any | None) -> None:
         self._display = display
         self._next = math.inf if display is None else time.monotonic() + display.seconds
 
@@ -101,11 +84,9 @@ def watching(watch: Watch, history: Steps, steps: int | None = None) -> Iterator
 def _chosen(watch: Watch, history: Steps, steps: int | None) -> Watcher:
     if watch == "nothing" or here().rank > 0:
         return Watcher(None)
-    if watch == "line":
-        return Watcher(Line(history))
-    if notebook() is not None:
+    if watch == "plot" and notebook() is not None:
         return Watcher(LossFigure(history))
-    return Watcher(LossBar(history, steps) if sys.stderr.isatty() else LastLine(history))
+    return Watcher(Line(history, steps, in_a_log=watch == "plot"))
 
 
 def notebook() -> Any:
@@ -121,14 +102,18 @@ def notebook() -> Any:
 class Line:
     """The last step, in one line that is rewritten in place.
 
-    All trainings of one notebook cell share a line. In a pipe or a log, nothing is written.
+    All trainings of one notebook cell share a line.
+
+    Args:
+        steps: the number of steps, if it is known: a terminal's line shows it.
+        in_a_log: write it once, at the end, where there is neither a notebook nor a terminal.
     """
 
     seconds = _SECONDS
     _last: tuple[Any, Any] = (None, None)  # the cell that ran last, and its line
 
-    def __init__(self, history: Steps) -> None:
-        self._losses = history.losses
+    def __init__(self, history: Steps, steps: int | None = None, in_a_log: bool = False) -> None:
+        self._losses, self._steps, self._in_a_log = history.losses, steps, in_a_log
         self._handle = self._notebook_line()
         self._terminal = self._handle is None and sys.stderr.isatty()
 
@@ -136,7 +121,7 @@ class Line:
         if self._handle is not None:
             self._handle.update({"text/plain": _summary(self._losses)}, raw=True)
         elif self._terminal:
-            sys.stderr.write(f"\r{_summary(self._losses)}\x1b[K")
+            sys.stderr.write(f"\r{_summary(self._losses, self._steps)}\x1b[K")
             sys.stderr.flush()
 
     def close(self) -> None:
@@ -144,6 +129,8 @@ class Line:
             self.draw()
             if self._terminal:
                 sys.stderr.write("\n")
+            elif self._handle is None and self._in_a_log:
+                print(_summary(self._losses), file=sys.stderr)
 
     @classmethod
     def _notebook_line(cls) -> Any:
@@ -159,81 +146,6 @@ class Line:
         return cls._last[1]
 
 
-class LastLine:
-    """The last step, once at the end: for a pipe or a log."""
-
-    seconds = math.inf
-
-    def __init__(self, history: Steps) -> None:
-        self._losses = history.losses
-
-    def draw(self) -> None:
-        """Nothing, before the end."""
-
-    def close(self) -> None:
-        if self._losses:
-            print(_summary(self._losses), file=sys.stderr)
-
-
-class LossBar:
-    """Steps, the curve of the loss and the time left, in one line at the bottom of a terminal.
-
-    Args:
-        steps: the number of steps, if it is known.
-    """
-
-    seconds = _SECONDS
-
-    def __init__(self, history: Steps, steps: int | None) -> None:
-        from rich.console import Console
-        from rich.progress import BarColumn, Progress, TextColumn
-        from rich.progress import TimeElapsedColumn as Elapsed
-        from rich.progress import TimeRemainingColumn as Remaining
-
-        self._losses = history.losses
-        console = Console(file=sys.stderr)
-        self._ascii = console.options.ascii_only
-        counted = "{task.completed:,}/{task.total:,} steps" if steps else "{task.completed:,} steps"
-        known = [BarColumn(bar_width=16), Remaining()] if steps else [Elapsed()]
-        # No thread of its own: the loop says when to draw.
-        self._progress = Progress(
-            TextColumn(counted),
-            TextColumn("{task.fields[curve]} loss {task.fields[loss]}"),
-            *known,
-            console=console,
-            auto_refresh=False,
-        )
-        start, none = len(self._losses), "-" if self._ascii else "–"
-        self._task = self._progress.add_task("", total=steps, completed=start, curve="", loss=none)
-        self._progress.start()
-
-    def draw(self) -> None:
-        self._progress.update(
-            self._task,
-            completed=len(self._losses),
-            curve="" if self._ascii else sparkline(self._losses),
-            loss=f"{self._losses[-1]:.3f}",
-            refresh=True,
-        )
-
-    def close(self) -> None:
-        """See `Display.close`; the terminal is restored."""
-        try:
-            if self._losses:
-                self.draw()
-        finally:
-            self._progress.stop()
-
-
-def sparkline(values: Sequence[float], columns: int = _COLUMNS) -> str:
-    """A curve in block characters: each column is the mean of its share of the values."""
-    count = min(columns, len(values))
-    edges = [len(values) * at // count for at in range(count + 1)] if count else [0]
-    means = [sum(values[start:end]) / (end - start) for start, end in pairwise(edges)]
-    low, high = min(means, default=0.0), max(means, default=0.0)
-    scale = (len(_HEIGHTS) - 1) / (high - low) if high > low else 0.0
-    return "".join(_HEIGHTS[round((mean - low) * scale)] for mean in means)
-
-
-def _summary(losses: Sequence[float]) -> str:
-    return f"{len(losses):,} steps · loss {losses[-1]:.3f}"
+def _summary(losses: Sequence[float], steps: int | None = None) -> str:
+    of = f" of {steps:,}" if steps else ""
+    return f"{len(losses):,}{of} steps · loss {losses[-1]:.3f}"
