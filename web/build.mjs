@@ -41,7 +41,7 @@ const RENAMED_IN = {
     partial partner parts pitch place positions power quotes refresh reset right room root
     row says score second share side signed small source sum svg tall two tip title undo weights all cells counts`),
   gates: words(`
-    again assign boxes call clipped end ends follows gates given head held inSvg kept label labels lanes
+    again assign bars boxes call clipped end ends follows gates given head held inSvg kept label labels lanes
     level maps name names now numbers order orders others pace paint panels pause place positions rank
     refresh reset root row run saturation seen shown state stored strips sum sums svg time tip title
     tokens undo units was wide words`),
@@ -50,7 +50,7 @@ const RENAMED_IN = {
     labels legend network norms panels parameters place positions readOut root scale stateProducts strip
     time title whole call head name pause refresh reset undo`),
   graph: words(`
-    show again agrees all args back before call depth difference done edges end error far free gap grad
+    across lane show again agrees all args back before call depth difference done edges end error far free gap grad
     gradient head inSvg known label level list lost middle name needs nodes now number op out pass pause pin
     place positions product pushes refresh reset result root shown slope slopes slot svg tip trouble undo
     users variables waits ways wide wrong`),
@@ -76,6 +76,9 @@ const RENAMED_IN = {
     before boxes call cell codes count end first head label lane lanes letters live most name now pairs
     place positions refresh reset root rule show sum svg tip tokens undo typed weighed weights wrong`),
 };
+
+/** The colors' names in style sheets, likewise. */
+const VARIABLES = { "--accent": "--a", "--field": "--f", "--line": "--l", "--soft": "--s", "--ink": "--i", "--bg": "--b" };
 
 function words(text) {
   return text.trim().split(/\s+/);
@@ -131,8 +134,9 @@ async function outputs() {
     : [];
   for (const name of widgets) {
     const options = { format: "esm", minify: true, plugins: [styles], ...renaming(name.replace(".js", "")) };
-    const module = await bundle(`widgets/${name}`, options);
-    out.push([`lmcourse/widgets/static/${name}`, module]);
+    const module = Buffer.from(await bundle(`widgets/${name}`, options)).toString("utf8");
+    const short = module.replace(/--(accent|field|line|soft|ink|bg)\b/g, (it) => VARIABLES[it]);
+    out.push([`lmcourse/widgets/static/${name}`, Buffer.from(short)]);
   }
   out.push(["lmcourse/widgets/vendor/bertviz.js", await vendored("vendor/bertviz.js")]);
   for (const [entry, target] of [
