@@ -148,13 +148,12 @@ class Widget(anywidget.AnyWidget):
 
     def _repr_mimebundle_(self, **options: Any) -> tuple[dict[str, Any], dict[str, Any]]:
         data, metadata = super()._repr_mimebundle_(**options) or ({}, {})
-        data |= {"text/html": self.to_html(), "text/plain": self.alt}
+        model = ""
         if os.environ.get("JPY_SESSION_NAME") and "google.colab" not in sys.modules:
             if Manager.only is None or Manager.only.comm is None:  # closed
                 Manager.only = Manager()
-            del data[_VIEW]
-            data["text/html"] = self.to_html(self.model_id)
-        return data, metadata
+            model = data.pop(_VIEW)["model_id"]
+        return {**data, "text/html": self.to_html(model), "text/plain": self.alt}, metadata
 
     @classmethod
     def hold(cls, arrays: Mapping[str, Array]) -> dict[str, bytes | Index]:

@@ -27,7 +27,7 @@ export function layout(width, { names, gates, tokens, given, units, time, rank, 
     y: 50 + Math.floor(i / across) * (height + (wide ? 34 : 54)),
     width: each,
   }));
-  let y = panels[0] ? panels.at(-1).y + height + (bars ? 66 : wide ? 32 : 44) : 6;
+  let y = panels[0] ? panels.at(-1).y + height + (bars ? 66 : wide ? 32 : 44) : 14;
   const lanes = shown.map(() => {
     y += 282;
     return [226, 112].map((up) => ({ x: LEFT, y: y - up, width: room, height: 88, top: y - 269 }));

@@ -28,7 +28,7 @@ export function picture(data) {
   const { now, given, shown, maps, labels, level } = data;
   const part = ([from, length, count]) => `${from + 1}–${from + length} of ${count} `;
   return [
-    data.panels[0] && note(LEFT, 12, `${part(data.columns)}tokens, ${part(data.rows)}units`),
+    note(LEFT, 12, `${part(data.columns)}tokens, ${part(data.rows)}units`),
     data.panels.map((box) => [called(box.x, box.y - 8, box.name), (maps ? map : bars)(box, data), chosen(box, data)]),
     data.bars && legend(data.panels[0]),
     shown.map((_, i) => curves(data, i)),

@@ -3,7 +3,7 @@
 
 export function layout(width, count, few) {
   const wide = width >= 600;
-  const head = few ? 16 : wide ? 92 : 144;
+  const head = few ? 22 : wide ? 92 : 144;
   const left = wide ? 136 : 16; // of the bars
   const free = width - (few ? left + 54 : wide ? 362 : 104);
   const long = free * (few ? 1 : wide ? 0.58 : 0.52); // the longest
