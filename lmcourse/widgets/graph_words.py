@@ -127,8 +127,9 @@ EXAMPLES: list[tuple[str, str, dict[str, float]]] = [
 ]
 
 # A style sheet; an export writes computed styles out, not attributes.
-LOOK = """.lm { --grad: light-dark(#a84300, #ff9e64) } .lm svg { & :is(.back, .soon) { fill: var(--grad) }
-& :is(.back, .fore) { font-weight: 650 } @media print { min-width: 0 !important } }"""
+LOOK = """.lm { --grad: light-dark(#a84300, #ff9e64) }
+.lm svg { & :is(.back, .soon) { fill: var(--grad) } & :is(.back, .fore) { font-weight: 650 }
+@media print { min-width: 0 !important } }"""
 
 LEXICON: dict[str, Any] = {
     "about": ABOUT,

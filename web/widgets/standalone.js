@@ -54,8 +54,9 @@ const heard = () => new Promise((done) => addEventListener("lmcourse-manager", d
 
 /** The model of a running kernel, if a widget manager of this page has it (lmcourse/widgets/base.py). */
 async function kernels(id) {
-  for (const manager of id ? globalThis.lmcourseManagers ?? [] : []) {
-    const model = manager.has_model(id) && await manager.get_model(id);
+  const managers = [...(id ? globalThis.lmcourseManagers ?? [] : [])].reverse(); // the last opened notebook's first
+  for (const manager of managers) {
+    const model = !manager.isDisposed && manager.has_model(id) && await manager.get_model(id);
     if (model?.comm_live) return model;
   }
 }
