@@ -332,8 +332,9 @@ def test_at_first_there_are_the_soft_targets_alone(width, browser: Browser, tmp_
     with open_file(browser, host_page("file", made, tmp_path), width=width) as it:
         page = it.page
         says(page, "Soft targets at T = 2 ")
-        rest = [page.get_by_label("Learning rate"), page.get_by_role("grid", name="KL by step")]
-        rest += [page.get_by_text("Gradient ∂L/∂z"), page.get_by_role("button", name="Play")]
+        rest = [page.get_by_role("slider", name="Learning rate")]
+        rest += [page.get_by_role("grid", name="KL by step"), page.get_by_text("Gradient ∂L/∂z")]
+        rest += [page.get_by_role("button", name="Play")]
         for part in rest:
             expect(part).to_be_hidden()
         assert overlapping(page) == []

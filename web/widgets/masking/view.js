@@ -36,7 +36,7 @@ export function picture(it, at, width) {
 
 /** Numbers with what they are, beside each other: their marks, and their height. */
 function tiles(all, y, width) {
-  const columns = width < 560 ? all.length + 1 >> 1 : Math.max(all.length, 3);
+  const columns = width < 560 ? all.length + (width > 340) >> 1 || 1 : Math.max(all.length, 3);
   return [all.map(([strong, soft, action], i) => {
     const [x, top] = [(i % columns) * width / columns, y + Math.floor(i / columns) * TILE];
     const inset = action ? 30 : 0;
