@@ -77,9 +77,6 @@ const RENAMED_IN = {
     place positions refresh reset root rule show sum svg tip tokens undo typed weighed weights wrong`),
 };
 
-/** The colors' names in style sheets, likewise. */
-const VARIABLES = { "--accent": "--a", "--field": "--f", "--line": "--l", "--soft": "--s", "--ink": "--i", "--bg": "--b" };
-
 function words(text) {
   return text.trim().split(/\s+/);
 }
@@ -134,8 +131,8 @@ async function outputs() {
     : [];
   for (const name of widgets) {
     const options = { format: "esm", minify: true, plugins: [styles], ...renaming(name.replace(".js", "")) };
-    const module = Buffer.from(await bundle(`widgets/${name}`, options)).toString("utf8");
-    const short = module.replace(/--(accent|field|line|soft|ink|bg)\b/g, (it) => VARIABLES[it]);
+    const module = new TextDecoder().decode(await bundle(`widgets/${name}`, options));
+    const short = module.replace(/--(?=(?:accent|field|line|soft|ink|bg)\b)(\w)\w*/g, "--$1"); // the colors' names
     out.push([`lmcourse/widgets/static/${name}`, Buffer.from(short)]);
   }
   out.push(["lmcourse/widgets/vendor/bertviz.js", await vendored("vendor/bertviz.js")]);
