@@ -262,13 +262,11 @@ def _named(name: str, given: Mapping[str, Any] | None, length: int, most: int) -
         as_tokens(f"the names of {name}", [key])
         if key in (*FIXED, *VARIABLE):
             raise CourseError(
-                f"{name} has the name {key!r}, which is one of the orders.",
-                "Choose another name.",
+                f"{name} has the name {key!r}, which is one of the orders.", "Choose another name."
             )
         rows[key] = as_array(f"{name}[{key!r}]", value, (length,)).astype(np.float32)
     if len(rows) > most:
         raise CourseError(
-            f"{name} has {len(rows)} entries; at most {most} can be shown.",
-            "Pass fewer.",
+            f"{name} has {len(rows)} entries; at most {most} can be shown.", "Pass fewer."
         )
     return rows

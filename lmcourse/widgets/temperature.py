@@ -207,8 +207,7 @@ def _logits(name: str, value: Any, shape: tuple[int, ...] | None) -> Array:
         if "not finite" not in error.cause:
             raise
         raise CourseError(
-            error.cause,
-            "Logits are finite. For probabilities with zeros, pass np.log(p + 1e-6).",
+            error.cause, "Logits are finite. For probabilities with zeros, pass np.log(p + 1e-6)."
         ) from None
     if array.shape[1] > MOST_CLASSES:
         raise CourseError(
