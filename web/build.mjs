@@ -30,31 +30,23 @@ const RENAMED = words(`
   make moving node onInput onMove onPin onPoint onSettle over python read restore rows say settle
   start still table takes under update view`);
 
+const ATTENTION = words(`
+    show among anew aside attention axes call canvases cell change channels cut deep difference dot drawn end entropy fan found heads heat here high
+    inside inSvg label labels lanes layers legend many maps mine name names notes now other overview own paint part
+    partial partner parts pitch place point positions power quotes refresh reset right room root
+    row same says score second share side signed size small source strips sum svg tall tokens two tip title undo
+    unit weights wide all cells count counts`);
+
 /** Further ones of the widgets that need them: elsewhere some of these are traits or elements'. */
 const RENAMED_IN = {
   anatomy: words(`
     assign call cells inSvg merged name now opens paint pick place positions refresh reset result root say
     selected terms tip undo`),
-  attention_heads: words(`
-    show among anew aside attention axes call canvases cell change channels cut deep difference dot drawn end entropy fan found heads heat here high
-    inside inSvg label labels lanes layers legend many maps mine name names notes now other overview own paint part
-    partial partner parts pitch place point positions power quotes refresh reset right room root
-    row same says score second share side signed size small source strips sum svg tall tokens two tip title undo
-    unit weights wide all cells count counts`),
-  attention_lines: words(`
-    show among anew aside attention axes call canvases cell change channels cut deep difference dot drawn end entropy fan found heads heat here high
-    inside inSvg label labels lanes layers legend many maps mine name names notes now other overview own paint part
-    partial partner parts pitch place point positions power quotes refresh reset right room root
-    row same says score second share side signed size small source strips sum svg tall tokens two tip title undo
-    unit weights wide all cells count counts`),
-  attention_scores: words(`
-    show among anew aside attention axes call canvases cell change channels cut deep difference dot drawn end entropy fan found heads heat here high
-    inside inSvg label labels lanes layers legend many maps mine name names notes now other overview own paint part
-    partial partner parts pitch place point positions power quotes refresh reset right room root
-    row same says score second share side signed size small source strips sum svg tall tokens two tip title undo
-    unit weights wide all cells count counts`),
+  attention_heads: ATTENTION,
+  attention_lines: ATTENTION,
+  attention_scores: ATTENTION,
   gates: words(`
-    again assign boxes call clipped end ends follows gates given head held inSvg kept label labels lanes
+    again assign bars boxes call clipped end ends follows gates given head held inSvg kept label labels lanes
     level maps name names now numbers order orders others pace paint panels pause place positions rank
     refresh reset root row run saturation seen shown state stored strips sum sums svg time tip title
     tokens undo units was wide words`),
@@ -63,7 +55,7 @@ const RENAMED_IN = {
     labels legend network norms panels parameters place positions readOut root scale stateProducts strip
     time title whole call head name pause refresh reset undo`),
   graph: words(`
-    show again agrees all args back before call depth difference done edges end error far free gap grad
+    across lane show again agrees all args back before call depth difference done edges end error far free gap grad
     gradient head inSvg known label level list lost middle name needs nodes now number op out pass pause pin
     place positions product pushes refresh reset result root shown slope slopes slot svg tip trouble undo
     users variables waits ways wide wrong`),
@@ -157,10 +149,10 @@ async function outputs() {
   for (const name of widgets) {
     const shorter = SHORTER.test(name), plugins = shorter ? [styles, arrows] : [styles];
     const options = { format: "esm", minify: true, plugins, ...renaming(name.replace(".js", "")) };
-    const module = await bundle(`widgets/${name}`, options);
-    const text = shorter && new TextDecoder().decode(module).replace(/--(?=(?:ink|soft|line|field|accent)\b)(\w)\w*/g, "--$1")
-      .replace(/\.(letter|axis|none)\{[^}]*\}/g, "");
-    out.push([`lmcourse/widgets/static/${name}`, shorter ? new TextEncoder().encode(text) : module]);
+    const module = new TextDecoder().decode(await bundle(`widgets/${name}`, options))
+      .replace(/--(?=(?:accent|field|line|soft|ink|bg)\b)(\w)\w*/g, "--$1"); // the colors' names
+    const text = shorter ? module.replace(/\.(letter|axis|none)\{[^}]*\}/g, "") : module;
+    out.push([`lmcourse/widgets/static/${name}`, Buffer.from(text)]);
   }
   out.push(["lmcourse/widgets/vendor/bertviz.js", await vendored("vendor/bertviz.js")]);
   for (const [entry, target] of [

@@ -2,6 +2,7 @@
 
 import base64
 import os
+import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, ClassVar
@@ -16,11 +17,22 @@ from lmcourse.widgets.packing import Array, Index, pack
 
 LIMIT = 4_000_000  # bytes of packed arrays; a page's widget should stay under 300,000
 _JUPYTERS_OWN = frozenset({"layout", "tabbable", "tooltip", "comm"})
+_VIEW = "application/vnd.jupyter.widget-view+json"
 
 
 def module(name: str) -> Path:
     """Return the path of a widget's bundle, for ``_esm``."""
     return page.STATIC / f"{name}.js"
+
+
+class Manager(anywidget.AnyWidget):
+    """One in a kernel, never displayed: through it the HTML in a notebook finds its models."""
+
+    _esm = """export default { initialize({ model }) {
+  (globalThis.lmcourseManagers ??= new Set()).add(model.widget_manager);
+  dispatchEvent(new Event("lmcourse-manager"));
+} }"""
+    only: ClassVar["Manager | None"] = None
 
 
 class Widget(anywidget.AnyWidget):
@@ -29,6 +41,9 @@ class Widget(anywidget.AnyWidget):
     - With a kernel: a Jupyter widget whose settings are synchronized traits.
     - Without a kernel: ``text/html`` with the module and the data, which makes no requests.
     - As text: ``alt``.
+
+    A Jupyter server gets the second, which also uses the model while the kernel has it: a view of
+    the first, in a notebook that is opened again, is an error once the kernel has ended.
 
     A subclass sets ``_esm = module("its_name")``, ``title`` and ``lighter``, tags its settings with
     ``sync=True``, describes itself in ``alt``, and packs its arrays with `hold`.
@@ -118,9 +133,14 @@ class Widget(anywidget.AnyWidget):
             for name, value in values.items()
         }
 
-    def to_html(self) -> str:
-        """Return the widget as one element and one script, for a page without a kernel."""
-        return page.fragment(type(self).__name__, str(self._esm), self.state(), self.alt)
+    def to_html(self, model: str = "") -> str:
+        """Return the widget as one element and one script, for a page without a kernel.
+
+        Args:
+            model: the id of the model that a notebook uses while the kernel has it.
+        """
+        name, module = type(self).__name__, str(self._esm)
+        return page.fragment(name, module, self.state(), self.alt, model)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the widget as a page that needs no network."""
@@ -128,7 +148,12 @@ class Widget(anywidget.AnyWidget):
 
     def _repr_mimebundle_(self, **options: Any) -> tuple[dict[str, Any], dict[str, Any]]:
         data, metadata = super()._repr_mimebundle_(**options) or ({}, {})
-        return {**data, "text/html": self.to_html(), "text/plain": self.alt}, metadata
+        model = ""
+        if os.environ.get("JPY_SESSION_NAME") and "google.colab" not in sys.modules:
+            if Manager.only is None or Manager.only.comm is None:  # closed
+                Manager.only = Manager()
+            model = data.pop(_VIEW)["model_id"]
+        return {**data, "text/html": self.to_html(model), "text/plain": self.alt}, metadata
 
     @classmethod
     def hold(cls, arrays: Mapping[str, Array]) -> dict[str, bytes | Index]:

@@ -15,7 +15,7 @@ from lmcourse.widgets.tokens import as_tokens, visible
 
 FIXED = ("keep", "variance")  # orders independent of settings, besides series and scores
 VARIABLE = ("number", "memory")
-SHOWN = ("maps", "saturation")
+SHOWN = ("unit", "maps", "saturation")
 MOST_SERIES = 6
 
 
@@ -44,7 +44,7 @@ class Gates(Widget):
         sort: ``"number"``; ``"keep"``, the mean of the forget gate; ``"variance"``, of the state;
             ``"memory"``, the sum of the kept fractions of the pinned state; the name of a series,
             by the absolute value of its correlation with the state; or the name of a score.
-        show: ``"maps"``, or ``"saturation"`` for the fractions of nearly open and closed gates.
+        show: ``"unit"``, ``"maps"`` of all units, or ``"saturation"``, how often gates saturate.
         direction: ``"forward"`` or, if it is given, ``"backward"``.
         step: the position of the token whose computation is shown, from 0; None: the last.
         pin: the position from which on the kept fraction is measured; None: none.
@@ -63,7 +63,7 @@ class Gates(Widget):
     unit = traitlets.Int(None, allow_none=True).tag(sync=True)
     compare = traitlets.Int(None, allow_none=True).tag(sync=True)
     sort = traitlets.Unicode("number").tag(sync=True)
-    show = traitlets.Unicode("maps").tag(sync=True)
+    show = traitlets.Unicode("unit").tag(sync=True)
     direction = traitlets.Unicode("forward").tag(sync=True)
     step = traitlets.Int(0).tag(sync=True)
     pin = traitlets.Int(None, allow_none=True).tag(sync=True)
@@ -80,7 +80,7 @@ class Gates(Widget):
         unit: int | None = None,
         compare: int | None = None,
         sort: str = "number",
-        show: str = "maps",
+        show: str = "unit",
         direction: str = "forward",
         step: int | None = None,
         pin: int | None = None,
@@ -170,6 +170,7 @@ class Gates(Widget):
         kind, order = self._kind, self.order
         unit = order[0] if self.unit is None else self.unit
         shown = {
+            "unit": "Curves show one unit.",
             "maps": "Heat maps show every unit at every token.",
             "saturation": "Bars show the fractions of each gate below 0.1 and above 0.9.",
         }[self.show]
@@ -261,13 +262,11 @@ def _named(name: str, given: Mapping[str, Any] | None, length: int, most: int) -
         as_tokens(f"the names of {name}", [key])
         if key in (*FIXED, *VARIABLE):
             raise CourseError(
-                f"{name} has the name {key!r}, which is one of the orders.",
-                "Choose another name.",
+                f"{name} has the name {key!r}, which is one of the orders.", "Choose another name."
             )
         rows[key] = as_array(f"{name}[{key!r}]", value, (length,)).astype(np.float32)
     if len(rows) > most:
         raise CourseError(
-            f"{name} has {len(rows)} entries; at most {most} can be shown.",
-            "Pass fewer.",
+            f"{name} has {len(rows)} entries; at most {most} can be shown.", "Pass fewer."
         )
     return rows

@@ -177,10 +177,7 @@ def _arrays(network: Network) -> dict[str, Array]:
     width = len(read_out)
     arrays = {"inputs": inputs, "read_out": read_out}
     for kind, gates in GATES.items():
-        for name, matrices, columns in (
-            ("U", network.U, inputs.shape[1]),
-            ("W", network.W, width),
-        ):
+        for name, matrices, columns in (("U", network.U, inputs.shape[1]), ("W", network.W, width)):
             if not isinstance(matrices, Mapping) or kind not in matrices:
                 raise CourseError(
                     f"{name} has no weights for the {kind}.", f"Pass {', '.join(GATES)} in {name}."

@@ -90,7 +90,7 @@ SAID = {
     "sum": "  Sum: {0}",
     "nobox": "No box is called {0}, so no paths are marked.",
     "check": "∂ {0}, finite difference {1}",
-    "right": " ✓ agrees",
+    "right": " ✓",
     "differs": " ✗ differs",
     "unsure": ", too small to tell",
     "size": "A number from −1,000,000 to 1,000,000 is needed; {0} stays.",
@@ -104,7 +104,7 @@ SAID = {
 ABOUT = [
     "Computation graph",
     "How does each number get its gradient?",
-    "Type an expression and play: values go forward, gradients ∂ back. Click a box for its paths.",
+    "Press Play: values go forward, gradients ∂ back. Then type an expression, or click a box.",
 ]
 
 # Names, expressions, and the variables' values.
@@ -126,8 +126,14 @@ EXAMPLES: list[tuple[str, str, dict[str, float]]] = [
     ("A kink", "relu(a - 0.5) + max(a, b)", {"a": 0.5, "b": 0.5}),
 ]
 
+# A style sheet; an export writes computed styles out, not attributes.
+LOOK = """.lm { --grad: light-dark(#a84300, #ff9e64) }
+.lm svg { & :is(.back, .soon) { fill: var(--grad) } & :is(.back, .fore) { font-weight: 650 }
+@media print { min-width: 0 !important } }"""
+
 LEXICON: dict[str, Any] = {
     "about": ABOUT,
+    "look": LOOK,
     "characters": CHARACTERS,
     "nodes": NODES,
     "variables": VARIABLES,

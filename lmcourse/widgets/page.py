@@ -33,7 +33,7 @@ body {{ margin: 0 auto; max-width: 60rem; padding: 1rem .5rem; font: 16px system
 """
 
 
-def fragment(name: str, module: str, state: Mapping[str, Any], alt: str) -> str:
+def fragment(name: str, module: str, state: Mapping[str, Any], alt: str, model: str = "") -> str:
     """Return one element and one script; the same widget gives the same bytes.
 
     The element shows the description until the widget has rendered, or if no script runs.
@@ -43,18 +43,20 @@ def fragment(name: str, module: str, state: Mapping[str, Any], alt: str) -> str:
         module: the source of the widget's ES module.
         state: the state of its model, ready for JSON.
         alt: the widget's description.
+        model: the id of its model in a notebook.
     """
-    parts = [json.dumps(it, sort_keys=True, allow_nan=False) for it in (module, state)]
+    parts = [json.dumps(it, sort_keys=True, allow_nan=False) for it in (module, state, model)]
     key = f"{name}-{hashlib.sha256(''.join(parts).encode()).hexdigest()[:16]}"
     # As text for JSON.parse: in a literal, the name __proto__ would have another meaning.
     payload = (
-        f'{{"key": {json.dumps(key)}, "module": {parts[0]}, '
+        f'{{"key": {json.dumps(key)}, "id": {parts[2]}, "module": {parts[0]}, '
         f'"state": JSON.parse({json.dumps(parts[1])})}}'
     )
     payload = payload.replace("<", "\\u003c")  # so that no string ends the script
     starter = (STATIC / "standalone.js").read_text(encoding="utf-8")
     return (
-        f'<div class="lmcourse-widget" data-lmcourse-widget="{html.escape(key)}">'
+        '<div class="lmcourse-widget tex2jax_ignore mathjax_ignore" '
+        f'data-lmcourse-widget="{html.escape(key)}">'
         f"<p>{html.escape(alt)}</p></div>"
         f'<script type="module">\n{starter.replace("PAYLOAD", payload, 1)}</script>'
     )

@@ -8,7 +8,7 @@ import traitlets
 
 from lmcourse.errors import CourseError
 from lmcourse.widgets.base import Widget, module
-from lmcourse.widgets.checks import index_below, shown, within
+from lmcourse.widgets.checks import index_below, one_of, shown, within
 from lmcourse.widgets.packing import Array, as_array, divergence, single
 from lmcourse.widgets.tokens import as_tokens, visible
 
@@ -36,6 +36,7 @@ class Temperature(Widget):
         examples: a name or text for each example; None or an empty list: numbers.
         example: the shown example, from 0.
         temperature: T, from 0.1 to 1000.
+        show: ``"targets"``, the soft targets alone, or ``"all"``: the gradient and training, too.
         alpha: α, the weight of L_d, from 0 to 1.
         learning_rate: of the gradient steps, from 0.01 to 20.
         scaled: whether L_d is multiplied by T².
@@ -54,6 +55,7 @@ class Temperature(Widget):
     labels = traitlets.List(traitlets.Int()).tag(sync=True)
     example = traitlets.Int(0).tag(sync=True)
     temperature = traitlets.Float(2.0).tag(sync=True)
+    show = traitlets.Unicode("targets").tag(sync=True)
     alpha = traitlets.Float(1.0).tag(sync=True)
     learning_rate = traitlets.Float(1.0).tag(sync=True)
     scaled = traitlets.Bool(True).tag(sync=True)
@@ -72,6 +74,7 @@ class Temperature(Widget):
         examples: Sequence[str] | None = None,
         example: int = 0,
         temperature: float = 2.0,
+        show: str = "targets",
         alpha: float = 1.0,
         learning_rate: float = 1.0,
         scaled: bool = True,
@@ -92,6 +95,7 @@ class Temperature(Widget):
             labels=best if labels is None else labels,
             example=example,
             temperature=temperature,
+            show=show,
             alpha=alpha,
             learning_rate=learning_rate,
             scaled=scaled,
@@ -114,14 +118,18 @@ class Temperature(Widget):
         picked = "" if self.pinned is None else f", “{visible(self.classes[self.pinned])}” picked"
         teacher = "an exact teacher" if self.exact else "a teacher"
         far = "its limit for T → ∞" if self.scaled else "its approximation for high T, ∝ 1/T²"
-        return (
+        targets = (
             f"Soft targets of {teacher} and a student at T = {self.temperature:g}{of}: "
-            f"{', '.join(each)}, of {len(t)} classes in all; KL {divergence(t, s):.3g} nats. "
-            f"Next to them the gradient of the loss by the student's logits with {far}; below, the "
-            "norm of the gradient at each temperature, with and without the factor T², and "
-            f"KL over {STEPS} steps of gradient descent. Settings: step "
-            f"{self.step}, {'with' if self.scaled else 'without'} T², α = {self.alpha:g}, learning "
-            f"rate {self.learning_rate:g}, label “{visible(self.classes[self._label])}”{picked}."
+            f"{', '.join(each)}, of {len(t)} classes in all; KL {divergence(t, s):.3g} nats."
+        )
+        if self.show == "targets":
+            return targets
+        return (
+            f"{targets} Next to them the gradient of the loss by the student's logits with {far}; "
+            "below, the norm of the gradient at each temperature, with and without the factor T², "
+            f"and KL over {STEPS} steps of gradient descent. Settings: step {self.step}, "
+            f"{'with' if self.scaled else 'without'} T², α = {self.alpha:g}, learning rate "
+            f"{self.learning_rate:g}, label “{visible(self.classes[self._label])}”{picked}."
         )
 
     @property
@@ -148,6 +156,10 @@ class Temperature(Widget):
         ends = {"temperature": TEMPERATURES, "alpha": (0, 1), "learning_rate": LEARNING_RATES}
         name = proposal["trait"].name
         return within(name, proposal["value"], *ends[name])
+
+    @traitlets.validate("show")
+    def _show_is_known(self, proposal: Any) -> str:
+        return one_of("show", proposal["value"], ("targets", "all"))
 
     @traitlets.validate("example", "pinned", "step")
     def _number_exists(self, proposal: Any) -> int | None:
@@ -195,8 +207,7 @@ def _logits(name: str, value: Any, shape: tuple[int, ...] | None) -> Array:
         if "not finite" not in error.cause:
             raise
         raise CourseError(
-            error.cause,
-            "Logits are finite. For probabilities with zeros, pass np.log(p + 1e-6).",
+            error.cause, "Logits are finite. For probabilities with zeros, pass np.log(p + 1e-6)."
         ) from None
     if array.shape[1] > MOST_CLASSES:
         raise CourseError(

@@ -91,9 +91,7 @@ class Visibility(Widget):
         listed = as_text(tokens, "Visibility")
         n = len(listed)
         real = [it not in PADDING for it in listed] if attention_mask is None else attention_mask
-        arrays: dict[str, Array] = {
-            "real": as_booleans("attention_mask", _alone(real, 1), (n,)),
-        }
+        arrays: dict[str, Array] = {"real": as_booleans("attention_mask", _alone(real, 1), (n,))}
         if token_type_ids is not None:
             arrays["segment"] = _ids("token_type_ids", _alone(token_type_ids, 1), n)
         if selected is not None:

@@ -140,6 +140,8 @@ def test_the_order_follows_the_settings():
 
 def test_the_words_for_paper_follow_the_settings():
     widget = Gates(TOKENS, **ARRAYS, pin=2)
+    assert "Curves show one unit." in widget.alt
+    widget.show = "maps"
     assert "Unit 0 at “.” (token 8 of 8): f " in widget.alt and "Heat maps" in widget.alt
     share = ARRAYS["f"][3:, 0].prod()
     assert f"Of c at “with” {share:.1%} is left." in widget.alt
@@ -382,7 +384,8 @@ def clipped(arrays: dict) -> np.ndarray:
 
 def test_a_long_text_and_many_units_come_page_by_page(browser: Browser, tmp_path: Path):
     arrays = lstm(np.random.default_rng(0), 300, 70)
-    widget = Gates([f"w{t}" for t in range(300)], **arrays, step=170, unit=60)
+    tokens = [f"w{t}" for t in range(300)]
+    widget = Gates(tokens, **arrays, step=170, unit=60, show="maps")
     with open_file(browser, host_page("file", widget, tmp_path), width=390) as it:
         says(it.page, "Unit 60 at “\u2068w170\u2069” (171 of 300)")
         note = it.page.locator(".lm-stage svg text").first
@@ -425,4 +428,21 @@ def test_a_slider_reaches_every_token_at_once(browser: Browser, tmp_path: Path):
         page.get_by_role("button", name="Undo").click()
         page.get_by_role("button", name="Undo").click()
         says(page, "(2000 of 2000)")
+        assert it.errors == []
+
+
+def test_at_first_there_is_one_unit(browser: Browser, tmp_path: Path):
+    with open_file(browser, host_page("file", Gates(TOKENS, **ARRAYS), tmp_path)) as it:
+        page = it.page
+        says(page, "Curves: LSTM, 6 units, 8 tokens")
+        expect(page.locator(".lm-stage canvas")).to_have_count(0)
+        expect(page.get_by_role("grid", name="forget f")).to_be_hidden()
+        walk(page, "Curves", "Home", "ArrowRight", "Enter")
+        says(page, "Unit 0 at “\u2068dreams\u2069” (2 of 8)")
+        words = page.locator(".lm-stage svg text.strong").all_text_contents()
+        assert all(words.count(name) == 1 for name in "fiogch")  # one at the end of each curve
+        page.get_by_role("button", name="Next unit").click()
+        says(page, "Unit 1 at")
+        page.get_by_label("Show").select_option("maps")
+        expect(page.locator(".lm-stage canvas")).to_have_count(6)
         assert it.errors == []

@@ -116,9 +116,8 @@ def test_moves_may_be_an_array():
 
 @pytest.mark.parametrize("scaled", [True, False])
 def test_the_words_have_the_numbers(scaled):
-    widget = Temperature(
-        TEACHER, STUDENT, CLASSES, examples=TEXTS, temperature=3, alpha=0.5, step=4, scaled=scaled
-    )
+    settings = {"temperature": 3, "alpha": 0.5, "step": 4, "scaled": scaled, "show": "all"}
+    widget = Temperature(TEACHER, STUDENT, CLASSES, examples=TEXTS, **settings)
     widget.moves = [[0, 1, 2.5], [1, 0, 3.0]]
     teacher, z = torch.tensor(TEACHER[0]), torch.tensor(STUDENT[0])
     z[1] += 2.5
@@ -242,7 +241,8 @@ def test_steps_walk_down_and_the_factor_makes_them_longer(browser: Browser, tmp_
 
 def test_a_tip_stays_on_a_phone(browser: Browser, tmp_path: Path):
     names = np.array(["a word that takes all the room it gets", "b"])  # an array is a list, too
-    widget = Temperature([[3.0, -12.5]], [[-1.25, 0.5]], names, temperature=4, scaled=False)
+    settings = {"temperature": 4, "scaled": False, "show": "all"}
+    widget = Temperature([[3.0, -12.5]], [[-1.25, 0.5]], names, **settings)
     with open_file(browser, host_page("file", widget, tmp_path), width=360) as it:
         place = it.page.get_by_role("grid", name="Classes")
         place.scroll_into_view_if_needed()
@@ -309,3 +309,38 @@ def test_of_a_thousand_classes_the_rest_is_one_bar(browser: Browser, tmp_path: P
         walk(it.page, "Classes", "End", "PageDown", "PageDown", "Enter")  # the rest is no class
         says(it.page, "“\u2068w0\u2069”, the label, picked")
         assert it.errors == []
+
+
+def overlapping(page: Page) -> list[str]:
+    """The words of the picture of which one is over another."""
+    found: list[str] = page.evaluate(
+        """() => {
+            const all = [...document.querySelectorAll(".lm-stage svg text")].map((it) =>
+                [it.textContent, it.getBoundingClientRect()]);
+            return all.flatMap(([words, a], i) => all.slice(i + 1)
+                .filter(([, b]) => a.left < b.right - 1 && b.left < a.right - 1
+                    && a.top < b.bottom - 4 && b.top < a.bottom - 4)
+                .map(([others]) => `${words} / ${others}`));
+        }"""
+    )
+    return found
+
+
+@pytest.mark.parametrize("width", [360, 390, 1000])
+def test_at_first_there_are_the_soft_targets_alone(width, browser: Browser, tmp_path: Path):
+    made = Temperature(TEACHER, STUDENT, CLASSES, examples=TEXTS)
+    with open_file(browser, host_page("file", made, tmp_path), width=width) as it:
+        page = it.page
+        says(page, "Soft targets at T = 2 ")
+        rest = [page.get_by_role("slider", name="Learning rate")]
+        rest += [page.get_by_role("grid", name="KL by step"), page.get_by_text("Gradient ∂L/∂z")]
+        rest += [page.get_by_role("button", name="Play")]
+        for part in rest:
+            expect(part).to_be_hidden()
+        assert overlapping(page) == []
+        page.get_by_label("Show").first.select_option("all")
+        for part in rest:
+            expect(part).to_be_visible()
+        assert overlapping(page) == []
+        assert it.errors == []
+    assert made.alt.endswith("nats.") and "gradient" in make().alt

@@ -15,7 +15,7 @@ import traitlets
 from lmcourse.errors import CourseError
 from lmcourse.evaluation.gradient_flow import gradient_flow, random_network
 from lmcourse.widgets import GradientFlow, Widget
-from lmcourse.widgets.base import module
+from lmcourse.widgets.base import Manager, module
 from lmcourse.widgets.packing import as_array, pack
 
 WIDGET_VIEW = "application/vnd.jupyter.widget-view+json"
@@ -51,10 +51,25 @@ def test_three_forms_go_out(widget):
     assert data[WIDGET_VIEW]["model_id"] == widget.model_id
 
 
+def test_a_jupyter_server_gets_the_html_with_the_models_id(widget, monkeypatch):
+    monkeypatch.setenv("JPY_SESSION_NAME", "notebook.ipynb")
+    data, _metadata = widget._repr_mimebundle_()
+    assert set(data) == {"text/html", "text/plain"}
+    assert payload(data["text/html"])["id"] == widget.model_id
+    assert payload(widget.to_html())["id"] == ""
+    manager = Manager.only
+    widget._repr_mimebundle_()
+    assert Manager.only is manager
+    manager.close()
+    widget._repr_mimebundle_()
+    assert Manager.only is not manager
+
+
 def test_the_html_is_one_element_and_one_script_with_everything_in_it(widget):
     html = widget.to_html()
     assert re.fullmatch(
-        r'<div class="lmcourse-widget" data-lmcourse-widget="GradientFlow-[0-9a-f]{16}">'
+        r'<div class="lmcourse-widget tex2jax_ignore mathjax_ignore" '
+        r'data-lmcourse-widget="GradientFlow-[0-9a-f]{16}">'
         r"<p>[^<]+</p></div>"
         r'<script type="module">.*</script>',
         html,

@@ -191,9 +191,9 @@ test("no two nodes overlap, nothing leaves the picture, and each edge ends at it
   for (const width of [310, 358, 650, 926]) {
     for (const { text } of golden.cases) {
       const nodes = parse(text);
-      const { edges, height, wide, gap } = layout(nodes, width);
+      const { edges, height, wide, gap, across } = layout(nodes, width);
       wider += wide > width;
-      assert.ok(wide >= width && gap >= 49, text);
+      assert.ok(wide >= width && gap >= (across ? 49 : 40) && across === width > 600, text);
       assert.equal(edges.length, nodes.flatMap(({ args }) => args).length);
       nodes.forEach((a, i) => {
         assert.ok(a.x >= 0 && a.x + a.width <= wide && a.y >= 0 && a.y + a.height <= height, `${text} at ${width}`);
@@ -201,11 +201,15 @@ test("no two nodes overlap, nothing leaves the picture, and each edge ends at it
           const apart = a.x + a.width <= b.x || b.x + b.width <= a.x || a.y + a.height <= b.y || b.y + b.height <= a.y;
           assert.ok(apart, `${a.name} and ${b.name} of ${text} at ${width}`);
         }
-        for (const it of a.args) assert.ok(it.x + it.width < a.x, `${text} goes forward`);
+        for (const it of a.args) {
+          assert.ok(across ? it.x + it.width < a.x : it.y + it.height < a.y, `${text} goes forward`);
+        }
       });
       for (const { to, d, end } of edges) {
         assert.doesNotMatch(d, /NaN|undefined/);
-        assert.ok(Math.abs(end[0] - to.x) < 1e-6 && end[1] > to.y && end[1] < to.y + to.height, text);
+        const [long, beside, from, size] = across ? [end[0] - to.x, end[1], to.y, to.height]
+          : [end[1] - to.y, end[0], to.x, to.width];
+        assert.ok(Math.abs(long) < 1e-6 && beside > from && beside < from + size, text);
       }
     }
   }

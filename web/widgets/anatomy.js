@@ -9,7 +9,8 @@ import { picture, rows, STYLE } from "./anatomy/picture.js";
 import { alternative, spoken } from "./anatomy/words.js";
 
 const HEAD = ["Output", "Reads", "Parameters"];
-const APART = 40, BESIDE = 340, LEAST = 0.78;
+const HINT = "Select a block to see its equation, code and numbers. Select it again to look inside.";
+const APART = 40, BESIDE = 340, LEAST = 0.72;
 
 function read(arrays, model) {
   return model.get("models").map((it, i) => ({ ...it, tokens: it.tokens, values: arrays[`numbers ${i}`].data }));
@@ -62,7 +63,7 @@ const build = ({ data: models, view, svg, tip, say }) => {
   });
   const facts = panel({ view, say, open: () => go(now.block) });
   const path = h("div", { class: "lm-buttons", role: "navigation", "aria-label": "Where this is in the model" });
-  const beside = h("div", { style: "position:absolute;top:0;right:0" }), under = h("div");
+  const hint = h("p"), beside = h("div", null, hint), under = h("div");
 
   /** The whole, and the blocks around the view and its own. */
   function crumbs() {
@@ -105,6 +106,7 @@ const build = ({ data: models, view, svg, tip, say }) => {
       const wide = Math.max(width, widest * scale), selected = block();
       const lines = parts.map(([, , marks], i) => rows(marks, ...place[i].at, i)), all = across ? merged(lines) : lines.flat();
       (broad ? beside : under).append(facts.node);
+      hint.textContent = selected ? "" : HINT;
       set(beside, { style: `position:absolute;top:0;right:0;width:${width - natural - 24}px;display:${broad ? "block" : "none"}` });
       facts.show({ now, data: model, block: selected, opens: selected && opens(now) });
       const high = across ? tall * scale + head : y;
@@ -118,7 +120,7 @@ const build = ({ data: models, view, svg, tip, say }) => {
       return {
         height, wide,
         alt: alternative({ models, now, root, block: selected, inside: boxes() }),
-        caption: selected ? "" : "Select a block to see its equation, code and numbers. Select it again to look inside.",
+        caption: selected || broad ? "" : HINT,
         still: parts.map(([, , marks], i) => [picture(marks, i === now.model ? now.block : null, ...place[i].at), place[i].title]),
       };
     },
@@ -140,7 +142,7 @@ export default widget({
   name: "anatomy",
   label: "Anatomy of a model",
   title: "What is inside?",
-  intro: "",
+  intro: "Select a block; select it again to look inside. Then select one of its numbers.",
   call: "Anatomy(*drawings, ",
   read,
   fields,

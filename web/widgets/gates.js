@@ -38,7 +38,7 @@ function fields(data) {
     sort: choice("Sort units by", "number", texts(data)),
     unit: whole(units, null),
     compare: whole(units, null),
-    show: choice("Show", "maps", { "maps": "gates over time", "saturation": "saturation of gates" }),
+    show: choice("Show", "unit", { unit: "one unit", "maps": "all units", "saturation": "saturation" }),
     direction: { ...choice("Reads", "forward", directions), ...(!backward && { make: null }) },
     step: tokens(time, whole(time, time - 1)),
     pin: whole(time, null),
@@ -124,7 +124,7 @@ function build({ data: all, view, svg, moving, signal, tip, say }) {
   /** Numbers of the picture: of each token, or of each unit how often its gates saturate. */
   function table() {
     const { order, run, shown } = data;
-    return data.maps ? {
+    return !data.bars ? {
       caption: `Unit ${shown.join(" and unit ")}`,
       head: ["token", ...shown.flatMap(() => [...names, "left"]), ...all.given.map(({ name }) => named(name))],
       rows: all.tokens.map((it, t) => [shortened(it, 20),
@@ -165,7 +165,7 @@ export default widget({
   name: "gates",
   label: "Gates of a recurrent layer",
   title: "What does a unit keep, and when does it forget?",
-  intro: "Click a cell to see its unit. Pin a token to see how much of it is left later.",
+  intro: "Step ▶ through the text: what does the unit keep, write, forget? Click a token for its numbers.",
   call: "Gates(tokens, **arrays, ",
   read: prepare,
   fields,

@@ -148,7 +148,7 @@ export default widget({
   name: "gradient-flow",
   label: "Gradient flow: RNN, LSTM, GRU",
   title: "How far back does the gradient reach?",
-  intro: "Each row of a strip is a loss at step T. Click a row to see its curves.",
+  intro: "Drag LSTM’s forget bias: how far back does its curve stay high? A row of a strip is one loss.",
   call: "GradientFlow(network, ",
   read: prepare,
   fields,

@@ -6,11 +6,11 @@ import { player } from "./shared/player.js";
 import { walk } from "./shared/walk.js";
 import { widget } from "./shared/widget.js";
 import { backward, difference, forward, max, min, reach, rounding } from "./graph/evaluate.js";
-import { expressionField, isExpression, isSize, isValues, numberField } from "./graph/inputs.js";
-import { layout, WIDE } from "./graph/layout.js";
+import { expressionField, isExpression, isSize, isValues, numberField, ROW } from "./graph/inputs.js";
+import { layout } from "./graph/layout.js";
 import { say, words } from "./graph/lexicon.js";
 import { parse } from "./graph/parse.js";
-import { picture, STYLE } from "./graph/picture.js";
+import { picture } from "./graph/picture.js";
 import { alternative, byPaths, definition, described, num, spoken, told, verdict } from "./graph/words.js";
 
 const PLAIN = "white-space:pre-wrap;overflow-wrap:anywhere";
@@ -65,18 +65,19 @@ const build = ({ data: defaults, view, signal, svg, caption, tip, say: announce 
     },
   });
   const field = expressionField((text) => view.set("expression", text), view.settle);
+  const { examples } = words;
   const choice = h("select", {
-    "aria-label": words.examples[0][0],
+    "aria-label": examples[0][0],
     onchange() {
-      const [, expression, values] = words.examples[choice.value];
+      const [, expression, values] = examples[choice.value];
       if (expression) view.assign({ expression, values: move(values), step: null, pinned: null });
     },
-  }, words.examples.map(([it], value) => h("option", { value }, it)));
+  }, examples.map(([it], value) => h("option", { value }, it)));
   const overwrite = button("", () => view.assign({ overwrite: !data.overwrite }));
   time.node.append(overwrite, choice);
 
   const move = (values) => ({ ...view.get().values, ...values });
-  const inputs = h("div", { class: "lm-controls", role: "group", "aria-label": words.inputs });
+  const inputs = h("div", { style: "display:contents", role: "group", "aria-label": words.inputs });
   /** A field for each variable, made anew with the expression. */
   function show() {
     if (data.expression !== shape) {
@@ -114,11 +115,11 @@ const build = ({ data: defaults, view, signal, svg, caption, tip, say: announce 
     onPin: (it) => view.assign({ pinned: it === data.pin ? null : it.name }),
   });
   return {
-    under: [h("style", null, STYLE)],
+    under: [h("style", null, words.look)],
     above: [field.node, time.node, head],
     over: [cells.node],
-    below: [all, inputs,
-      h("div", { class: "lm-controls", style: "align-items:end" }, rate.node, button(words.downhill, downhill))],
+    below: [all, h("div", { class: "lm-controls" }, inputs,
+      h("div", { style: ROW }, rate.node, button(words.downhill, downhill)))],
     table: () => ({
       caption: data.expression,
       head: words["head"],
@@ -132,12 +133,12 @@ const build = ({ data: defaults, view, signal, svg, caption, tip, say: announce 
       // What does not fit scrolls in the stage, to the node whose turn it is. Elsewhere, tips may stand out.
       cells.node.style.minWidth = svg.style.minWidth = `${wide}px`;
       stage.style.overflow = wide > width ? "auto hidden" : "";
-      const it = data.now || (data.step === data.start && nodes.at(-1));
-      if (/step|expr/.test(changed)) stage.scrollLeft = it ? it.x + (WIDE - width) / 2 : 0;
+      const it = data.now || data.step && nodes.at(-1);
+      if (/step|expr/.test(changed)) stage.scrollLeft = it ? it.x + (it.width - width) / 2 : 0;
       point();
       time.update();
       overwrite.textContent = words.overwrite[+now.overwrite];
-      choice.value = max(0, words.examples.findIndex(([, it]) => it === now.expression));
+      choice.value = max(0, examples.findIndex(([, it]) => it === now.expression));
       field.show(now.expression, /ate,pin/.test(changed)); // these two at once: a reset
       show();
       rate.show(now.learning_rate);

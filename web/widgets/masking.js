@@ -133,7 +133,7 @@ export default widget({
   name: "masking",
   label: "Masked language modeling: which tokens are predicted",
   title: "Which tokens does the model predict?",
-  intro: "Colored tokens are predicted. Above each is the original token, its label.",
+  intro: "Colored tokens are predicted: click one to see how well. Draw again for others.",
   call: "Masking(tokens, **given, ",
   read,
   fields,

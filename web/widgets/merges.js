@@ -131,7 +131,7 @@ export default widget({
   name: "merges",
   label: "How tokenizers learn",
   title: "Who decided what a token is?",
-  intro: "Step through the training; watch your text.",
+  intro: "Press Play, and watch the tokens of your text. Then type another.",
   call: "Merges(bpe=bpe, wordpiece=wordpiece, unigram=unigram, ",
   read,
   fields: (tools) => {

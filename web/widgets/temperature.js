@@ -16,6 +16,16 @@ const RATES = [0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 20];
 
 const isList = (value, length, test) => Array.isArray(value) && value.length === length && value.every(test);
 
+/** What is not there at first. */
+const later = (field) => ({
+  ...field,
+  make(hear) {
+    const { node, show } = field.make(hear);
+    return { node, show(value, now) { show(value); node.hidden = now.show === FIRST; } };
+  },
+});
+const FIRST = "targets";
+
 function fields({ count, n, names, best }) {
   const options = times(count, (i) => plain(names[i] ?? `${i + 1}`));
   const { make } = select({ label: "Example", choices: options });
@@ -30,12 +40,13 @@ function fields({ count, n, names, best }) {
       make: count > 1 && (({ onInput, ...rest }) => make({ onInput: (value) => onInput(+value), ...rest })),
     },
     temperature: range({ label: "Temperature T", start: 2, positions: TEMPERATURES }),
-    scaled: checkbox({ label: "L_d times T²", start: true }),
-    alpha: range({ label: "Weight α of L_d", start: 1, positions: times(21, (i) => i / 20) }),
-    learning_rate: range({ label: "Learning rate", start: 1, positions: RATES }),
+    show: select({ label: "Show", start: FIRST, choices: { [FIRST]: "soft targets", all: "gradient and training, too" } }),
+    scaled: later(checkbox({ label: "L_d times T²", start: true })),
+    alpha: later(range({ label: "Weight α of L_d", start: 1, positions: times(21, (i) => i / 20) })),
+    learning_rate: later(range({ label: "Learning rate", start: 1, positions: RATES })),
     pinned: whole(n, null),
     moves: { start: [], takes: (value) => isList(value, value?.length, isMove) },
-    step: range({ label: "Gradient steps", start: 0, positions: times(LAST + 1, (i) => i) }),
+    step: later(range({ label: "Gradient steps", start: 0, positions: times(LAST + 1, (i) => i) })),
     exact: { start: false, takes: (value) => typeof value === "boolean" },
   };
 }
@@ -56,7 +67,7 @@ const build = ({ data: held, view, tip, say, signal }) => {
     if (now() < LAST) go(now() + 1);
     view.settle();
   });
-  const text = h("p", { dir: "auto" });
+  const text = h("p", { dir: "auto" }), training = h("div", { class: "lm-buttons" }, step, play.node, hand.node);
 
   /** A grid whose cells say what is at their place. `words` are for a row and a column, `at` is where a tip stands. */
   const places = (label, columns, words, at, onPin) => grid({
@@ -83,7 +94,7 @@ const build = ({ data: held, view, tip, say, signal }) => {
     chart(1, "KL by step", LAST + 1, progressAt, (i) => view.set("step", i)),
   ];
   return {
-    above: [h("div", { class: "lm-buttons" }, step, play.node, hand.node), text],
+    above: [training, text],
     over: grids.map(({ node }) => node),
     table: () => ({
       caption: `Logits, soft targets, gradient at T = ${data.at}`,
@@ -94,7 +105,9 @@ const build = ({ data: held, view, tip, say, signal }) => {
     }),
     draw(now, _, width) {
       data = measure(held, now);
-      size = layout(width, data.rows.length);
+      const few = now.show === FIRST;
+      size = layout(width, data.rows.length, few);
+      training.style.display = few ? "none" : "";
       text.textContent = plain(data.name);
       hand.node.firstChild.firstChild.data = `Move the logit of ${quoted(held.classes[data.pinned], 14)}`;
       hand.show(moves(true)[0]?.[2] ?? 0);
@@ -102,6 +115,7 @@ const build = ({ data: held, view, tip, say, signal }) => {
       grids[0].place({ x: 0, y: size.top, width, height: size.bottom - size.top }, { rows: data.rows.length, columns: 1 });
       size.charts.forEach(({ x, y, width, height }, i) => {
         const half = width / (i ? LAST : 40) / 2; // a column lies around its place
+        grids[i + 1].node.hidden = few;
         grids[i + 1].place({ x: x - half, y, width: width + 2 * half, height });
       });
       return { height: size.height, alt: alternative(data), caption: effect(data), still: picture(size, data) };
@@ -113,7 +127,7 @@ export default widget({
   name: "temperature",
   label: "Teacher and student",
   title: "What does the teacher know besides the right answer?",
-  intro: "Raise T to see the wrong classes. Click a class to change its logit, or take gradient steps.",
+  intro: "Drag T to the right: the wrong classes become visible, and the teacher’s opinion of them.",
   call: "Temperature(teacher, student, classes, ",
   read: prepare,
   fields,

@@ -30,8 +30,9 @@ class Limits(NamedTuple):
 
 
 LADDER = (
-    *(Limits(12, 16, 1024), Limits(12, 8, 520), Limits(10, 6, 520), Limits(8, 4, 520)),
-    *(Limits(8, 4, 520, 2), Limits(8, 4, 260, 1), Limits(8, 4, 0), Limits(4, 2, 0)),
+    *(Limits(12, 16, 1024), Limits(12, 16, 520), Limits(12, 8, 520), Limits(12, 16, 260, 1)),
+    *(Limits(12, 8, 260, 1), Limits(8, 8, 260, 1), Limits(8, 4, 260, 1)),
+    *(Limits(8, 8, 0), Limits(4, 2, 0)),
 )
 
 

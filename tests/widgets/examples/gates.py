@@ -97,7 +97,7 @@ def fuzz(random: Random) -> Callable[[], Gates]:
         series = {"memory": np.zeros(time)}
     settings = {
         "sort": random.choice(["number", "keep", "variance", "memory", *series, *scores, "size"]),
-        "show": random.choice(["maps", "maps", "saturation"]),
+        "show": random.choice(["unit", "maps", "saturation"]),
         "step": random.choice([None, random.randrange(time)]),
         "pin": random.choice([None, random.randrange(time), random.randrange(time + 1)]),
         "unit": random.choice([None, random.randrange(units)]),
@@ -108,7 +108,7 @@ def fuzz(random: Random) -> Callable[[], Gates]:
 
 
 EXAMPLE = Example(
-    make=lambda: Gates(TOKENS, **ARRAYS, pin=1),
+    make=lambda: Gates(TOKENS, **ARRAYS, pin=1, show="maps"),
     first="Unit 0 at “\u2068.\u2069” (8 of 8)",
     by_keyboard=by_keyboard,
     after_keyboard="Unit 0 at “\u2068dreams\u2069” (2 of 8)",

@@ -18,7 +18,7 @@ TEXTS = ["a small ▢ purred", "the <i>red</i> ▢ stopped"]
 
 
 def make() -> Temperature:
-    return Temperature(TEACHER, STUDENT, CLASSES, examples=TEXTS)
+    return Temperature(TEACHER, STUDENT, CLASSES, examples=TEXTS, show="all")
 
 
 def by_keyboard(page: Page) -> None:
@@ -57,6 +57,7 @@ def fuzz(random: Random) -> Callable[[], Temperature]:
         "examples": random.choice([None, tokens(random, examples)]),
         "labels": random.choice([None, [random.randint(0, count - 1) for _ in range(examples)]]),
         "example": random.randrange(examples),
+        "show": random.choice(["targets", "all"]),
         "temperature": 10 ** random.uniform(-1, 3.01),
         "alpha": random.choice([0.0, 1.0, random.uniform(0, 1.01)]),
         "learning_rate": 10 ** random.uniform(-2, 1.3),

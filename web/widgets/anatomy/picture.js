@@ -11,7 +11,8 @@ export const STYLE = ".lm{--edge:light-dark(#59636e,#a5afbb);--mark:light-dark(#
   "& .head{fill:var(--edge)}& .frame{fill:var(--field);stroke:var(--line)}@media print{min-width:0!important}}" +
   ".lm-facts{min-width:0;& dl{margin:4px 0;display:grid;grid-template-columns:auto 1fr;gap:2px 10px;font-size:13px}& :is(dt,dd){margin:0}" +
   "& dt{color:var(--soft)}& dd{overflow-wrap:anywhere}& pre{margin:4px 0;padding:8px;font:12px/1.4 ui-monospace,monospace;overflow:auto;max-height:230px;" +
-  "background:var(--field);color:var(--ink);border-radius:8px}& pre.sum{white-space:pre-wrap}& select{height:44px}}";
+  "background:var(--field);color:var(--ink);border-radius:8px}& pre.sum{white-space:pre-wrap}& select{height:44px}}" +
+  "@container(width<560px){.lm-facts dl{display:block;& dd{margin:0 0 4px}}}";
 
 const edge = "var(--edge)";
 

@@ -30,7 +30,7 @@ export function picture(data) {
   return [
     note(LEFT, 12, `${part(data.columns)}tokens, ${part(data.rows)}units`),
     data.panels.map((box) => [called(box.x, box.y - 8, box.name), (maps ? map : bars)(box, data), chosen(box, data)]),
-    maps || legend(data.panels[0]),
+    data.bars && legend(data.panels[0]),
     shown.map((_, i) => curves(data, i)),
     data.seen.map((t, k) => text(0, level ? 0 : 4, data.words[k], {
       class: t === now.step ? "strong" : "soft", "text-anchor": level ? "middle" : "end",
@@ -79,7 +79,7 @@ function curves(data, i) {
       const down = (v) => y + ((high - v) / (high - low)) * height;
       const line = (f) => seen.filter((t) => f(t) !== null).map((t) => `${x(t).toFixed(1)} ${down(f(t)).toFixed(1)}`).join("L");
       const area = lane ? "" : line((t) => kept[t]);
-      let at = left;
+      let at = left, free = y; // a name at the end of each curve, none over another
       return [
         rect(x(step) - pace / 2, y, pace, height, { class: "none" }),
         [low, (low + high) / 2, high].map((v) => [path(`M${left} ${down(v)}h${width}`), mark(down(v), v)]),
@@ -91,6 +91,9 @@ function curves(data, i) {
           return [path(`M${line((t) => run.at(name, t, unit))}`, look), path(`M${from} ${y - 13}h18`, look),
             called(from + 23, y - 9, name)];
         }),
+        names.map((name) => [down(run.at(name, seen.at(-1), unit)), name]).sort(([a], [b]) => a - b).map(([y, name]) =>
+          title(left + width + 4, (free = Math.max(free, y + 4) + 13) - 13, name)),
+        !lane && wide && note(left + width, y - 9, "0 closed, 1 open", "end"),
         seen.includes(pin) && axis(`M${x(pin)} ${y}v${height}`)];
     })];
 }

@@ -56,7 +56,7 @@ export function often(run, gate, unit) {
 /** The picture for those who do not see it. */
 export function alternative(data) {
   const { kind, units, time, now, order, shown, gates, run, by } = data;
-  return `${data.maps ? "Heat maps of all units" : "Saturation of each unit’s gates"}, and curves: ` +
+  return `${data.maps ? "Heat maps of all units, and c" : data.bars ? "Saturation of each unit’s gates, and c" : "C"}urves: ` +
     `${kind}, ${units} units, ${time} tokens, ${now.direction}. Order: ${by}; first ${order.slice(0, 3).join(", ")}. ` +
     [...shown.map((unit) => [`Unit ${unit} at ${place(data, now.step)}: ${numbers(data, now.step, unit).join(", ")}`,
       ...gates.map((gate) => often(run, gate, unit))].join("; ")), ...follows(data), caption(data)].join(". ");

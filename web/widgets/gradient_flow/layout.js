@@ -10,7 +10,7 @@ export function layout(width) {
   const wide = width >= 600;
   const gap = 22;
   const panelWidth = wide ? (width - LEFT - 2 * gap - 8) / 3 : width - LEFT - 8;
-  const height = wide ? Math.min(panelWidth * 0.72, 190) : 104;
+  const height = wide ? Math.min(panelWidth * 0.62, 150) : 104;
   const panels = KINDS.map((_, i) => ({
     x: LEFT + (wide ? i * (panelWidth + gap) : 0),
     y: HEADER + (wide ? 0 : i * (height + HEADER + 20)),
@@ -21,9 +21,9 @@ export function layout(width) {
   }));
   const below = panels.at(-1).y + height + 38;
   const legend = { x: LEFT, y: below + 18, width: Math.min(240, width - LEFT - 30), beside: wide };
-  const chartTop = legend.y + (wide ? 36 : 68) + 54;
-  const chart = { x: LEFT + 8, y: chartTop, width: width - LEFT - 14, height: wide ? 220 : 200 };
-  return { width, panels, legend, chart, height: chart.y + chart.height + 62 };
+  const chartTop = legend.y + (wide ? 36 : 68) + 50;
+  const chart = { x: LEFT + 8, y: chartTop, width: width - LEFT - 14, height: wide ? 180 : 200 };
+  return { width, panels, legend, chart, height: chart.y + chart.height + 58 };
 }
 
 export const LANE = 22; // under the curves: what is 0, and has no place on a log axis

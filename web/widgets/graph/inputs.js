@@ -7,6 +7,8 @@ import { isName, parse } from "./parse.js";
 import { num } from "./words.js";
 
 const FIELD = "lm-copy"; // what it looks like
+/** A field and what goes with it beside each other, or one below the other where it is narrow. */
+export const ROW = "display:flex;flex-wrap:wrap;gap:0 8px;align-items:end";
 
 export const isSize = (x) => finite(x) && abs(x) <= 1e6;
 export const isValues = (it) => it instanceof Object && !Array.isArray(it) &&
@@ -74,11 +76,11 @@ export function numberField(label, takes, wrong, onInput, onSettle, slides) {
     },
   });
   const slider = slides && h("input", {
-    type: "range", "aria-label": `${label}, slider`, oninput() { onInput(+slider.value); }, onchange: onSettle,
+    type: "range", style: "flex:3 1 100px", "aria-label": `${label}, slider`, oninput() { onInput(+slider.value); }, onchange: onSettle,
   });
-  const below = h("div", slides && { style: "min-height:20px" });
+  const below = h("div", { style: slides ? "min-height:20px;flex:1 0 100%" : "" });
   return {
-    node: h("div", { class: "lm-field" }, h("label", null, label, input), slider, below),
+    node: h("div", { class: "lm-field", style: ROW + ";flex:1 1 90px" }, h("label", { style: "flex:1 1 80px" }, label, input), slider, below),
     show(x, said = "") {
       now = x;
       words = said;

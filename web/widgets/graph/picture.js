@@ -6,9 +6,6 @@ import { min } from "./evaluate.js";
 import { words } from "./lexicon.js";
 import { definition, num } from "./words.js";
 
-/** Computed styles, not attributes, are what an export writes out. */
-export const STYLE = ".lm{--grad:light-dark(#a84300,#ff9e64)}.lm svg{& :is(.back,.soon){fill:var(--grad)}& .fore{fill:var(--accent)}" +
-  "& :is(.back,.fore){font-weight:650}@media print{min-width:0!important}}";
 const INK = "var(--ink)", SOFT = "var(--soft)";
 
 const pen = h("canvas").getContext("2d");
@@ -23,7 +20,7 @@ const text = (x, y, words, room, look) =>
   s("text", { x, y, textLength: span(words) > room ? room : null, lengthAdjust: "spacingAndGlyphs", ...look }, words);
 
 /** @returns {SVGElement[]} everything that stands still while the pointer moves. */
-export function picture({ nodes, step, start, now, pin }, { edges, gap }) {
+export function picture({ nodes, step, start, now, pin }, { edges, gap, across }) {
   const late = step > start;
   const acting = late ? "var(--grad)" : "var(--accent)", tone = late ? "back" : "fore";
   const dim = (clear) => (!pin || clear ? null : 0.35);
@@ -49,16 +46,17 @@ export function picture({ nodes, step, start, now, pin }, { edges, gap }) {
       it.shown && text(left, y + 53, `∂ ${num(it.grad)}${waits ? " …" : ""}`, room, { class: waits ? "soon" : "back" }));
   }
   /** An edge, thick while something passes it; before its end its local derivative, once that was needed. */
-  function edge({ from, to, slot, d, end: [x, y] }) {
+  function edge({ from, to, slot, d, end: [x, top] }) {
     const active = to === now && (!late || from.needs);
     const marked = from.ways && to.ways;
     const stroke = active ? acting : marked ? INK : SOFT;
     const passed = from.needs && to.done && num(to.slopes[slot]);
-    const room = gap - 11, width = passed && min(span(passed), room), opacity = dim(marked || active);
+    const room = across ? gap - 11 : 36, width = passed && min(span(passed), room), opacity = dim(marked || active);
+    const right = across ? x - 8 : x + width / 2, y = across ? top : top - 11;
     lines.push(s("path", { opacity, d, fill: "none", stroke, "stroke-width": active || marked ? 2.5 : 1.2 }));
     return passed && s("g", { opacity },
-      s("rect", { class: "paper", x: x - 9 - width, y: y - 9, width: width + 2, height: 17 }),
-      text(x - 8, y + 4, passed, room, { "text-anchor": "end", class: active ? tone : "" }));
+      s("rect", { class: "paper", x: right - 1 - width, y: y - 9, width: width + 2, height: 17 }),
+      text(right, y + 4, passed, room, { "text-anchor": "end", class: active ? tone : "" }));
   }
   const lines = [], labels = edges.map(edge);
   return [lines, labels, nodes.map(box)];

@@ -17,9 +17,11 @@ export function place(it, width) {
   const columns = Math.max(3, Math.min(n, Math.floor(width / 80)));
   const rows = Math.ceil(n / columns);
   const cells = { x: 0, y: (width < 560 ? 2 : 1) * TILE + 4, width: Math.min(width, columns * 120), height: rows * CELL };
-  const [answers, end] = answered(it, cells.y + cells.height + 28, width);
-  const strip = { x: LEFT, y: end + 44, width: width - LEFT - RIGHT, height: draws.length * 14 };
-  return { columns, rows, cells, answers, strip };
+  // The epochs are under the answers, or beside them.
+  const below = cells.y + cells.height + 28, half = width < 700 ? 0 : width / 2;
+  const [answers, end] = answered(it, below, half ? half - 24 : width), x = half + LEFT;
+  const strip = { x, y: half ? below + 14 : end + 44, width: width - x - RIGHT, height: draws.length * 14 };
+  return { columns, rows, cells, answers, strip, end };
 }
 
 export function picture(it, at, width) {
@@ -29,12 +31,12 @@ export function picture(it, at, width) {
     [`Selected: ${all} of ${eligible}`, percent(all, eligible) + asked],
     ...[shortened(mask), "Random word", "Kept"].map((name, k) =>
       [`${name}: ${each[k]}`, all ? percent(each[k], all) : "–", k + 1])], 0, width);
-  return { height: at.strip.y + at.strip.height + 8, still: [summary, cells(it, at), at.answers, epochs(it, at.strip)] };
+  return { height: Math.max(at.end, at.strip.y + at.strip.height) + 8, still: [summary, cells(it, at), at.answers, epochs(it, at.strip)] };
 }
 
 /** Numbers with what they are, beside each other: their marks, and their height. */
 function tiles(all, y, width) {
-  const columns = width < 560 ? all.length >> 1 || 1 : Math.max(all.length, 3);
+  const columns = width < 560 ? all.length + (width > 340) >> 1 || 1 : Math.max(all.length, 3);
   return [all.map(([strong, soft, action], i) => {
     const [x, top] = [(i % columns) * width / columns, y + Math.floor(i / columns) * TILE];
     const inset = action ? 30 : 0;
@@ -63,7 +65,7 @@ function cells(it, { columns, cells: box }) {
 function epochs({ data: { n }, draws, epoch, eligible, now }, { x, y, width, height }) {
   const [wide, tall] = [width / n, height / draws.length];
   return [
-    title(0, y - 14, now.dynamic ? "One row an epoch, one column a token" : "Static: one draw for every epoch"),
+    title(x - LEFT, y - 14, now.dynamic ? "One row an epoch, one column a token" : "Static: one draw for every epoch"),
     draws.map(({ actions }, e) => {
       const top = y + e * tall;
       const count = actions.filter(Boolean).length;

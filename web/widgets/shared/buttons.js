@@ -6,10 +6,11 @@ import { pngOf, saveAs, svgOf } from "./export.js";
 
 /**
  * @param {{model, view, name: string, call: string, svg: SVGElement, say: (text: string) => void,
- *   signal: AbortSignal, root: HTMLElement}} options `view` is what `settings` returns, `call` the
- *   Python call up to its settings, `name` the stem of files and, with no other key, of links.
+ *   signal: AbortSignal, root: HTMLElement, below: HTMLElement}} options `view` is what `settings` returns, `call` the
+ *   Python call up to its settings, `name` the stem of files and, with no other key, of links; `below` is
+ *   what opens below the buttons.
  */
-export function buttons({ model, view, name, call, svg, say, signal, root }) {
+export function buttons({ model, view, name, call, svg, say, signal, root, below }) {
   const page = root.ownerDocument.defaultView;
   const key = model.get("_key") ?? name;
   const copied = h("input", { class: "lm-copy", readonly: "", hidden: "", "aria-label": "Copied text" });
@@ -39,7 +40,8 @@ export function buttons({ model, view, name, call, svg, say, signal, root }) {
         button("Reset", view.reset),
         button(inNotebook ? "Copy as Python" : "Copy link", copy),
         button("Save PNG", async () => saveAs(root, `${name}.png`, await pngOf(svg))),
-        button("Save SVG", () => saveAs(root, `${name}.svg`, svgOf(svg)))),
+        button("Save SVG", () => saveAs(root, `${name}.svg`, svgOf(svg))),
+        below),
       copied),
     update() { set(undo, { "aria-disabled": !view.canUndo() }); },
   };

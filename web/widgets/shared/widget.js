@@ -53,13 +53,13 @@ export function widget({ name, label, title, intro, call, read, fields, build })
       const { under, over, above, below, table, draw } =
         build({ data, view, model, signal, root, svg, moving, caption, tip: hint, say, refresh: () => update([]) });
       const values = valuesTable(table);
-      const actions = buttons({ model, view, name, call, svg, say, signal, root });
+      const actions = buttons({ model, view, name, call, svg, say, signal, root, below: values.node });
       const stage = h("div", { class: "lm-stage" }, under, svg, over, hint.node);
       fill(root, null, [
         h("p", { class: "lm-title" }, title),
         intro && h("p", { class: "lm-soft" }, intro),
         controls[0] && h("div", { class: "lm-controls" }, controls.map(([, { node }]) => node)),
-        above, stage, !caption.parentNode && caption, status, below, actions.node, values.node]);
+        above, stage, !caption.parentNode && caption, status, below, actions.node]);
 
       function show() {
         waiting = false;

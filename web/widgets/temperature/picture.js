@@ -29,12 +29,11 @@ const ring = (cx, cy) => s("circle", { cx, cy, r: 4, class: "pin" });
 
 /** @returns {SVGElement[]} everything that stands still while the pointer moves. */
 export const picture = (size, data) => [
-  cards(size, data),
+  !size.few && cards(size, data),
   heads(size, data),
   axes(size, data),
   data.rows.map((row, i) => classRow(size, data, row, size.top + i * size.tall)),
-  lengths(size.charts[0], data),
-  progress(size.charts[1], data),
+  !size.few && [lengths(size.charts[0], data), progress(size.charts[1], data)],
 ].flat(9);
 
 /** The numbers of the whole distribution. */
@@ -45,21 +44,22 @@ const cards = ({ width, wide }, { n, facts }) => facts.map(([name, value], i) =>
     s("tspan", { style: "font-size:19px" }, short(value)), wide && i < 2 && s("tspan", null, ` of ${short(Math.log(n))}`))];
 });
 
-function heads({ wide, head, width, left, zero, half }, data) {
+function heads({ wide, few, head, width, left, zero, half }, data) {
   const y = head + 20, x = wide ? left - 12 : 0, far = wide ? zero - half : 235;
   return [
-    title(x, head, `Soft targets at T = ${data.at}`), title(zero - half, head, "Gradient ∂L/∂z"),
+    title(x, head, `Soft targets at T = ${data.at}`),
     bar(x, y - 9, 9, 9, teacher(data)), note(x + 14, y, `${data.exact ? "exact" : "teacher"} t`),
     bar(x + 84, y - 9, 9, 9, STUDENT), note(x + 98, y, "student s"),
     line(`M${x + 168} ${y - 11}v14`, "pin"), note(x + 174, y, "at T = 1"),
-    ring(far + 5, y - 4), note(far + 14, y, coarse(data)),
-    wide && [note(0, y, "✓ label"), note(width - 80, y, "now", "end"), note(width, y, coarse(data), "end")]];
+    wide && note(0, y, "✓ label"),
+    !few && [title(zero - half, head, "Gradient ∂L/∂z"), ring(far + 5, y - 4), note(far + 14, y, coarse(data)),
+      wide && [note(width - 80, y, "now", "end"), note(width, y, coarse(data), "end")]]];
 }
 
 /** A class: its two bars, its gradient, its numbers. */
-function classRow({ wide, width, left, long, end, zero, half, tall }, data, row, y) {
+function classRow({ wide, few, width, left, long, end, zero, half, tall }, data, row, y) {
   const { whole, most, label, pinned } = data, { name, index, t, t1, s: own, s1, g, first } = row;
-  const top = y + (wide ? 6 : 24), under = wide ? y + 26 : y + 17;
+  const top = y + (wide ? few ? 3 : 6 : 24), under = wide ? y + 26 : y + 17;
   return [
     index === pinned && rect(-6, y, width + 12, tall, { rx: 6, class: "pin" }),
     index === undefined ? note(0, under, name)
@@ -69,17 +69,17 @@ function classRow({ wide, width, left, long, end, zero, half, tall }, data, row,
       bar(left, top + 2 + 16 * i, (p / whole) * long, 11, look),
       tick(left + (once / whole) * long, top + 16 * i, 15),
       number(end, top + 12 + 16 * i, short(p))]),
-    line(`M${left} ${top}v31M${zero} ${top}v31`, "axis"),
-    bar(zero + (Math.min(0, g) / most) * half, top + 9, (Math.abs(g) / most) * half, 13, GRADIENT),
+    line(`M${left} ${top}v31`, "axis"),
+    !few && [line(`M${zero} ${top}v31`, "axis"), bar(zero + (Math.min(0, g) / most) * half, top + 9, (Math.abs(g) / most) * half, 13, GRADIENT),
     Math.abs(first) <= most && ring(zero + (first / most) * half, top + 15.5),
     number(wide ? width - 80 : width, wide ? top + 20 : under, signed(g)),
-    wide && note(width, top + 20, signed(first), "end")];
+    wide && note(width, top + 20, signed(first), "end")]];
 }
 
-const axes = ({ width, left, long, zero, half, bottom }, { whole, most }) => [
+const axes = ({ few, width, left, long, zero, half, bottom }, { whole, most }) => [
   [0, 1, 2].map((i) => [middle(left + (i * long) / 2, bottom + 17, short((i * whole) / 2)),
-    middle(zero + (i - 1) * half, bottom + 17, signed((i - 1) * most))]),
-  middle(Math.min(zero, width - 70), bottom + 37, "◂ raises z · lowers z ▸")];
+    !few && middle(zero + (i - 1) * half, bottom + 17, signed((i - 1) * most))]),
+  !few && middle(Math.min(zero, width - 70), bottom + 37, "◂ raises z · lowers z ▸")];
 
 /**
  * A chart whose columns are evenly apart. @param {{name: string, bottom: string, at: number, lines: number,
@@ -93,7 +93,7 @@ function chart({ x, y, width, height }, scaled, { name, bottom, at, lines, label
   return [
     title(x - 44, y - 58, name),
     LINES.slice(0, lines).map(([look, words], i) => {
-      const left = x - 44 + (i % 2) * 150, top = y - 36 + 18 * (i >> 1);
+      const left = x - 44 + (i % 2) * 172, top = y - 36 + 18 * (i >> 1);
       return [line(`M${left} ${top - 4}h22`, null, { "stroke-width": 2, ...look }), note(left + 28, top, words)];
     }),
     times(ticks, (i) => [line(`M${x} ${down(i / (ticks - 1))}h${width}`, "rule"),

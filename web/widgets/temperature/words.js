@@ -16,7 +16,7 @@ const named = ({ name, index }) => (index === undefined ? name : quoted(name));
 export const coarse = ({ scaled }) => (scaled ? "T → ∞" : "for high T");
 
 /** A class, for whoever points at it. */
-export function about({ label, pinned, scaled }, row) {
+export function about({ label, pinned, scaled, show }, row) {
   const { index, zT, zS, t, s, t1, s1, g, first } = row;
   const side = (name, z, p, once) => `${name}: ` +
     `${index === undefined ? "" : `logit ${signed(z)}, `}${short(p)}, at T = 1 ${short(once)}`;
@@ -24,7 +24,7 @@ export function about({ label, pinned, scaled }, row) {
     named(row) + (index === label ? ", the label" : "") + (index === pinned ? ", picked" : ""),
     side("teacher", zT, t, t1),
     side("student", zS, s, s1),
-    `gradient ${signed(g)}, ${scaled ? "limit" : "high-T approximation"} ${signed(first)}`,
+    ...(show === "all" ? [`gradient ${signed(g)}, ${scaled ? "limit" : "high-T approximation"} ${signed(first)}`] : []),
   ];
 }
 
@@ -41,22 +41,22 @@ export const progressAt = ({ paths: [scaled, plain] }, i) =>
   [`Step ${i}`, `KL with T² ${short(scaled[i])}`, `without ${short(plain[i])}`];
 
 /** What the temperature has done. */
-export function effect({ T, at, step, scaled, rows: [top, ...others], size, far, paths }) {
+export function effect({ show, T, at, step, scaled, rows: [top, ...others], size, far, paths }) {
   const [own, other] = scaled ? paths : [paths[1], paths[0]];
   return `At T = ${at} the teacher gives ${short(1 - top.t)} to the classes other than ${named(top)} ` +
     `(${short(1 - top.t1)} at T = 1)` +
-    `${others.slice(0, 2).map((row, i) => `${i ? " and" : "; then"} ${named(row)} ${short(row.t)}`).join("")}. ` +
-    `‖s − t‖/T is ${short(size)}, its high-T approximation at this T ${short(far / T / T)}; ` +
+    `${others.slice(0, 2).map((row, i) => `${i ? " and" : "; then"} ${named(row)} ${short(row.t)}`).join("")}.` + (show !== "all" ? "" :
+    ` ‖s − t‖/T is ${short(size)}, its high-T approximation at this T ${short(far / T / T)}; ` +
     `times T² it is ${short(size * T * T)}, with the limit ${short(far)} for T → ∞.` +
     (step ? ` In ${step} steps KL(t ‖ s) went from ${short(own[0])} to ${short(own[step])}; ` +
-      `${scaled ? "without" : "with"} T² to ${short(other[step])}.` : "");
+      `${scaled ? "without" : "with"} T² to ${short(other[step])}.` : ""));
 }
 
 /** The picture for those who do not see it. */
 export const alternative = (data) => [
   `Soft targets at T = ${data.at}${data.name && ` of “${plain(data.name)}”`}`,
   ...data.rows.map((row) => about(data, row).join("; ")),
-  data.facts.map(([name, value]) => `${name}: ${short(value)}`).join("; "),
-  `${data.scaled ? "With" : "Without"} T²; α = ${data.alpha}; learning rate ${data.learning_rate}; step ${data.step}`,
+  ...(data.show === "all" ? [data.facts.map(([name, value]) => `${name}: ${short(value)}`).join("; "),
+  `${data.scaled ? "With" : "Without"} T²; α = ${data.alpha}; learning rate ${data.learning_rate}; step ${data.step}`] : []),
   effect(data),
 ].join(". ");
