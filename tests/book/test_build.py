@@ -83,7 +83,7 @@ def test_links_and_terms(small):  # noqa: F811
     assert lab.find("a", string="chapter 02")["href"] == "recurrent.html"
     term = lab.find("a", string="states")
     assert term["href"] == "glossary.html#term-hidden-state"
-    assert term["title"] == "It keeps the hidden state h_t (see lab 02)."
+    assert term["title"] == "It keeps the hidden state hₜ (see lab 02)."
     assert glossary.select_one("dt#term-hidden-state").get_text() == "Hidden state"
     links = {each.get_text(): each["href"] for each in glossary.select("dd a")}
     assert links["lab 02"] == "lab-recurrent.html"

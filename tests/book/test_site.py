@@ -29,7 +29,7 @@ def test_the_files(site: Path) -> None:
     names = {path.relative_to(site).as_posix() for path in site.rglob("*") if path.is_file()}
     assert names >= {
         *("index.html", "everything.html", "outputs.html", "second.html", "404.html"),
-        *("search-index.js", "robots.txt", "sitemap.xml", ".nojekyll"),
+        *("search-index.js", "previews.js", "robots.txt", "sitemap.xml", ".nojekyll"),
         *("downloads/second.txt", "downloads/outputs.ipynb", "slides/second-slides.html"),
         "assets/katex/katex.css",
     }
@@ -140,7 +140,7 @@ def test_without_an_address(content: Content, tmp_path: Path) -> None:
     assert "Sitemap" not in (tmp_path / "robots.txt").read_text()
     page = read(tmp_path, "second.html")
     assert not page.select("link[rel=canonical], meta[property='og:image']")
-    assert read(tmp_path, "404.html").select_one("main a")["href"] == "/index.html"
+    assert read(tmp_path, "404.html").select_one("main a")["href"] == "index.html"
 
 
 def test_a_page_has_its_head_and_end(site: Path) -> None:
@@ -201,9 +201,14 @@ def test_the_searchs_words(site: Path) -> None:
     script = (site / "search-index.js").read_text(encoding="utf-8")
     records = json.loads(script.removeprefix("window.lmcourseIndex = ").removesuffix(";\n"))
     far = next(each for each in records if each["url"] == "second.html#far")
-    assert (far["page"], far["title"]) == ("Second", "Far away")
+    assert (far["page"], far["title"]) == ("Chapter 02: Second", "Far away")
     assert "Truncation cuts the gradient." in far["text"]
-    assert "a^2 + b^2" not in script  # TeX is nothing to search for, or to read in a result
+    code = next(each for each in records if each["url"] == "everything.html#code")
+    assert 'return x < 1 and "<b>"' in code["code"] and "return x" not in code["text"]
+    # TeX is nothing to search for, or to read in a result.
+    assert not any(re.search(r"\\[a-zA-Z]+|[{}$^]", each["text"]) for each in records)
+    maths = next(each for each in records if each["url"] == "everything.html#maths")
+    assert "Inline eⁱᵠ" not in maths["text"] and "a < b" in maths["text"]
     assert len({each["id"] for each in records}) == len(records)
 
 

@@ -22,6 +22,7 @@ _SVG = "image/svg+xml"
 LONGEST = 32_000  # characters of a printed text on a page; the rest is in a file beside it
 _OWN_STYLE = re.compile(r' style="[^"]*"')
 _PYGMENTS = re.compile(r'\A<style>.*?</style>\s*<div class="highlight">', re.DOTALL)
+_NAME = re.compile(r"[^a-z0-9]+")
 _FILENAME = re.compile(r"\A# (?P<name>[\w./-]+\.py)\n")
 
 
@@ -173,7 +174,7 @@ def _figure(renderer: NodeRenderer, path: Path, words: dict[str, str]) -> str:
         return image
     title = element("span", escape(words["title"] + "."), class_="caption-number") + " "
     caption = mathml.markdown(renderer, words["caption"], inline=True)
-    name = words["title"].lower().replace(" ", "-") or None
+    name = _NAME.sub("-", words["title"].lower()) or None
     line = element("figcaption", (title if words["title"] else "") + caption)
     return element("figure", image + line, id=name, class_="figure-output")
 

@@ -26,6 +26,7 @@ class NodeRenderer:
     Attributes:
         problems: what could not be shown, each with its location. The build fails on them.
         citations: for each cited work the anchors where it is cited, in order.
+        references: the URLs to which references and terms lead, in order.
     """
 
     handlers: ClassVar[Mapping[str, "Handler"]] = {}
@@ -50,6 +51,7 @@ class NodeRenderer:
         self.definitions = definitions or {}
         self.problems: list[str] = []
         self.citations: dict[str, list[str]] = {}
+        self.references: list[str] = []
         self.footnotes: dict[str, int] = {}  # how often each has been referred to
         self.section = "the beginning"  # the last heading, named in problems
 
