@@ -12,6 +12,7 @@ from coursekit.book.site.terms import Entry, entries
 from coursekit.notebooks.glossary import PAGE as GLOSSARY
 
 _SPACE = re.compile(r"\s+")
+_DOLLARS = re.compile(r"\$[^$\n]+\$")  # TeX in captions, and in the labels of plots
 _GAPS = re.compile(rf"(?:{GAP}\s*){{2,}}")
 # Nodes that hold other blocks; what they hold is separated by a space.
 _HOLDERS = frozenset(
@@ -81,7 +82,7 @@ def _sections(page: Page) -> Iterator[_Section]:
             open_titles.append((node["depth"], text_of(node)))
             section = _Section([title for depth, title in open_titles if depth], node["html_id"])
         elif node["type"] in ("code", "literalinclude"):
-            section.code.append(node["value"])
+            section.code.append(_DOLLARS.sub(GAP, node["value"]))
         else:
             section.text.append(text_of(node))
     yield section
@@ -98,7 +99,7 @@ def _blocks(node: Node) -> Iterator[Node]:
         for child in node.get("children", []):
             yield from _blocks(child)
     elif kind == "code":
-        if "value" in node:
+        if "value" in node and node.get("visibility") != "hide":  # what only draws is hidden
             yield node
     else:
         yield node
@@ -108,5 +109,5 @@ def _captions(output: Node) -> Iterator[Node]:
     metadata = (output.get("jupyter_data") or {}).get("metadata") or {}
     for words in metadata.values():
         if isinstance(words, dict) and words.get("caption"):
-            plain = re.sub(r"\$[^$]+\$", GAP, words["caption"]).replace("`", "")
+            plain = _DOLLARS.sub(GAP, words["caption"]).replace("`", "")
             yield {"type": "text", "value": plain}
