@@ -132,6 +132,7 @@ def renderer_of(content: Content, assets: Assets) -> Renderer:
         public=content.public,
         asset=assets.add,
         link=site_link,
+        night=True,
         definitions={each.anchor: each.meaning for each in entries(content)},
     )
 

@@ -32,7 +32,7 @@ def previews_script(
         name, _, anchor = url.partition("#")
         if name in page_of and anchor:
             wanted.setdefault(name, set()).add(unquote(anchor))
-    found = {}
+    found: dict[str, str] = {}
     for name, anchors in sorted(wanted.items()):
         if page_of[name] == GLOSSARY:
             shown = _terms(content, renderer)
