@@ -36,7 +36,12 @@ def test_the_book(small):  # noqa: F811
     assert index == small.root / "_build" / "site" / "index.html"
     page = (site / "recurrent.html").read_text(encoding="utf-8")
     assert "42" in page and "Elman" in page and 'class="katex' in page
-    assert "Planned" in index.read_text(encoding="utf-8")
+    assert 'aria-label="Link to equation 2.1"' in page and ">(2.1)</a>, after" in page
+    first = BeautifulSoup(index.read_text(encoding="utf-8"), "html.parser")
+    assert [each.get_text() for each in first.select(".card-title")] == [
+        "02 Recurrent language models"
+    ]
+    assert "01 Backpropagation (planned)" in first.select_one("details").get_text()
     assert "The secret is" not in texts(site)
     assert not list((small.root / "_build").glob("book-work-*"))
 

@@ -43,9 +43,9 @@ function wordAt(text, index, side) {
   return side === "start" ? text.indexOf(" ", index) + 1 : text.lastIndexOf(" ", index);
 }
 
-/** @returns {[number, number][]} where the terms begin words of the text, in order */
+/** @returns {[number, number][]} the words of the text that begin with the terms, in order */
 function places(text, terms) {
-  const quoted = terms.map((term) => term.replace(/[.*+?^${}()|[\]\\]/g, "\\$&"));
+  const quoted = terms.map((term) => term.replace(/[.*+?^${}()|[\]\\]/g, "\\$&") + (term.length > 3 ? "[\\p{L}\\p{N}]*" : ""));
   if (!quoted.length) return [];
   const pattern = new RegExp(`(?<![\\p{L}\\p{N}])(?:${quoted.join("|")})`, "giu");
   return [...text.matchAll(pattern)].map((match) => [match.index, match.index + match[0].length]);
