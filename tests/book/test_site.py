@@ -165,6 +165,25 @@ def test_a_work_that_the_page_does_not_cite_is_left_out(content: Content, tmp_pa
     assert len(read(tmp_path, "second.html").select(".bibliography li")) == 1
 
 
+def test_a_page_offers_what_belongs_to_it(content: Content, tmp_path: Path) -> None:
+    def offers(folder: str, **labels: str | None) -> dict[str, list[str]]:
+        labeled = content
+        for slug, label in labels.items():
+            labeled = changed(labeled, slug, label=label)
+        site = tmp_path / folder
+        site.mkdir()
+        write_site(labeled, site)
+        return {
+            slug: [each["href"] for each in read(site, f"{slug}.html").select(".offers a")]
+            for slug in labels
+        }
+
+    found = offers("numbers", everything="Lab 02", outputs="Lab 03", second="Chapter 02")
+    assert found["everything"][0] == "second.html" and found["second"][0] == "everything.html"
+    assert not {"second.html", "everything.html"} & {*found["outputs"]}
+    assert offers("names", everything="Chapter 01", second=None)["second"][0] == "everything.html"
+
+
 def test_the_contents_name_every_page_by_part(site: Path) -> None:
     contents = read(site, "outputs.html").select_one(".contents")
     assert [each.get_text() for each in contents.select(".part")] == [

@@ -171,7 +171,10 @@ function tab(panel, id) {
 function folds(here) {
   const box = here.querySelector("details");
   const wide = matchMedia("(min-width: 78rem)");
-  const adapt = () => { box.open = wide.matches; };
+  const adapt = () => {
+    box.open = wide.matches;
+    box.querySelector("summary").tabIndex = wide.matches ? -1 : 0;
+  };
   const shut = () => { box.open = wide.matches && box.open; };
   wide.addEventListener("change", adapt);
   adapt();

@@ -11,6 +11,7 @@ from coursekit.book.render.markup import escape, is_outside, sanitize
 from coursekit.book.render.nodes import Renderer
 from coursekit.book.site.assets import Assets
 from coursekit.book.site.terms import entries
+from coursekit.notebooks.glossary import PAGE as GLOSSARY
 
 _LAPTOP = "laptop"  # the anchor on the first page that the second button leads to
 
@@ -62,7 +63,7 @@ class View:
     next: Neighbor | None = None
     maths: bool = False
     laptop: str | None = None
-    companions: tuple[Neighbor, ...] = ()  # a chapter's lab, or a lab's chapter
+    companions: tuple[Neighbor, ...] = ()  # a chapter's lab, a lab's chapter, a widget's chapters
     references: tuple[str, ...] = ()  # the URLs to which its references lead
     problems: tuple[str, ...] = field(default=(), compare=False)
 
@@ -120,7 +121,7 @@ def view(
         next=neighbor(content.pages[position + 1]) if position + 1 < len(content.pages) else None,
         maths='class="katex' in written,
         laptop=_LAPTOP if f'id="{_LAPTOP}"' in body else None,
-        companions=tuple(neighbor(each) for each in content.pages if _belong(page, each)),
+        companions=tuple(neighbor(each) for each in content.pages if _belongs(each, page)),
         references=tuple(dict.fromkeys(renderer.references)),
         problems=tuple(renderer.problems),
     )
@@ -137,11 +138,22 @@ def renderer_of(content: Content, assets: Assets) -> Renderer:
     )
 
 
-def _belong(page: Page, other: Page) -> bool:
-    """Say whether one is the chapter and the other the lab of one number."""
-    labels = sorted((page.label or "", other.label or ""))
-    kinds, numbers = zip(*(each.partition(" ")[::2] for each in labels), strict=True)
-    return kinds == ("Chapter", "Lab") and numbers[0] == numbers[1]
+def _belongs(other: Page, page: Page) -> bool:
+    """Say whether another page belongs to one: its lab, its chapter, or a chapter that names it.
+
+    The chapters that name a page belong to it if it has no number: to a widget's.
+    """
+    kind, _, number = (page.label or "").partition(" ")
+    if not kind:
+        chapter = (other.label or "").startswith("Chapter")
+        return chapter and page.slug != GLOSSARY and _names(other.tree, f"/{page.slug}")
+    return other.label == {"Chapter": f"Lab {number}", "Lab": f"Chapter {number}"}.get(kind)
+
+
+def _names(node: Node, url: str) -> bool:
+    if node["type"] == "link" and node.get("url") == url:
+        return True
+    return any(_names(child, url) for child in node.get("children", []))
 
 
 def neighbor(page: Page) -> Neighbor:
