@@ -188,10 +188,12 @@ def test_what_scrolls_shows_where_there_is_more(opened: Open) -> None:
     expect(narrow).to_have_attribute("data-more", "")
     assert (narrow.evaluate(arrow), narrow.evaluate(fades)) == ("none", "none")
     picture(page, "more")
+    width = wide.evaluate("it => it.clientWidth")
     wide.evaluate("it => it.scrollLeft = 1e5")
     expect(wide).to_have_attribute("data-more", "left")
     assert wide.evaluate(arrow) == "none"
     assert wide.evaluate(fades).startswith(f"linear-gradient(to right, {clear},")
+    assert wide.evaluate("it => it.clientWidth") == width  # the arrow takes no room
     expect(page.locator(".table > .scroll[data-more~=right]").first).to_be_visible()
 
 

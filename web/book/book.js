@@ -94,6 +94,7 @@ function scrolling() {
     const [end, wide] = [box.scrollWidth - box.clientWidth, box.scrollWidth > box.clientWidth + 1];
     const more = [wide && box.scrollLeft > 1 && "left", wide && box.scrollLeft < end - 1 && "right"];
     box.dataset.more = more.filter(Boolean).join(" ");
+    box.parentElement.toggleAttribute("data-continues", more.includes("right"));
   };
   const update = (box) => {
     sides(box);
