@@ -35,6 +35,9 @@ class Executed:
     seconds: float  # wall-clock, of all cells
     megabytes: float  # the kernel's peak resident memory
     read: tuple[str, ...]  # the checkout's files that the kernel read
+    cpu: float = (
+        0.0  # seconds that the kernel computed, and what it started: no load of others counts
+    )
 
 
 def load(source: course.Source, folder: Path) -> Executed | None:
@@ -50,7 +53,8 @@ def load(source: course.Source, folder: Path) -> Executed | None:
             return None
         notebook = read_notebook(source.path)
         _take_outputs(notebook, nbformat.reads(data.decode("utf-8"), as_version=4))
-        return Executed(source, notebook, kept["seconds"], kept["megabytes"], tuple(kept["read"]))
+        took = kept["seconds"], kept["megabytes"]
+        return Executed(source, notebook, *took, tuple(kept["read"]), kept["cpu"])
     except (OSError, ValueError, KeyError, TypeError):
         return None  # not there, or cut short: execute again
 
@@ -82,6 +86,7 @@ def save(executed: Executed, folder: Path) -> None:
     record: dict[str, Any] = {
         "key": key(executed.source, executed.read),
         "seconds": executed.seconds,
+        "cpu": executed.cpu,
         "megabytes": executed.megabytes,
         "read": executed.read,
         "notebook": hashlib.sha256(data).hexdigest(),

@@ -50,7 +50,6 @@ class Content:
     title: str
     description: str
     pages: tuple[Page, ...]  # in reading order, the landing page first
-    search: list[dict[str, Any]]  # mystmd's records: hierarchy, type, url, position, content?
     public: Path  # the folder with extracted figures and long outputs
     links: dict[str, str] = field(default_factory=dict)  # outside links of the top bar, by label
 
@@ -63,7 +62,6 @@ def read_content(folder: Path, sources: dict[str, dict[str, Any]] | None = None)
     """Read what mystmd left in ``folder`` (its ``_build/site``)."""
     try:
         config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
-        search = json.loads((folder / "myst.search.json").read_text(encoding="utf-8"))["records"]
         (project,) = config["projects"]
         entries = [{"slug": project["index"], "level": 0}, *project["pages"]]
         pages, part = [], None
@@ -85,7 +83,6 @@ def read_content(folder: Path, sources: dict[str, dict[str, Any]] | None = None)
         title=project["title"],
         description=project.get("description", ""),
         pages=tuple(_with_slides(page, slides) for page in pages),
-        search=search,
         public=folder / "public",
         links=project.get("options", {}).get("links", {}),
     )

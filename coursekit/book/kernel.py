@@ -47,7 +47,7 @@ def result(
     Args:
         notebook: with its outputs; what only a living kernel can show is dropped from them, where
             the output has another form.
-        seconds: that its cells took.
+        seconds: that its cells took, by the clock on the wall.
         folder: the one that `variables` was given.
 
     Raises:
@@ -58,4 +58,5 @@ def result(
             if "text/html" in output.get("data", {}):
                 output.data.pop(WIDGET_VIEW, None)
     seen = json.loads((folder / _WITNESS).read_text(encoding="utf-8"))
-    return Executed(source, notebook, seconds, seen["megabytes"], tuple(seen["read"]))
+    read = tuple(seen["read"])
+    return Executed(source, notebook, seconds, seen["megabytes"], read, seen["cpu"])

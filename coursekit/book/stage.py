@@ -6,6 +6,7 @@ outline, and its pages are the executed notebooks.
 
 import copy
 import posixpath
+import re
 import shutil
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -42,6 +43,7 @@ _TERMS = f"""
 Each term is defined in one chapter; the [glossary]({GLOSSARY}) lists them all.
 """
 _DOWNLOADS = "downloads"
+_NUMBERED = re.compile(r"Figure (?=\d+$)")
 
 
 def stage(
@@ -204,14 +206,36 @@ def _with_front_matter(notebook: "NotebookNode", source: course.Source) -> "Note
             for suffix, title in ((".ipynb", "Notebook (.ipynb)"), (".md", "Text (.md)"))
         ],
     }
+    staged = copy.deepcopy(notebook)
     if source.number:
         matter["short_title"] = source.label
-    staged = copy.deepcopy(notebook)
+        matter["numbering"] = {"enumerator": f"{_number_of(source)}.%s"}
+        _number_figures(staged, _number_of(source))
     text = f"---\n{yaml.safe_dump(matter, allow_unicode=True)}---"
     staged.cells.insert(0, nbformat.v4.new_markdown_cell(text))
     for index, cell in enumerate(staged.cells):  # mystmd wants ids that no other page has
         cell["id"] = cell_id(product_name(source), index, cell.cell_type)
     return staged
+
+
+def _number_of(source: course.Source) -> str:
+    """Return what precedes the numbers of equations and figures: 8 in chapter 08, L8 in lab 08."""
+    return f"{'L' if source.kind == 'lab' else ''}{int(source.number)}"
+
+
+def _number_figures(notebook: "NotebookNode", number: str) -> None:
+    """Let the figures of a page carry its number, as its equations do: Figure 8.3."""
+    for cell in notebook.cells:
+        for output in cell.get("outputs", []):
+            for words in output.get("metadata", {}).values():
+                title = words.get("title") if isinstance(words, dict) else None
+                if not title or not _NUMBERED.match(title):
+                    continue
+                words["title"] = _NUMBERED.sub(f"Figure {number}.", title)
+                for form in ("text/html", "text/plain"):
+                    if form in output.data:
+                        written = output.data[form].replace(f"{title}.", f"{words['title']}.", 1)
+                        output.data[form] = written
 
 
 def _copy_figures(origin: Path, target: Path) -> None:
@@ -239,12 +263,11 @@ def _write_configuration(
             "Restore it, for example with `git checkout myst.yml`, or fix the line.",
         ) from error
     toc: list[dict[str, Any]] = [{"file": INDEX}]
-    for number, part in enumerate(parts, start=1):
+    for part in parts:
         written = [source for chapter in part.chapters for source in chapter.sources]
         pages = [{"file": product_name(source)} for source in (*written, *part.gallery)]
         if pages:
-            title = part.title if part.gallery else f"Part {_ROMAN[number]}: {part.title}"
-            toc.append({"title": title, "children": pages})
+            toc.append({"title": part.title, "children": pages})
     if with_glossary:
         toc.append({"title": "Reference", "children": [{"file": GLOSSARY}]})
     project["toc"] = toc + [{"file": name} for name in slides]
@@ -257,17 +280,39 @@ _ROMAN = ("", "I", "II", "III", "IV", "V", "VI", "VII", "VIII", "IX", "X")
 
 
 def course_map(parts: Sequence[Part], executed: Mapping[str, Executed]) -> str:
-    """Write the course's map in MyST: a grid of cards for each part, then for the widgets."""
-    lines = ["## The course", ""]
+    """Write the course's map in MyST: cards of what is written, the plan, the widgets' cards."""
+    written = [each for part in parts for each in part.chapters if each.sources]
+    lines = ["## Chapters and labs", "", "::::{grid} 1 1 2 2", ""]
+    lines += [_card(chapter, executed) for chapter in written]
+    lines += ["::::", "", _MEASURED, "", *_plan(parts)]
+    return "\n".join([*lines, *(_gallery(part) for part in parts if part.gallery)])
+
+
+_MEASURED = (
+    "The seconds are CPU time of all cells on one thread, and the memory is their peak, as "
+    "measured when this book was built."
+)
+
+
+def _plan(parts: Sequence[Part]) -> list[str]:
+    """Write the parts and chapters of the course, folded, if some are not written yet."""
+    chapters = [each for part in parts for each in part.chapters]
+    if all(each.sources for each in chapters):
+        return []
+    count = f"{len(chapters)} chapters" if len(chapters) > 1 else "one chapter"
+    lines = [f":::{{dropdown}} The plan of the whole course: {count}", ""]
     for number, part in enumerate((part for part in parts if part.chapters), start=1):
-        lines += [f"### Part {_ROMAN[number]}: {part.title}", "", "::::{grid} 1 1 2 2", ""]
-        lines += [_card(chapter, executed) for chapter in part.chapters]
-        lines += ["::::", ""]
-    measured = (
-        "Seconds and memory are those of all cells when this book was built, on one thread. "
-        "Chapters marked as planned are not written yet."
-    )
-    return "\n".join([*lines, measured, *(_gallery(part) for part in parts if part.gallery)])
+        lines += [f"**Part {_ROMAN[number]}: {part.title}**", ""]
+        lines += [f"- {_planned(each)}" for each in part.chapters]
+        lines.append("")
+    return [*lines, ":::", ""]
+
+
+def _planned(chapter: Chapter) -> str:
+    title = f"{chapter.number} {chapter.title}"
+    if not chapter.sources:
+        return f"{title} (planned). {chapter.question}"
+    return f"[{title}]({product_name(chapter.sources[0])}). {chapter.question}"
 
 
 def _gallery(part: Part) -> str:
@@ -289,18 +334,12 @@ def _gallery(part: Part) -> str:
 
 
 def _card(chapter: Chapter, executed: Mapping[str, Executed]) -> str:
-    """Write a chapter's card: its question, what it builds on, what it takes, its lab."""
-    title = f"{chapter.number} {chapter.title}"
-    lines = [f":::{{card}} {title}"]
-    body = [chapter.question, ""]
-    if not chapter.sources:
-        return "\n".join([*lines, ":footer: Planned", "", *body, ":::", ""])
-    needs = ", ".join(chapter.needs) or "nothing"
-    body += [f"**Needs** {needs}", ""]
+    """Write a chapter's card: its question, and what it and its lab take."""
+    lines = [f":::{{card}} {chapter.number} {chapter.title}"]
+    lines += [f":link: {product_name(chapter.sources[0])}", "", chapter.question, ""]
     for source in chapter.sources:
         cost = executed[product_name(source)]
         page = f"[{source.label}]({product_name(source)})"
         minutes = f"{source.minutes} minutes to do, " if source.minutes else ""
-        body.append(f"- {page}: {minutes}{cost.seconds:.0f} s and {cost.megabytes:.0f} MB to run")
-    link = f":link: {product_name(chapter.sources[0])}"
-    return "\n".join([*lines, link, "", *body, ":::", ""])
+        lines.append(f"- {page}: {minutes}{cost.cpu:.0f} s and {cost.megabytes:.0f} MB to run")
+    return "\n".join([*lines, ":::", ""])

@@ -1,7 +1,8 @@
-"""Imported in a kernel before its first cell: what the notebook reads, and the memory it takes.
+"""Imported in a kernel before its first cell: what the notebook reads, and what it takes.
 
-At the end of the process it writes both, as JSON, to the file that ``LMCOURSE_WITNESS`` names: the
-checkout's files that were opened or imported, and the peak resident memory in megabytes.
+At the end of the process it writes, as JSON, to the file that ``LMCOURSE_WITNESS`` names: the
+checkout's files that were opened or imported, the peak resident memory in megabytes, and the CPU
+time since the import in seconds.
 """
 
 import atexit
@@ -52,10 +53,19 @@ def peak_megabytes() -> float:
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20  # macOS counts bytes
 
 
+def cpu_seconds() -> float:
+    """Return the time that this process and those it has started and ended have computed."""
+    times = os.times()
+    return times.user + times.system + times.children_user + times.children_system
+
+
+_begin = cpu_seconds()
+
+
 def _write() -> None:
-    Path(os.environ["LMCOURSE_WITNESS"]).write_text(
-        json.dumps({"read": files_read(), "megabytes": peak_megabytes()}), encoding="utf-8"
-    )
+    cpu = cpu_seconds() - _begin
+    seen = {"read": files_read(), "megabytes": peak_megabytes(), "cpu": cpu}
+    Path(os.environ["LMCOURSE_WITNESS"]).write_text(json.dumps(seen), encoding="utf-8")
 
 
 sys.addaudithook(_hook)

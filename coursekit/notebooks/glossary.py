@@ -9,6 +9,7 @@ followed by a colon, begin a list item with a capital letter, are inside a table
 code, mathematics or a link, or are among `LABELS`.
 """
 
+import itertools
 import re
 import textwrap
 from collections.abc import Iterator, Mapping
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 PAGE = "glossary"  # its name, without a suffix
 TITLE = "Glossary"
 QUESTION = "What does a term mean, and which chapter defines it?"
+_MARKS = "-▁[#"  # before a name that is sorted by what follows
 LABELS = frozenset({"You need", "It takes"})
 _BOLD = re.compile(r"\*\*(?=\S)(?P<words>[^*\n]+?)(?<=\S)\*\*")
 _BLOCK = re.compile(
@@ -242,17 +244,24 @@ def with_anchors(text: str, terms: Terms) -> str:
 
 def listed(terms: Terms) -> list[Term]:
     """Return the terms in the alphabet's order."""
-    return [terms[key] for key in sorted(terms, key=lambda key: (key.strip("-▁[#"), key))]
+    return [terms[key] for key in sorted(terms, key=lambda key: (key.strip(_MARKS), key))]
+
+
+def _letter(term: Term) -> str:
+    return key_of(term.name).strip(_MARKS)[0].upper()
 
 
 def page(terms: Terms) -> str:
     """Write the book's glossary in MyST, for the first folder of the book."""
-    entries = []
-    for term in listed(terms):
-        parts = [*_from_root(term).split("\n\n"), f"[{_where(term)}](#{term.anchor})"]
-        body = textwrap.indent("\n\n".join(parts), "  ").lstrip()
-        entries.append(f"{term.entry}\n: {body}\n")
-    return "\n".join([_HEAD, ":::{glossary}", "\n".join(entries) + ":::", ""])
+    lines = [_HEAD]
+    for letter, group in itertools.groupby(listed(terms), _letter):
+        lines += [f"## {letter}", "", ":::{glossary}"]
+        for term in group:
+            parts = [*_from_root(term).split("\n\n"), f"[{_where(term)}](#{term.anchor})"]
+            body = textwrap.indent("\n\n".join(parts), "  ").lstrip()
+            lines.append(f"{term.entry}\n: {body}\n")
+        lines += [":::", ""]
+    return "\n".join(lines)
 
 
 def notebook_page(terms: Terms) -> str:

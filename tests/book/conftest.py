@@ -1,6 +1,7 @@
 """A small book with every kind of node, parsed by mystmd once; its site; a browser."""
 
 import base64
+import contextlib
 import hashlib
 import io
 import json
@@ -308,7 +309,13 @@ def opened(browser: Browser, site: Path) -> Iterator[Callable[..., Opened]]:
 @pytest.fixture(scope="module")  # each module has a site of its own
 def address(site: Path) -> Iterator[str]:
     """Serve the site on this machine as it will be served: under a sub-path, with its 404 page."""
-    prefix = urlsplit(BASE_URL).path
+    with served(site, urlsplit(BASE_URL).path) as found:
+        yield found
+
+
+@contextlib.contextmanager
+def served(site: Path, prefix: str) -> Iterator[str]:
+    """Serve a site under a path; yield its address."""
 
     class Handler(SimpleHTTPRequestHandler):
         def translate_path(self, path: str) -> str:
@@ -320,7 +327,8 @@ def address(site: Path) -> Iterator[str]:
             self.send_response(code)
             self.send_header("Content-Type", "text/html; charset=utf-8")
             self.end_headers()
-            self.wfile.write(body)
+            if self.command != "HEAD":
+                self.wfile.write(body)
 
         def log_message(self, *_: Any) -> None:
             pass

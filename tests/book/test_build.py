@@ -36,7 +36,12 @@ def test_the_book(small):  # noqa: F811
     assert index == small.root / "_build" / "site" / "index.html"
     page = (site / "recurrent.html").read_text(encoding="utf-8")
     assert "42" in page and "Elman" in page and 'class="katex' in page
-    assert "Planned" in index.read_text(encoding="utf-8")
+    assert 'aria-label="Link to equation 2.1"' in page and ">(2.1)</a>, after" in page
+    first = BeautifulSoup(index.read_text(encoding="utf-8"), "html.parser")
+    assert [each.get_text() for each in first.select(".card-title")] == [
+        "02 Recurrent language models"
+    ]
+    assert "01 Backpropagation (planned)" in first.select_one("details").get_text()
     assert "The secret is" not in texts(site)
     assert not list((small.root / "_build").glob("book-work-*"))
 
@@ -83,7 +88,7 @@ def test_links_and_terms(small):  # noqa: F811
     assert lab.find("a", string="chapter 02")["href"] == "recurrent.html"
     term = lab.find("a", string="states")
     assert term["href"] == "glossary.html#term-hidden-state"
-    assert term["title"] == "It keeps the hidden state h_t (see lab 02)."
+    assert term["title"] == "It keeps the hidden state hₜ (see lab 02)."
     assert glossary.select_one("dt#term-hidden-state").get_text() == "Hidden state"
     links = {each.get_text(): each["href"] for each in glossary.select("dd a")}
     assert links["lab 02"] == "lab-recurrent.html"

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Locator, Page, Position, expect
 
+from benchmarks.book import WEIGHT, weights
 from coursekit import course, outline
 from coursekit.book import build
 from coursekit.book.execute import execute
@@ -160,16 +161,111 @@ def share(place: Locator, right: float, down: float) -> Position:
     return {"x": right * box["width"], "y": down * box["height"]}
 
 
-def test_the_search_finds_truncation(opened: Open) -> None:
-    page = opened().open("index.html")
+# What students type, and where the first result must lead.
+SEARCHES = {
+    "perplexity": "recurrent-language-models.html#definition-perplexity",
+    "vanishing gradient": "recurrent-language-models.html#definition-vanishing-gradient",
+    "teacher forcing": "the-transformer.html#definition-teacher-forcing",
+    "softmax": "recurrent-language-models.html#definition-softmax",
+    "self attention": "the-transformer.html#definition-self-attention",
+    "multi-head": "the-transformer.html#definition-multi-head-attention",
+    "positional encoding": "the-transformer.html#definition-position-encoding",
+    "layer norm": "the-transformer.html#definition-layer-normalization",
+    "bert masking 80 10 10": "bert.html#why-80-10-10",
+    "wordpiece": "merges.html",
+    "attenton": "attention.html#definition-attention",
+    "bptt": "recurrent-language-models.html#definition-backpropagation-through-time",
+    "truncated backprop": "recurrent-language-models.html#definition-truncated-bptt",
+    "causal mask": "attention.html#definition-causal-mask",
+    "beam search": "the-transformer.html#definition-beam-search",
+    "next sentence prediction": "bert.html#definition-next-sentence-prediction",
+    "lstm": "gates.html",
+    "kv cache": "the-transformer.html#definition-kv-cache",
+    "pre-norm vs post-norm": "the-transformer.html#definition-post-norm",
+    "floor": "recurrent-language-models.html#definition-floor",
+}
+TEX = re.compile(r"\$|\\(?:[a-z]*frac|sqrt|top|math[a-z]+|operatorname|[a-z]*dot|sum|q?quad)\b")
+
+
+def test_the_first_result_is_right(opened: Open) -> None:
+    it = opened()
+    page = it.open("index.html")
     page.keyboard.press("/")
-    page.keyboard.type("truncation")
-    found = page.get_by_role("option").filter(has_text="Truncation bounds the cost")
-    expect(found).to_have_count(1)
-    found.click()
-    expect(page).to_have_url(
-        re.compile(r"/recurrent-language-models\.html#truncation-bounds-the-cost")
-    )
+    box, first = page.get_by_role("combobox"), page.get_by_role("option").first
+    wrong = {}
+    for words, target in SEARCHES.items():
+        box.fill(words)
+        expect(first).to_be_visible()
+        assert not TEX.search(page.locator(".search .results").inner_text()), words
+        found = first.get_attribute("href") or ""
+        if not found.startswith(target):
+            wrong[words] = found
+    assert not wrong
+    picture(page, "search")
+    page.keyboard.press("Enter")
+    expect(page).to_have_url(re.compile(re.escape(SEARCHES["floor"]) + "$"))
+    expect(page.locator("#definition-floor")).to_be_in_viewport()
+    assert it.is_quiet(), it
+
+
+@pytest.mark.parametrize(
+    ("name", "link", "words"),
+    [
+        ("the-transformer.html", "a.term", "Chapter 08"),
+        ("the-transformer.html", "a.citation", "Vaswani"),
+        ("attention.html", "a.reference[href='#eq-lookup']", "(8.1)"),
+        ("gates.html", "a.term", "Chapter 02"),
+    ],
+)
+def test_references_show_their_targets(opened: Open, name: str, link: str, words: str) -> None:
+    it = opened()
+    page = it.open(name)
+    page.locator(f"article {link}").first.hover()
+    card = page.locator(".preview:not([hidden])")
+    expect(card).to_contain_text(words)
+    assert axe(page, rules=COLORS) == []
+    assert it.is_quiet(), it
+
+
+def test_every_term_has_a_preview(site: Path) -> None:
+    script = (site / "previews.js").read_text(encoding="utf-8")
+    pages = [site / f"{source.address}.html" for source in course.sources()]
+    terms = {
+        each
+        for page in pages
+        for each in re.findall(r"glossary\.html#[\w-]+", page.read_text("utf-8"))
+    }
+    assert len(terms) >= 40
+    assert not [each for each in terms if f'"{each}":' not in script]
+
+
+def test_numbers_begin_with_the_chapters(site: Path) -> None:
+    for source in course.sources("chapter"):
+        text = (site / f"{source.address}.html").read_text(encoding="utf-8")
+        number = int(source.number)
+        figures = re.findall(r'class="caption-number">Figure ([\d.]+)\.<', text)
+        assert figures == [f"{number}.{count}" for count in range(1, len(figures) + 1)]
+        equations = re.findall(r'aria-label="Link to equation ([\d.]+)"', text)
+        assert equations == [f"{number}.{count}" for count in range(1, len(equations) + 1)]
+        assert len(figures) >= 4 and len(equations) >= 4
+
+
+@pytest.mark.parametrize("width", [390, 1280])
+@pytest.mark.parametrize("name", ["eq-rotation", "eq-layernorm"])
+def test_wide_equations_fit_or_show_that_they_scroll(opened: Open, name: str, width: int) -> None:
+    page = opened(width=width).open(f"the-transformer.html#{name}")
+    page.evaluate("document.fonts.ready")
+    box = page.locator(f"#{name} > .scroll")
+    more = box.evaluate("it => it.scrollWidth > it.clientWidth + 1")
+    expect(box).to_have_attribute("data-more", "right" if more else "")
+    shown = box.evaluate("it => getComputedStyle(it.parentElement, '::after').content !== 'none'")
+    assert shown == more
+    assert not (more and width == 1280)
+
+
+def test_pages_are_light(site: Path) -> None:
+    weights_of = {page.name: weights(page)[1] for page in site.glob("*.html")}
+    assert max(weights_of.values()) <= WEIGHT, weights_of
 
 
 @pytest.mark.parametrize(

@@ -280,4 +280,5 @@ def test_records_are_json(small, tmp_path):  # noqa: F811
     record = json.loads(
         Path(tmp_path / "chapters" / "02-recurrent.json").read_text(encoding="utf-8")
     )
-    assert set(record) == {"key", "seconds", "megabytes", "read", "notebook"}
+    assert set(record) == {"key", "seconds", "cpu", "megabytes", "read", "notebook"}
+    assert record["cpu"] > 0

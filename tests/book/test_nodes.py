@@ -282,8 +282,8 @@ def test_cards(renderer: Renderer) -> None:
     assert only(html, ".card.linked .card-title a.card-link")["href"] == "/x"
     html = renderer.render([node("card", node("paragraph", "body"), url="/x")])
     assert only(html, "a.card")["href"] == "/x"
-    planned = node("card", title, node("footer", node("paragraph", "Planned")))
-    assert only(renderer.render([planned]), ".card.planned")
+    later = node("card", title, node("footer", node("paragraph", "Later")))
+    assert only(renderer.render([later]), ".card:not(.linked) .card-footer").get_text() == "Later"
     assert not renderer.problems
     inner = node("paragraph", node("link", "in", url="/y"))
     renderer.render([node("card", inner, url="/x")])

@@ -1,14 +1,18 @@
 """What cells show, as HTML: the form that is chosen, and what is made of it."""
 
 import base64
+import io
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from bs4 import BeautifulSoup
+from PIL import Image
 
 from coursekit.book.content import Content, Node
 from coursekit.book.render.figures import image_size
+from coursekit.book.render.night import for_night
 from coursekit.book.render.nodes import Renderer
 from coursekit.book.render.outputs import LONGEST
 from lmcourse import show
@@ -91,6 +95,49 @@ def test_a_figure_is_a_file_with_words(renderer: Renderer, tmp_path: Path) -> No
 def test_a_figure_in_place_becomes_a_file(renderer: Renderer, tmp_path: Path) -> None:
     image = soup(renderer, display(ALT, image_png=PNG)).img
     assert (tmp_path / image["src"]).read_bytes() == picture(60, 40)
+
+
+def ramp_figure(path: Path, ramp: str = "cividis") -> "np.ndarray":
+    """A plot of a matrix beside a line, on white paper."""
+    from matplotlib import colormaps
+
+    colors = np.full((120, 200, 3), 255, np.uint8)
+    colors[10:110, 20:120] = colormaps[ramp](np.arange(100))[None, :, :3] * 255
+    colors[40:44, 24:28] = 255  # a mark within the matrix
+    colors[50, 150:190] = 0, 114, 178
+    Image.fromarray(colors).save(path)
+    return colors
+
+
+def test_the_ramp_stays_on_a_dark_page_and_the_rest_turns(tmp_path: Path) -> None:
+    colors = ramp_figure(tmp_path / "f.png")
+    data = for_night(tmp_path / "f.png")
+    assert data is not None
+    turned = np.asarray(Image.open(io.BytesIO(data)).convert("RGB")).astype(int)
+    assert (turned[10:110, 20:120] == colors[10:110, 20:120]).all()
+    assert (abs(turned[5, 5] - 20) <= 1).all()  # the paper, as `invert(.92)` has it
+    red, green, blue = turned[50, 170]
+    assert blue > green > red and blue > 178  # the line keeps its hue, and is lighter
+
+
+def test_figures_without_the_ramp_are_left_to_the_style_sheet(tmp_path: Path) -> None:
+    ramp_figure(tmp_path / "f.png", "PuOr")
+    assert for_night(tmp_path / "f.png") is None
+    (tmp_path / "f.svg").write_text("<svg/>", encoding="utf-8")
+    assert for_night(tmp_path / "f.svg") is None
+
+
+def test_both_forms_of_a_figure_are_on_a_page_and_one_on_a_slide(tmp_path: Path) -> None:
+    ramp_figure(tmp_path / "f.png")
+    figure = display(ALT, image_png={"path": "/f.png"}, text_plain="no")
+    for night, names in ((True, ["by-day", "by-night"]), (False, ["plot"])):
+        made = Renderer(
+            public=tmp_path, asset=lambda path: path.name, link=lambda url: url, night=night
+        )
+        images = soup(made, figure).select("img")
+        assert [each["class"][-1] for each in images] == names
+        assert {each["alt"] for each in images} == {"A <square>."}
+        assert len({each["src"] for each in images}) == len(images)
 
 
 def test_a_figure_without_words_is_a_problem(renderer: Renderer) -> None:

@@ -29,7 +29,7 @@ def test_the_files(site: Path) -> None:
     names = {path.relative_to(site).as_posix() for path in site.rglob("*") if path.is_file()}
     assert names >= {
         *("index.html", "everything.html", "outputs.html", "second.html", "404.html"),
-        *("search-index.js", "robots.txt", "sitemap.xml", ".nojekyll"),
+        *("search-index.js", "previews.js", "robots.txt", "sitemap.xml", ".nojekyll"),
         *("downloads/second.txt", "downloads/outputs.ipynb", "slides/second-slides.html"),
         "assets/katex/katex.css",
     }
@@ -140,7 +140,7 @@ def test_without_an_address(content: Content, tmp_path: Path) -> None:
     assert "Sitemap" not in (tmp_path / "robots.txt").read_text()
     page = read(tmp_path, "second.html")
     assert not page.select("link[rel=canonical], meta[property='og:image']")
-    assert read(tmp_path, "404.html").select_one("main a")["href"] == "/index.html"
+    assert read(tmp_path, "404.html").select_one("main a")["href"] == "index.html"
 
 
 def test_a_page_has_its_head_and_end(site: Path) -> None:
@@ -165,6 +165,25 @@ def test_a_work_that_the_page_does_not_cite_is_left_out(content: Content, tmp_pa
     assert len(read(tmp_path, "second.html").select(".bibliography li")) == 1
 
 
+def test_a_page_offers_what_belongs_to_it(content: Content, tmp_path: Path) -> None:
+    def offers(folder: str, **labels: str | None) -> dict[str, list[str]]:
+        labeled = content
+        for slug, label in labels.items():
+            labeled = changed(labeled, slug, label=label)
+        site = tmp_path / folder
+        site.mkdir()
+        write_site(labeled, site)
+        return {
+            slug: [each["href"] for each in read(site, f"{slug}.html").select(".offers a")]
+            for slug in labels
+        }
+
+    found = offers("numbers", everything="Lab 02", outputs="Lab 03", second="Chapter 02")
+    assert found["everything"][0] == "second.html" and found["second"][0] == "everything.html"
+    assert not {"second.html", "everything.html"} & {*found["outputs"]}
+    assert offers("names", everything="Chapter 01", second=None)["second"][0] == "everything.html"
+
+
 def test_the_contents_name_every_page_by_part(site: Path) -> None:
     contents = read(site, "outputs.html").select_one(".contents")
     assert [each.get_text() for each in contents.select(".part")] == [
@@ -182,7 +201,7 @@ def test_the_first_page(site: Path) -> None:
         "Start reading": "everything.html",
         "Do it on your laptop": "#laptop",
     }
-    assert page.select(".card.planned") and page.select(".card.linked")
+    assert len(page.select(".card")) == 3 and len(page.select(".card.linked")) == 2
     assert page.select_one("svg[role=img]")["aria-label"]
 
 
@@ -201,9 +220,14 @@ def test_the_searchs_words(site: Path) -> None:
     script = (site / "search-index.js").read_text(encoding="utf-8")
     records = json.loads(script.removeprefix("window.lmcourseIndex = ").removesuffix(";\n"))
     far = next(each for each in records if each["url"] == "second.html#far")
-    assert (far["page"], far["title"]) == ("Second", "Far away")
+    assert (far["page"], far["title"]) == ("Chapter 02: Second", "Far away")
     assert "Truncation cuts the gradient." in far["text"]
-    assert "a^2 + b^2" not in script  # TeX is nothing to search for, or to read in a result
+    code = next(each for each in records if each["url"] == "everything.html#code")
+    assert 'return x < 1 and "<b>"' in code["code"] and "return x" not in code["text"]
+    # TeX is nothing to search for, or to read in a result.
+    assert not any(re.search(r"\\[a-zA-Z]+|[{}$^]", each["text"]) for each in records)
+    maths = next(each for each in records if each["url"] == "everything.html#maths")
+    assert "Inline eⁱᵠ" not in maths["text"] and "a < b" in maths["text"]
     assert len({each["id"] for each in records}) == len(records)
 
 

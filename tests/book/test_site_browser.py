@@ -3,11 +3,14 @@
 import re
 from collections.abc import Callable
 from contextlib import suppress
+from pathlib import Path
 
 import pytest
 from playwright.sync_api import TimeoutError, expect
 
-from tests.book.conftest import WIDGET, Opened
+from coursekit.book.content import Content
+from coursekit.book.site.site import write_site
+from tests.book.conftest import WIDGET, Opened, served
 from tests.browser import picture
 from tests.widgets.hosts import axe, overflow
 
@@ -51,6 +54,171 @@ def test_the_missing_page_at_any_depth(opened: Open, address: str) -> None:
     assert not it.outside and not it.failed
 
 
+@pytest.mark.parametrize("prefix", ["", "/some/course"])
+def test_the_missing_page_finds_a_book_whose_address_was_not_known(
+    opened: Open, content: Content, tmp_path: Path, prefix: str
+) -> None:
+    write_site(content, tmp_path)
+    with served(tmp_path, prefix) as address:
+        page = opened().page
+        page.goto(f"{address}/deep/down/gone.html")
+        bar = "getComputedStyle(document.querySelector('.topbar')).position"
+        assert page.evaluate(bar) == "sticky"
+        assert page.locator(".skip").evaluate("it => it.href") == page.url + "#main"
+        page.get_by_role("button", name="Search the book").click()
+        page.get_by_role("combobox").fill("truncation")
+        expect(page.get_by_role("option")).to_contain_text(["Far away"])
+        page.keyboard.press("Enter")
+        expect(page).to_have_url(f"{address}/second.html#far")
+
+
+def test_the_missing_page_from_a_disk(content: Content, opened: Open, site: Path) -> None:
+    without = site / "without"
+    without.mkdir()
+    write_site(content, without)
+    it = opened()
+    it.open("without/404.html").get_by_role("link", name="The first page").click()
+    expect(it.page).to_have_url(re.compile(r"/without/index\.html$"))
+    assert it.is_quiet(), it
+
+
+CARD = ".preview:not([hidden])"
+
+
+@pytest.mark.parametrize(
+    ("link", "words"),
+    [
+        ("a.reference[href='#eq-pythagoras']", "(1)Go to the equation"),
+        ("a[href='second.html#eq-far']", "Go to the equation"),  # of another page
+        ("a[href='#cite-elman1990']", "Elman, J. L."),
+        (".footnote-reference a", "The text of the footnote.Go to the note"),
+        ("a[href='#term-hidden-state']", "What the network carries"),
+    ],
+)
+def test_a_reference_shows_its_target(opened: Open, link: str, words: str) -> None:
+    it = opened()
+    page = it.open("everything.html")
+    card, reference = page.locator(CARD), page.locator(f"article {link}").first
+    reference.hover()
+    expect(card).to_contain_text(words)
+    expect(reference).to_have_attribute("aria-describedby", "preview")
+    card.hover()  # the pointer may go there, to follow a link in it
+    page.wait_for_timeout(500)
+    expect(card).to_be_visible()
+    page.keyboard.press("Escape")
+    expect(card).to_have_count(0)
+    expect(reference).not_to_have_attribute("aria-describedby", "preview")
+    ids = "[...document.querySelectorAll('[id]')].map(it => it.id)"
+    assert page.evaluate(f"new Set({ids}).size === {ids}.length")
+    assert it.is_quiet(), it
+
+
+def test_a_preview_by_keyboard(opened: Open) -> None:
+    page = opened().open("everything.html")
+    card, reference = page.locator(CARD), page.locator("a.reference[href='#eq-pythagoras']").first
+    page.keyboard.press("Tab")  # from now on, focus is seen
+    reference.focus()
+    expect(card).to_be_visible()
+    picture(page, "preview")
+    assert axe(page) == []
+    box, bar = card.bounding_box(), page.locator(".topbar").bounding_box()
+    assert box and bar and box["y"] >= bar["height"] and box["x"] >= 0
+    page.keyboard.press("Tab")
+    assert not page.evaluate("document.activeElement.closest('.preview')")
+    page.keyboard.press("Shift+Tab")
+    expect(card).to_be_visible()
+    page.keyboard.press("Enter")
+    expect(page).to_have_url(re.compile("#eq-pythagoras$"))
+
+
+def test_a_preview_by_touch(opened: Open) -> None:
+    page = opened(width=390, height=844, has_touch=True, is_mobile=True).open("everything.html")
+    card, reference = page.locator(CARD), page.locator("article a[href='second.html#eq-far']").last
+    reference.tap()
+    expect(card).to_contain_text("Go to the equation")
+    expect(page).to_have_url(re.compile(r"/everything\.html$"))
+    box = card.bounding_box()
+    assert box and box["x"] >= 0 and box["x"] + box["width"] <= 390
+    assert overflow(page) == 0
+    page.locator("h1").tap()
+    expect(card).to_have_count(0)
+    reference.tap()
+    expect(card).to_be_visible()
+    reference.tap()
+    expect(page).to_have_url(re.compile(r"/second\.html#eq-far$"))
+
+
+def test_a_touch_follows_a_reference_that_shows_nothing(opened: Open) -> None:
+    page = opened(width=390, has_touch=True, is_mobile=True).open("everything.html")
+    page.locator("article a.reference[href='#lists']").first.tap()
+    expect(page).to_have_url(re.compile("#lists$"))
+    expect(page.locator(CARD)).to_have_count(0)
+
+
+def test_the_contents_of_a_page_on_a_phone(opened: Open) -> None:
+    page = opened(width=390, height=844, has_touch=True, is_mobile=True).open("everything.html")
+    here = page.get_by_role("navigation", name="On this page")
+    link = here.get_by_role("link", name="Tables")
+    expect(here.locator("summary")).to_be_in_viewport()
+    expect(link).to_be_hidden()
+    assert page.locator("h1").evaluate("it => it.getBoundingClientRect().top") > 90
+    here.locator("summary").tap()
+    expect(link).to_be_visible()
+    assert axe(page) == []
+    picture(page, "here")
+    link.tap()
+    expect(link).to_be_hidden()
+    expect(page).to_have_url(re.compile("#tables$"))
+    top = page.locator("#tables").evaluate("it => it.getBoundingClientRect().top")
+    box = here.bounding_box()
+    assert box and top >= box["y"] + box["height"]
+    here.locator("summary").tap()
+    page.touchscreen.tap(195, 820)  # beside the list
+    expect(link).to_be_hidden()
+
+
+def test_what_scrolls_shows_where_there_is_more(opened: Open) -> None:
+    page = opened(width=360).open("everything.html")
+    wide, narrow = page.locator("#eq-wide > .scroll"), page.locator("#eq-pythagoras > .scroll")
+    arrow = "it => getComputedStyle(it.parentElement, '::after').content"
+    fades = "it => getComputedStyle(it).maskImage"
+    expect(wide).to_have_attribute("data-more", "right")
+    clear = "rgba(0, 0, 0, 0)"
+    assert "›" in wide.evaluate(arrow) and wide.evaluate(fades).endswith(f"{clear})")
+    expect(narrow).to_have_attribute("data-more", "")
+    assert (narrow.evaluate(arrow), narrow.evaluate(fades)) == ("none", "none")
+    picture(page, "more")
+    width = wide.evaluate("it => it.clientWidth")
+    wide.evaluate("it => it.scrollLeft = 1e5")
+    expect(wide).to_have_attribute("data-more", "left")
+    assert wide.evaluate(arrow) == "none"
+    assert wide.evaluate(fades).startswith(f"linear-gradient(to right, {clear},")
+    assert wide.evaluate("it => it.clientWidth") == width  # the arrow takes no room
+    expect(page.locator(".table > .scroll[data-more~=right]").first).to_be_visible()
+
+
+def test_an_equation_may_be_as_wide_as_code(opened: Open) -> None:
+    page = opened().open("everything.html")
+    widths = "it => it.getBoundingClientRect().width"
+    code = page.locator("article > .code").first.evaluate(widths)
+    assert page.locator("#eq-wide").evaluate(widths) == code
+    assert page.locator("article > p").first.evaluate(widths) < code
+
+
+def test_a_figure_suits_a_dark_page(opened: Open) -> None:
+    style = "it => getComputedStyle(it).filter"
+    page = opened(dark=True).open("outputs.html")
+    figure = page.locator("img.plot").first
+    assert "invert" in figure.evaluate(style)
+    page.get_by_role("button", name="Color theme").click()  # light
+    assert figure.evaluate(style) == "none"
+    page.get_by_role("button", name="Color theme").click()  # dark
+    assert "invert" in figure.evaluate(style)
+    page.emulate_media(media="print")
+    assert figure.evaluate(style) == "none"
+    assert opened().open("outputs.html").locator("img.plot").first.evaluate(style) == "none"
+
+
 def test_the_search_finds_truncation(opened: Open) -> None:
     it = opened()
     page = it.open("everything.html")
@@ -60,7 +228,7 @@ def test_the_search_finds_truncation(opened: Open) -> None:
     expect(option).to_have_count(1)
     expect(option).to_contain_text("Far away")
     expect(option.locator("mark")).to_have_text("Truncation")
-    expect(page.get_by_role("group", name="Second")).to_be_visible()
+    expect(page.get_by_role("group", name="Chapter 02: Second")).to_be_visible()
     expect(page.get_by_role("status").filter(has_text="1 section on 1 page")).to_be_visible()
     box = page.get_by_role("combobox")
     expect(box).to_have_attribute("aria-expanded", "true")

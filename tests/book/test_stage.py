@@ -11,6 +11,8 @@ from coursekit.book import solutions
 from coursekit.book.cache import Executed
 from coursekit.book.stage import stage
 from coursekit.notebooks.sources import read_notebook
+from lmcourse import show
+from lmcourse.diagram import Diagram
 from lmcourse.errors import CourseError
 from tests.book.checkout import OUTLINE, small  # noqa: F401 - a fixture
 from tests.doors.conftest import WIDGET
@@ -27,7 +29,7 @@ def executed() -> list[Executed]:
             if cell.cell_type == "code":
                 cell.outputs = [new_output("stream", name="stdout", text="the answer is 84\n")]
                 cell.execution_count = 1
-        found.append(Executed(source, notebook, 12.3, 456.7, ()))
+        found.append(Executed(source, notebook, 99.9, 456.7, (), 12.3))
     return found
 
 
@@ -49,7 +51,7 @@ def cells(path):
 def test_configuration(lay_out):
     configuration = yaml.safe_load((lay_out() / "myst.yml").read_text(encoding="utf-8"))
     pages = ["chapters/02-recurrent.ipynb", "labs/02-lab-recurrent.ipynb"]
-    part = {"title": "Part I: Gradients", "children": [{"file": page} for page in pages]}
+    part = {"title": "Gradients", "children": [{"file": page} for page in pages]}
     assert configuration["project"]["toc"] == [{"file": "index.md"}, part]
     assert configuration["site"]["template"] == "./theme"
     rules = {rule["rule"]: rule["severity"] for rule in configuration["project"]["error_rules"]}
@@ -118,13 +120,60 @@ def test_only_drawings_stay_on_a_labs_page():
 def test_the_map(lay_out):
     text = (lay_out() / "index.md").read_text(encoding="utf-8")
     assert "% course-map" not in text
-    assert ":::{card} 01 Backpropagation\n:footer: Planned" in text
+    card = ":::{card} 02 Recurrent language models\n:link: chapters/02-recurrent.ipynb\n"
+    assert card in text and text.count(":::{card}") == 1
     assert (
         "[Chapter 02](chapters/02-recurrent.ipynb): 75 minutes to do, 12 s and 457 MB to run"
         in text
     )
     assert "[Lab 02](labs/02-lab-recurrent.ipynb): 90 minutes to do, 12 s and 457 MB to run" in text
-    assert "**Needs** 01" in text
+    plan = text[text.index(":::{dropdown} The plan of the whole course: 2 chapters") :]
+    assert "**Part I: Gradients**\n\n- 01 Backpropagation (planned). How?\n" in plan
+    assert "- [02 Recurrent language models](chapters/02-recurrent.ipynb). What does" in plan
+
+
+def test_a_course_that_is_written_has_no_plan(lay_out, small):  # noqa: F811
+    whole = OUTLINE.replace('    - number: "01"\n', "").replace('needs: ["01"]', "needs: []")
+    whole = whole.replace(
+        "      title: Backpropagation\n      question: How?\n      needs: []\n", ""
+    )
+    (small.root / "outline.yml").write_text(whole, encoding="utf-8")
+    assert "(planned)" not in (lay_out() / "index.md").read_text(encoding="utf-8")
+
+
+def test_numbers_begin_with_the_chapters(lay_out, small):  # noqa: F811
+    small.write("gallery/attention-heads.md", WIDGET)
+    end = "- part: Widgets\n  gallery: [attention-heads]\n"
+    (small.root / "outline.yml").write_text(OUTLINE + end, encoding="utf-8")
+    folder = lay_out()
+
+    def numbering(name):
+        front = "".join(cells(folder / name)[0]["source"])
+        return yaml.safe_load(front.strip("-\n")).get("numbering")
+
+    assert numbering("chapters/02-recurrent.ipynb") == {"enumerator": "2.%s"}
+    assert numbering("labs/02-lab-recurrent.ipynb") == {"enumerator": "L2.%s"}
+    assert numbering("gallery/attention-heads.ipynb") is None
+
+
+def test_figures_are_numbered_by_chapter(small, tmp_path):  # noqa: F811
+    done = executed()
+    chapter = next(each for each in done if each.source.kind == "chapter")
+    drawn = Diagram(100, 50)
+    drawn.box("h", 50, 25)
+    data, metadata = show.forms(drawn, "A box.", "One state, not Figure 3.", 3)
+    shown = new_output("display_data", data=data, metadata=metadata)
+    cell = next(each for each in chapter.notebook.cells if each.cell_type == "code")
+    cell.outputs = [shown]
+    (tmp_path / "stage").mkdir()
+    stage(done, outline.read(), tmp_path / "stage", "./theme")
+    page = cells(tmp_path / "stage" / "chapters" / "02-recurrent.ipynb")
+    (staged,) = (out for each in page for out in each.get("outputs", []) if out.get("metadata"))
+    assert staged["metadata"]["image/svg+xml"]["title"] == "Figure 2.3"
+    html = "".join(staged["data"]["text/html"])
+    assert "<b>Figure 2.3.</b> One state, not Figure 3." in html
+    assert "".join(staged["data"]["text/plain"]).startswith("Figure 2.3. One state")
+    assert shown.metadata["image/svg+xml"]["title"] == "Figure 3", "the notebook keeps its own"
 
 
 def test_the_widgets_have_a_part_of_their_own(lay_out, small):  # noqa: F811
@@ -145,7 +194,7 @@ def test_the_widgets_have_a_part_of_their_own(lay_out, small):  # noqa: F811
     card = (
         ":::{card} Attention heads\n:link: gallery/attention-heads.ipynb\n\nWhere does it look?\n"
     )
-    assert card in text[text.index("## Widgets") :] and text.count("### Part") == 1
+    assert card in text[text.index("## Widgets") :] and text.count("**Part") == 1
 
 
 @pytest.mark.parametrize("text", ["# No map\n", "% course-map\n\n% course-map\n"])

@@ -131,4 +131,4 @@ def page(*blocks: Node, **facts: Any) -> Page:
 
 
 def book(chapter: Page, public: Path) -> Content:
-    return Content("The course", "A course.", (chapter,), [], public)
+    return Content("The course", "A course.", (chapter,), public)

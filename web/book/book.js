@@ -1,6 +1,8 @@
-// The pages' own script: color theme, drawer, copying, tabs, "On this page", and the search's door.
-// A classic script, because a page opened from a disk may not load modules. Every page reads well
-// without it.
+// The pages' own script: color theme, drawer, copying, tabs, "On this page", previews of references, and
+// the dialog of the search. A classic script, because a page opened from a disk may not load modules.
+// Every page reads well without it.
+
+import { previews } from "./previews.js";
 
 const root = document.documentElement;
 
@@ -86,9 +88,16 @@ async function copied(text) {
   }
 }
 
-/** What scrolls can be reached by keyboard; what does not is no stop on the way. */
+/** What scrolls can be reached by keyboard, and shows on which sides there is more. */
 function scrolling() {
+  const sides = (box) => {
+    const [end, wide] = [box.scrollWidth - box.clientWidth, box.scrollWidth > box.clientWidth + 1];
+    const more = [wide && box.scrollLeft > 1 && "left", wide && box.scrollLeft < end - 1 && "right"];
+    box.dataset.more = more.filter(Boolean).join(" ");
+    box.parentElement.toggleAttribute("data-continues", more.includes("right"));
+  };
   const update = (box) => {
+    sides(box);
     const scrolls = box.scrollWidth > box.clientWidth + 1 || box.scrollHeight > box.clientHeight + 1;
     if (scrolls) {
       box.tabIndex = 0;
@@ -100,7 +109,10 @@ function scrolling() {
   };
   const watch = new ResizeObserver((entries) => entries.forEach((entry) => update(entry.target)));
   const boxes = document.querySelectorAll(".scroll, .output.html, .output.markdown");
-  boxes.forEach((box) => watch.observe(box));
+  for (const box of boxes) {
+    watch.observe(box);
+    box.addEventListener("scroll", () => sides(box), { passive: true });
+  }
   // A font that comes late makes what is in a box wider, and not the box.
   document.fonts.addEventListener("loadingdone", () => boxes.forEach(update));
 }
@@ -154,6 +166,26 @@ function tab(panel, id) {
   panel.tabIndex = 0;
   title.hidden = true;
   return button;
+}
+
+/** "On this page" is open beside the text, and folded above it where the screen is narrow. */
+function folds(here) {
+  const box = here.querySelector("details");
+  const wide = matchMedia("(min-width: 78rem)");
+  const adapt = () => {
+    box.open = wide.matches;
+    box.querySelector("summary").tabIndex = wide.matches ? -1 : 0;
+  };
+  const shut = () => { box.open = wide.matches && box.open; };
+  wide.addEventListener("change", adapt);
+  adapt();
+  here.addEventListener("click", (event) => event.target.closest("a") && shut());
+  here.addEventListener("keydown", (event) => {
+    if (event.key !== "Escape" || wide.matches) return;
+    shut();
+    box.querySelector("summary").focus();
+  });
+  document.addEventListener("pointerdown", (event) => !here.contains(event.target) && shut());
 }
 
 /** Mark, in "On this page", the section that is being read. */
@@ -221,7 +253,7 @@ function folding() {
 }
 
 /** The search opens at once, and takes what is typed; what it searches comes meanwhile. */
-function searching(button) {
+function searching(buttons) {
   let box;
   let connected;
   function open() {
@@ -234,7 +266,7 @@ function searching(button) {
       box.status.textContent = `The search cannot start: ${error.message}.`;
     });
   }
-  button.addEventListener("click", open);
+  for (const button of buttons) button.addEventListener("click", open);
   addEventListener("keydown", (event) => {
     const typing = event.target.closest?.("input:not([type=checkbox], [type=range]), textarea, select, [contenteditable]");
     const slash = event.key === "/" && !typing && !event.ctrlKey && !event.metaKey && !event.altKey;
@@ -286,11 +318,18 @@ async function connect(box) {
 
 themes(document.querySelector("button.theme"));
 drawer(document.querySelector("button.menu"), document.getElementById("contents"));
-searching(document.querySelector(".search-open"));
+searching(document.querySelectorAll(".search-open, .search-start"));
 copying();
 scrolling();
 document.querySelectorAll(".tabs").forEach(tabs);
 folding();
 const here = document.querySelector(".here");
-if (here) spy(here);
+if (here) {
+  folds(here);
+  spy(here);
+}
+previews();
+// Where the 404 page has found the book, an address without a path is the book's first page.
+const skip = document.querySelector(".skip");
+if (document.querySelector("base")) skip.href = location.pathname + location.search + skip.hash;
 document.querySelector(".contents [aria-current]")?.scrollIntoView?.({ block: "nearest" });

@@ -1,12 +1,9 @@
 // The search over the words of all pages, behind the dialog that book.js opens. Loaded together with
 // search-index.js, both by script tags, so that it works on a page that was opened from a disk.
 
-import MiniSearch from "minisearch";
+import { Ranking, stem } from "./rank.js";
 
-const MOST = 40; // results, over all pages
 const AROUND = 70; // characters before and after a word that was found
-
-/** @typedef {{id: number, url: string, page: string, title: string, text: string}} Section */
 
 function make(tag, attributes = {}, text = "") {
   const element = document.createElement(tag);
@@ -15,28 +12,10 @@ function make(tag, attributes = {}, text = "") {
   return element;
 }
 
-/** @param {Section[]} sections */
-function prepare(sections) {
-  const engine = new MiniSearch({
-    fields: ["page", "title", "text"],
-    storeFields: ["url", "page", "title", "text"],
-    searchOptions: {
-      boost: { page: 3, title: 4 },
-      prefix: (term) => term.length > 1,
-      fuzzy: (term) => (term.length > 4 ? 0.2 : false),
-      combineWith: "AND",
-    },
-  });
-  engine.addAll(sections);
-  return engine;
-}
-
-/** @returns {Map<string, object[]>} results by page, pages in the order of their best result */
-function find(engine, words) {
+/** @returns {Map<string, object[]>} sections by page, pages in the order of their best section */
+function byPage(sections) {
   const groups = new Map();
-  for (const result of engine.search(words).slice(0, MOST)) {
-    groups.set(result.page, [...(groups.get(result.page) ?? []), result]);
-  }
+  for (const section of sections) groups.set(section.page, [...(groups.get(section.page) ?? []), section]);
   return groups;
 }
 
@@ -64,18 +43,18 @@ function wordAt(text, index, side) {
   return side === "start" ? text.indexOf(" ", index) + 1 : text.lastIndexOf(" ", index);
 }
 
-/** @returns {[number, number][]} where the terms begin words of the text, in order */
+/** @returns {[number, number][]} the words of the text that begin with the terms, in order */
 function places(text, terms) {
-  const quoted = terms.map((term) => term.replace(/[.*+?^${}()|[\]\\]/g, "\\$&"));
+  const quoted = terms.map((term) => term.replace(/[.*+?^${}()|[\]\\]/g, "\\$&") + (term.length > 3 ? "[\\p{L}\\p{N}]*" : ""));
   if (!quoted.length) return [];
   const pattern = new RegExp(`(?<![\\p{L}\\p{N}])(?:${quoted.join("|")})`, "giu");
   return [...text.matchAll(pattern)].map((match) => [match.index, match.index + match[0].length]);
 }
 
 class Search {
-  constructor(sections, prefix, { dialog, input, status, results }) {
+  constructor(entries, prefix, { dialog, input, status, results }) {
     Object.assign(this, { prefix, dialog, input, status, results });
-    this.engine = prepare(sections);
+    this.ranking = new Ranking(entries);
     input.addEventListener("input", () => this.update());
     input.addEventListener("keydown", (event) => this.key(event));
     this.update();
@@ -83,24 +62,42 @@ class Search {
 
   update() {
     const words = this.input.value.trim();
-    const groups = words ? find(this.engine, words) : new Map();
-    this.results.replaceChildren(...[...groups].map(([page, found], number) => this.group(page, found, number)));
+    const { definitions, sections, instead } = this.ranking.find(words);
+    const pages = byPage(sections);
+    const terms = (instead || words).split(/\s+/).map(stem);
+    this.results.replaceChildren(
+      ...(definitions.length ? [this.group("Definitions", definitions.map((it) => this.definition(it, terms)), "terms")] : []),
+      ...[...pages].map(([page, found], number) => this.group(page, found.map((it) => this.section(it)), number)),
+    );
     this.options = [...this.results.querySelectorAll('[role="option"]')];
     this.input.setAttribute("aria-expanded", String(this.options.length > 0));
-    this.status.textContent = describe(words, this.options.length, groups.size);
+    this.status.textContent = describe(words, instead, definitions.length, sections.length, pages.size);
     this.choose(0);
   }
 
-  group(page, found, number) {
-    const group = make("div", { role: "group", "aria-labelledby": `search-page-${number}` });
-    group.append(make("p", { class: "group-title", id: `search-page-${number}` }, page));
-    for (const result of found) {
-      const option = make("a", { role: "option", id: `search-${result.id}`, href: this.prefix + result.url, tabindex: "-1", "aria-selected": "false" });
-      option.append(make("strong", {}, result.title || page), excerpt(result.text, result.terms));
-      option.addEventListener("click", () => this.dialog.close());
-      group.append(option);
-    }
+  group(title, options, name) {
+    const group = make("div", { role: "group", "aria-labelledby": `search-page-${name}` });
+    group.append(make("p", { class: "group-title", id: `search-page-${name}` }, title), ...options);
     return group;
+  }
+
+  option(entry, title, ...lines) {
+    const option = make("a", { role: "option", id: `search-${entry.id}`, href: this.prefix + entry.url, tabindex: "-1", "aria-selected": "false" });
+    option.append(make("strong", {}, title), ...lines);
+    option.addEventListener("click", () => this.dialog.close());
+    return option;
+  }
+
+  definition(entry, terms) {
+    const name = entry.name[0].toUpperCase() + entry.name.slice(1);
+    return this.option(entry, name, excerpt(entry.text, terms), make("small", {}, entry.section));
+  }
+
+  section(entry) {
+    const { text, code = "", lead = "", terms } = entry;
+    const held = (it) => new Set(places(it, terms).map(([from, to]) => it.slice(from, to).toLowerCase())).size;
+    const [shown] = [text, lead, code].filter(Boolean).sort((one, two) => held(two) - held(one));
+    return this.option(entry, entry.title || entry.page, excerpt(shown ?? "", terms));
   }
 
   choose(index) {
@@ -123,11 +120,13 @@ class Search {
   }
 }
 
-function describe(words, sections, pages) {
+function describe(words, instead, definitions, sections, pages) {
   if (!words) return "Type a word. Arrows choose, Enter opens.";
-  if (!sections) return `Nothing found for “${words}”.`;
-  const places = sections === 1 ? "1 section" : `${sections} sections`;
-  return `${places} on ${pages === 1 ? "1 page" : `${pages} pages`}`;
+  if (!definitions && !sections) return `Nothing found for “${words}”.`;
+  const count = (number, name) => `${number} ${name}${number === 1 ? "" : "s"}`;
+  const found = [definitions && count(definitions, "definition"), sections && `${count(sections, "section")} on ${count(pages, "page")}`];
+  const instance = instead ? `Nothing for “${words}”. For “${instead}”: ` : "";
+  return instance + found.filter(Boolean).join(", ");
 }
 
-window.lmcourseSearch = (sections, prefix, box) => new Search(sections, prefix, box);
+window.lmcourseSearch = (entries, prefix, box) => new Search(entries, prefix, box);

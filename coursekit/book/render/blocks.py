@@ -112,7 +112,7 @@ def _table(renderer: NodeRenderer, node: Node) -> str:
     body = "".join(_row(renderer, row, "row") for row in rows[count:])
     parts = (element("thead", head) if head else "") + (element("tbody", body) if body else "")
     table = element("table", parts, id=node.get("html_id"), class_=classes(node.get("class")))
-    return element("div", table, class_="table scroll")
+    return element("div", element("div", table, class_="scroll"), class_="table")
 
 
 def _row(renderer: NodeRenderer, row: Node, scope: str) -> str:

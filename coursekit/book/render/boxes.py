@@ -135,8 +135,7 @@ def _card(renderer: NodeRenderer, node: Node) -> str:
         )
         if content
     )
-    planned = "planned" if any(plain(part) == "Planned" for part in parts["footer"]) else None
-    class_ = classes("card", "linked" if url else None, planned, node.get("class"))
+    class_ = classes("card", "linked" if url else None, node.get("class"))
     if url and not title:
         return _whole_card(renderer, node, inner, url, class_)
     return element("div", inner, class_=class_, id=node.get("html_id"))

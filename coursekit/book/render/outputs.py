@@ -15,6 +15,7 @@ from coursekit.book.render import mathml
 from coursekit.book.render.code import highlight
 from coursekit.book.render.figures import picture
 from coursekit.book.render.markup import classes, element, escape, folded
+from coursekit.book.render.night import for_night
 from coursekit.book.render.renderer import NodeRenderer
 
 IMAGES = {"image/png": "png", "image/jpeg": "jpg", "image/gif": "gif", "image/webp": "webp"}
@@ -22,6 +23,7 @@ _SVG = "image/svg+xml"
 LONGEST = 32_000  # characters of a printed text on a page; the rest is in a file beside it
 _OWN_STYLE = re.compile(r' style="[^"]*"')
 _PYGMENTS = re.compile(r'\A<style>.*?</style>\s*<div class="highlight">', re.DOTALL)
+_NAME = re.compile(r"[^a-z0-9]+")
 _FILENAME = re.compile(r"\A# (?P<name>[\w./-]+\.py)\n")
 
 
@@ -166,16 +168,23 @@ def _file(renderer: NodeRenderer, data: bytes, suffix: str) -> Path:
 
 def _figure(renderer: NodeRenderer, path: Path, words: dict[str, str]) -> str:
     """An image, with its title and caption if it has them."""
-    image = element(
-        "div", picture(renderer, path, words["alt"], class_="plot"), class_="output image"
-    )
+    image = element("div", _pictures(renderer, path, words["alt"]), class_="output image")
     if not words["title"] and not words["caption"]:
         return image
     title = element("span", escape(words["title"] + "."), class_="caption-number") + " "
     caption = mathml.markdown(renderer, words["caption"], inline=True)
-    name = words["title"].lower().replace(" ", "-") or None
+    name = _NAME.sub("-", words["title"].lower()) or None
     line = element("figcaption", (title if words["title"] else "") + caption)
     return element("figure", image + line, id=name, class_="figure-output")
+
+
+def _pictures(renderer: NodeRenderer, path: Path, alt: str) -> str:
+    """The image, and its form for dark pages if the style sheet cannot make that of it."""
+    night = for_night(path) if renderer.night else None
+    if night is None:
+        return picture(renderer, path, alt, class_="plot")
+    day = picture(renderer, path, alt, class_="plot by-day")
+    return day + picture(renderer, _file(renderer, night, "png"), alt, class_="plot by-night")
 
 
 def _html(renderer: NodeRenderer, bundle: dict[str, Any]) -> str:

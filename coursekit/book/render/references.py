@@ -42,6 +42,7 @@ def _cross_reference(renderer: NodeRenderer, node: Node) -> str:
     url = target(renderer, {"url": (node.get("url", "") if node.get("remote") else "") + anchor})
     if not url:
         return content
+    renderer.references.append(url)
     meaning = renderer.definitions.get(node.get("html_id", ""))
     names = classes("reference", "term" if meaning else None)
     return element("a", content, href=url, class_=names, title=meaning)

@@ -20,12 +20,14 @@ class NodeRenderer:
         heading_shift: is added to each heading's level.
         cite: gives the URL of a work in the bibliography by its key; ``""`` for plain text.
         permalinks: whether headings carry a link to themselves.
+        night: whether a dark page may show another form of a figure.
         definitions: the meaning of each term of the glossary, by its anchor there; a link to the
             term shows it when the pointer is over it.
 
     Attributes:
         problems: what could not be shown, each with its location. The build fails on them.
         citations: for each cited work the anchors where it is cited, in order.
+        references: the URLs to which references and terms lead, in order.
     """
 
     handlers: ClassVar[Mapping[str, "Handler"]] = {}
@@ -39,6 +41,7 @@ class NodeRenderer:
         heading_shift: int = 0,
         cite: Callable[[str], str] = "#cite-{}".format,
         permalinks: bool = True,
+        night: bool = False,
         definitions: Mapping[str, str] | None = None,
     ) -> None:
         self.public = public
@@ -47,9 +50,11 @@ class NodeRenderer:
         self.heading_shift = heading_shift
         self.cite = cite
         self.permalinks = permalinks
+        self.night = night
         self.definitions = definitions or {}
         self.problems: list[str] = []
         self.citations: dict[str, list[str]] = {}
+        self.references: list[str] = []
         self.footnotes: dict[str, int] = {}  # how often each has been referred to
         self.section = "the beginning"  # the last heading, named in problems
 

@@ -10,6 +10,7 @@ from coursekit.book.render.inline import plain
 from coursekit.book.render.markup import escape, is_outside, sanitize
 from coursekit.book.render.nodes import Renderer
 from coursekit.book.site.assets import Assets
+from coursekit.book.site.terms import entries
 from coursekit.notebooks.glossary import PAGE as GLOSSARY
 
 _LAPTOP = "laptop"  # the anchor on the first page that the second button leads to
@@ -62,6 +63,8 @@ class View:
     next: Neighbor | None = None
     maths: bool = False
     laptop: str | None = None
+    companions: tuple[Neighbor, ...] = ()  # a chapter's lab, a lab's chapter, a widget's chapters
+    references: tuple[str, ...] = ()  # the URLs to which its references lead
     problems: tuple[str, ...] = field(default=(), compare=False)
 
 
@@ -87,12 +90,7 @@ def view(
     slides: Path | None = None,
 ) -> View:
     """Render one page of the book."""
-    renderer = Renderer(
-        public=content.public,
-        asset=assets.add,
-        link=site_link,
-        definitions=dict(_definitions(content)),
-    )
+    renderer = renderer_of(content, assets)
     footnotes: list[Node] = []
     tree = _without_footnotes(_without_lede(page), footnotes)
     body = renderer.render([tree])
@@ -123,36 +121,39 @@ def view(
         next=neighbor(content.pages[position + 1]) if position + 1 < len(content.pages) else None,
         maths='class="katex' in written,
         laptop=_LAPTOP if f'id="{_LAPTOP}"' in body else None,
+        companions=tuple(neighbor(each) for each in content.pages if _belongs(each, page)),
+        references=tuple(dict.fromkeys(renderer.references)),
         problems=tuple(renderer.problems),
     )
 
 
-def _definitions(content: Content) -> Iterator[tuple[str, str]]:
-    """Yield the anchor and the meaning, as plain text, of each term of the glossary."""
-    for page in content.pages:
-        for node in _every(page.tree, "glossary") if page.slug == GLOSSARY else ():
-            anchor = ""
-            for entry in (each for child in node["children"] for each in child["children"]):
-                if entry["type"] == "definitionTerm":
-                    anchor = entry["html_id"]
-                elif entry.get("children"):
-                    yield anchor, _spoken(entry["children"][0])
+def renderer_of(content: Content, assets: Assets) -> Renderer:
+    """Return what renders the pages of a book."""
+    return Renderer(
+        public=content.public,
+        asset=assets.add,
+        link=site_link,
+        night=True,
+        definitions={each.anchor: each.meaning for each in entries(content)},
+    )
 
 
-def _every(node: Node, kind: str) -> Iterator[Node]:
-    if node["type"] == kind:
-        yield node
-    for child in node.get("children", []):
-        yield from _every(child, kind)
+def _belongs(other: Page, page: Page) -> bool:
+    """Say whether another page belongs to one: its lab, its chapter, or a chapter that names it.
+
+    The chapters that name a page belong to it if it has no number: to a widget's.
+    """
+    kind, _, number = (page.label or "").partition(" ")
+    if not kind:
+        chapter = (other.label or "").startswith("Chapter")
+        return chapter and page.slug != GLOSSARY and _names(other.tree, f"/{page.slug}")
+    return other.label == {"Chapter": f"Lab {number}", "Lab": f"Chapter {number}"}.get(kind)
 
 
-def _spoken(node: Node) -> str:
-    """Return a node's text; a formula that holds TeX's commands is left out."""
-    if node["type"] == "inlineMath" and "\\" in node["value"]:
-        return "…"
-    if "children" in node:
-        return "".join(map(_spoken, node["children"]))
-    return str(node.get("value", ""))
+def _names(node: Node, url: str) -> bool:
+    if node["type"] == "link" and node.get("url") == url:
+        return True
+    return any(_names(child, url) for child in node.get("children", []))
 
 
 def neighbor(page: Page) -> Neighbor:

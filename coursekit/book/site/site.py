@@ -16,6 +16,7 @@ from coursekit.book.content import Content
 from coursekit.book.site import links, pages
 from coursekit.book.site.assets import Assets
 from coursekit.book.site.pages import Neighbor, View
+from coursekit.book.site.previews import previews_script
 from coursekit.book.site.search import index_script
 from lmcourse.errors import CourseError
 
@@ -47,7 +48,8 @@ class Frame:
     sheets: list[str]
     script: str
     search: str
-    version: str  # of the search's index
+    index: str  # what is searched
+    previews: str  # what references show
     favicon: str
     social: str
     emblem: str  # SVG
@@ -85,9 +87,19 @@ def write_site(
         for page in content.pages
     ]
     _refuse(content, views)
-    index = index_script(content.search, [page.tree for page in content.pages], pages.site_link)
-    (folder / "search-index.js").write_text(index, encoding="utf-8")
-    frame = _frame(content, theme, assets, base_url, index)
+    scripts = {
+        "search-index.js": index_script(content, pages.site_link),
+        "previews.js": previews_script(
+            content,
+            [url for view in views for url in view.references],
+            pages.renderer_of(content, assets),
+            {pages.href(page.slug): page.slug for page in content.pages},
+        ),
+    }
+    for name, script in scripts.items():
+        (folder / name).write_text(script, encoding="utf-8")
+    addresses = {name: f"{name}?{_version(script)}" for name, script in scripts.items()}
+    frame = _frame(content, theme, assets, base_url, addresses)
     _write_pages(views, frame, folder, theme, base_url)
     if any(view.maths for view in views):
         assets.copy_folder(theme / "public" / "katex")
@@ -111,7 +123,7 @@ def _refuse(content: Content, views: list[View]) -> None:
 
 
 def _refuse_broken(folder: Path, base_url: str | None) -> None:
-    found = links.check(folder, _root(base_url))
+    found = links.check(folder, _root(base_url) or "/")
     if found:
         raise CourseError(
             "Links within the book are broken:\n" + "\n".join(f"- {each}" for each in found),
@@ -119,8 +131,16 @@ def _refuse_broken(folder: Path, base_url: str | None) -> None:
         )
 
 
+def _version(script: str) -> str:
+    return hashlib.sha256(script.encode()).hexdigest()[:12]
+
+
 def _frame(
-    content: Content, theme: Path, assets: Assets, base_url: str | None, index: str
+    content: Content,
+    theme: Path,
+    assets: Assets,
+    base_url: str | None,
+    scripts: Mapping[str, str],
 ) -> Frame:
     public = theme / "public"
     parts: list[Part] = []
@@ -136,7 +156,8 @@ def _frame(
         sheets=[assets.add_named(public / name) for name in ("code.css", "book.css")],
         script=assets.add_named(public / "book.js"),
         search=assets.add_named(public / "search.js"),
-        version=hashlib.sha256(index.encode()).hexdigest()[:12],
+        index=scripts["search-index.js"],
+        previews=scripts["previews.js"],
         favicon=assets.add_named(public / "favicon.svg"),
         social=assets.add_named(public / "social.png") if base_url else "",
         emblem=(theme / "emblem.svg").read_text(encoding="utf-8"),
@@ -174,8 +195,11 @@ def _environment(theme: Path) -> "Environment":
 
 
 def _root(base_url: str | None) -> str:
-    """Return the path under which the book is served: a 404 page appears at any depth."""
-    return urlsplit(base_url or "").path.rstrip("/") + "/"
+    """Return the path under which the book is served: a 404 page appears at any depth.
+
+    Without an address it is not known; then that page looks for it when it is opened.
+    """
+    return urlsplit(base_url).path.rstrip("/") + "/" if base_url else ""
 
 
 def _write_for_machines(views: list[View], folder: Path, base_url: str | None) -> list[str]:
