@@ -42,11 +42,13 @@ def environment(device: str | None = None) -> dict[str, str]:
     """Return the environment in which tests and their kernels run: this one, and our settings.
 
     A failed contract raises (``LMCOURSE_STRICT``), one thread computes, hashes are the same each
-    time, and no workbook is known, so that nothing is recorded as a student's progress.
+    time, and no workbook is known, so that nothing is recorded as a student's progress. Modules are
+    compiled once, not in each of some hundred processes.
     """
     own = dict(os.environ) | dict.fromkeys(THREADS, "1")
     own |= {"LMCOURSE_STRICT": "1", "PYTHONHASHSEED": "0"}
-    own.pop("LMCOURSE_WORKBOOK", None)
+    for name in ("LMCOURSE_WORKBOOK", "PYTHONDONTWRITEBYTECODE"):
+        own.pop(name, None)
     return own | ({"LMCOURSE_DEVICE": device} if device else {})
 
 

@@ -42,9 +42,12 @@ def folded(notebook: "NotebookNode", name: str) -> "NotebookNode":
 
 
 def drop_outputs(notebook: "NotebookNode") -> None:
-    """Take the outputs out: what a solution computes would give it away."""
+    """Take the outputs out: what a solution computes would give it away.
+
+    A cell whose code is folded keeps its output, the diagram of an exercise.
+    """
     for cell in notebook.cells:
-        if cell.cell_type == "code":
+        if cell.cell_type == "code" and "hide-input" not in cell.metadata.get("tags", []):
             cell.outputs = []
             cell.execution_count = None
 

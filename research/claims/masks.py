@@ -32,7 +32,7 @@ DYNAMIC = Claim(
     "section 4.1, table 1",
     "12",
     (
-        Variant("1 fixed mask", "the same holes in each epoch", (_static(1),), _GAP),
+        Variant("1 fixed mask", "the same masked positions in each epoch", (_static(1),), _GAP),
         Variant("10 fixed masks", "as BERT did it", (_static(10),), _GAP),
         Variant(
             "dynamic",

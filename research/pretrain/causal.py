@@ -12,7 +12,7 @@ from lmcourse.models.gpt import GPTForCausalLM
 from lmcourse.tokenizers import words
 from lmcourse.training.objectives import CausalLM, Objective
 from research.pretrain import held_out
-from research.pretrain.encoders import LEAD_IN, SMALL
+from research.pretrain.encoders import COPY_WARM_UP, SMALL
 from research.pretrain.head_scores import head_scores
 from research.pretrain.recipe import Recipe, Trained
 from research.pretrain.records import Scores
@@ -57,9 +57,10 @@ class AttentiveRecipe(CausalRecipe):
 CAUSAL = (
     AttentiveRecipe(
         "bookworld-clm",
-        "GPT: the causal twin of bookworld-mlm, with the same sizes, data and steps, and a lead-in",
+        "GPT: the causal twin of bookworld-mlm, with the same sizes, data and steps, and a warm-up "
+        "phase for copying",
         GPTForCausalLM,
         SMALL | AS_BERT,
-        LEAD_IN,
+        COPY_WARM_UP,
     ),
 )

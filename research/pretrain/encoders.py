@@ -54,7 +54,7 @@ SHAW = RELATIVE | {"pos_att_type": ("c2p",)}
 """What a key adds for its distance: of DeBERTa's terms the one that Shaw et al. (2018) have."""
 
 FAMILY = Budget(steps=10_000, matrix_rate=0.02)
-LEAD_IN = replace(FAMILY, repeats=0.1)
+COPY_WARM_UP = replace(FAMILY, repeats=0.1)
 """Also of the family: where positions are learned at once, copying is learned next. Absolute
 positions of a masked text are learned after hundreds of steps; a warm-up phase delays them."""
 TEACHER = replace(FAMILY, steps=15_000)
@@ -113,7 +113,7 @@ ENCODERS = (
         "BERT with relative positions: each key has a term for its distance (Shaw et al. 2018)",
         DebertaForMaskedLM,
         SMALL | SHAW,
-        LEAD_IN,
+        COPY_WARM_UP,
     ),
     MaskedRecipe(
         "bookworld-albert",
@@ -135,7 +135,7 @@ ENCODERS = (
         "DeBERTa: content to position and position to content, and the enhanced mask decoder",
         DebertaForPreTraining,
         SMALL | RELATIVE,
-        LEAD_IN,
+        COPY_WARM_UP,
     ),
     MaskedRecipe(
         "bookworld-teacher",

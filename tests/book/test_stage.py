@@ -4,7 +4,7 @@ import json
 
 import pytest
 import yaml
-from nbformat.v4 import new_output
+from nbformat.v4 import new_code_cell, new_notebook, new_output
 
 from coursekit import course, outline
 from coursekit.book import solutions
@@ -103,6 +103,16 @@ def test_whole_cells_of_a_solution_are_folded(small):  # noqa: F811
     shown = solutions.folded(lab.notebook, "lab")
     assert shown.cells[-2].metadata["tags"] == ["solution", "hide-cell"]
     assert lab.notebook.cells[-2].metadata["tags"] == ["solution"], "a copy was changed"
+
+
+def test_only_drawings_stay_on_a_labs_page():
+    notebook = new_notebook()
+    for tags in (["hide-input"], []):
+        output = new_output("stream", text="drawn")
+        cell = new_code_cell("draw()", outputs=[output], metadata={"tags": tags})
+        notebook.cells.append(cell)
+    solutions.drop_outputs(notebook)
+    assert [len(cell.outputs) for cell in notebook.cells] == [1, 0]
 
 
 def test_the_map(lay_out):

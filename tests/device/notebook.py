@@ -5,8 +5,9 @@
 Both runs take three steps of each training, so that they must compute the same numbers: every
 value that an `expect` displays is compared, unless both are as expected. What the text says of a
 fully trained model is left to the ordinary tests. Each run has a process of its own, as packages
-keep what they have computed. A server without threads forks it: where other threads of a test's
-process hold a lock at that moment, a fork of that process waits for it forever.
+keep what they have computed: forked by a server without threads (a fork of the test's own process
+waits forever for a lock that one of its threads holds), or new where there is a GPU: once PyTorch
+has looked for it, a fork can use neither the GPU nor an optimizer.
 """
 
 import ast
@@ -21,15 +22,17 @@ from typing import Any
 
 import torch
 from IPython.core.interactiveshell import InteractiveShell
+from torch import nn
 
 from coursekit.notebooks.sources import read_notebook
 from lmcourse import contracts, devices
 from lmcourse.training.fit import History
-from tests.device.pretend import DEVICE, PRETENDED, entered
+from tests.device.pretend import DEVICE, NAMES, PRETENDED, entered
 
 STEPS = 3
 LIMIT = 300  # seconds for a notebook
-_SERVER = multiprocessing.get_context("forkserver")
+LARGE = 200_000  # numbers in a matrix; the course trains smaller ones
+_SERVER = multiprocessing.get_context("spawn" if len(NAMES) > 1 else "forkserver")
 _SERVER.set_forkserver_preload([__name__, "transformers", "matplotlib.pyplot", "ipywidgets"])
 Values = list[tuple[str, float, bool]]  # each contract's name, value, and whether it holds
 
@@ -68,6 +71,16 @@ def prolonged(history: History) -> History:
     return history
 
 
+_trunc_normal = nn.init.trunc_normal_
+
+
+def _drawn_if_small(tensor: torch.Tensor, *arguments: Any, **options: Any) -> torch.Tensor:
+    """Zeros for the matrices of published sizes, which have values on the pretended device."""
+    if tensor.numel() > LARGE:
+        return nn.init.zeros_(tensor)
+    return _trunc_normal(tensor, *arguments, **options)
+
+
 def _run(path: Path, name: str, results: Connection) -> None:
     """Run every code cell; send the values of the contracts, or the error and where it was."""
     values: Values = []
@@ -82,6 +95,7 @@ def _run(path: Path, name: str, results: Connection) -> None:
     shell = InteractiveShell.instance()
     shell.ast_transformers.append(_Shorten())
     os.chdir(path.parent)
+    nn.init.trunc_normal_ = _drawn_if_small
     with entered(name) as where:
         devices.device = lambda: where
         for number, cell in enumerate(read_notebook(path).cells):

@@ -18,7 +18,7 @@ Sources: PyTorch's documentation of ``TorchDispatchMode`` and of wrapper subclas
 
 import functools
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from typing import Any
 from unittest.mock import patch
 
@@ -266,5 +266,15 @@ def pretending() -> Iterator[torch.device]:
 
 
 def entered(name: str) -> AbstractContextManager[torch.device]:
-    """A context in which the device of that name, one of `NAMES` or the CPU, can be used."""
-    return pretending() if name == PRETENDED else nullcontext(torch.device(name))
+    """A context in which the device of that name, one of `NAMES` or the CPU, can be used.
+
+    A GPU computes with all bits of float32 in it: by default cuDNN's recurrent layers use TF32,
+    whose mantissa has 10 bits, and differ from the CPU's by 1e-2.
+    """
+    return pretending() if name == PRETENDED else _precise(torch.device(name))
+
+
+@contextmanager
+def _precise(device: torch.device) -> Iterator[torch.device]:
+    with torch.backends.cudnn.flags(enabled=True, allow_tf32=False):
+        yield device

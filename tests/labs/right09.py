@@ -1,6 +1,5 @@
 """Right answers to lab 09, written differently from the master's."""
 
-import heapq
 import math
 
 import numpy as np
@@ -107,57 +106,41 @@ def layer_with_empty_norms(x, memory, attention, cross_attention, feed_forward, 
 
 
 @right("09.5")
-def beam_with_a_heap(log_p, beams, alpha, longest, end):
-    """Ranks by the score in each round, too."""
-
-    def score(it):
-        return it[0] / ((5 + len(it[1])) / 6) ** alpha
-
-    beam, ended = [(0.0, ())], []
-    for _ in range(longest):
-        found = [(total + step, (*y, v)) for total, y in beam for v, step in enumerate(log_p(y))]
-        best = heapq.nlargest(beams, found, key=score)
-        ended += [it for it in best if it[1][-1] == end]
-        beam = [it for it in best if it[1][-1] != end]
-    return max(beam + ended, key=score)[1]
+def passes_by_recursion(predict, draft, longest, end, target=()):
+    if end in target or len(target) >= longest:
+        return target
+    guess = draft(target)[: longest - len(target)]
+    predicted = predict(target + guess)
+    agree = [g == p for g, p in zip(guess, predicted[len(target) :], strict=False)]
+    accepted = [*agree, False].index(False)
+    target = target + guess[:accepted] + (predicted[len(target) + accepted],)
+    target = target[: target.index(end) + 1] if end in target else target
+    return passes_by_recursion(predict, draft, longest, end, target[:longest])
 
 
 @right("09.5")
-def beam_with_one_record(log_p, beams, alpha, longest, end):
-    """Keeps the best complete target only, as a list; its penalty lacks a constant factor."""
-
-    def score(y, total):
-        return total / (5 + len(y)) ** alpha
-
-    beam, record, highest = [([], 0.0)], None, -math.inf
-    for n in range(longest):
-        grown = [([*y, v], s + step) for y, s in beam for v, step in enumerate(log_p(y))]
-        beam = []
-        for y, s in sorted(grown, key=lambda it: it[1])[-beams:]:
-            if y[-1] != end and n + 1 < longest:
-                beam.append((y, s))
-            elif score(y, s) > highest:
-                record, highest = y, score(y, s)
-        if not beam:
-            break
-    return record
+def passes_token_by_token(predict, draft, longest, end):
+    """Appends one token at a time, and calls for a pass where the predictions do not reach."""
+    target, source, predicted = [], (), []
+    while len(target) < longest and end not in target:
+        if len(target) >= len(predicted) or tuple(target) != source[: len(target)]:
+            source = (*target, *draft(tuple(target)))
+            predicted = predict(source)
+        target.append(predicted[len(target)])
+    return target
 
 
 @right("09.5")
-def beam_in_numpy(log_p, beams, alpha, longest, end):
-    beam, totals, complete = [()], np.zeros(1), {}
-    for n in range(1, longest + 1):
-        found = [(*y, v) for y in beam for v in range(len(log_p(())))]
-        steps = np.array([log_p(y) for y in beam])
-        sums = (totals[:, None] + steps).ravel()
-        best = np.argsort(sums)[::-1][:beams]
-        done = [i for i in best if found[i][-1] == end or n == longest]
-        complete |= {found[i]: sums[i] / ((5 + n) / 6) ** alpha for i in done}
-        best = [i for i in best if i not in done]
-        if not best:
-            break
-        beam, totals = [found[i] for i in best], sums[best]
-    return torch.tensor(max(complete, key=complete.get))
+def passes_in_numpy(predict, draft, longest, end):
+    target = np.zeros(0, dtype=int)
+    while len(target) < longest and not (target == end).any():
+        guess = np.array(draft(tuple(target.tolist())), dtype=int)
+        predicted = np.array(predict((*target, *guess)))[len(target) :]
+        accepted = np.cumprod(guess == predicted[:-1]).sum()
+        target = np.concatenate([target, predicted[: accepted + 1]])
+        ends = np.flatnonzero(target == end)
+        target = target[: ends[0] + 1] if len(ends) else target
+    return torch.tensor(target[:longest], dtype=torch.float16)
 
 
 @right("09.6")

@@ -40,11 +40,11 @@ def test_a_model_stands_in_the_overview_and_in_a_section_of_its_own():
     assert "the best being step 200" in two and "was the best" not in one
 
 
-def test_a_lead_in_is_told():
+def test_a_warm_up_phase_for_copying_is_reported():
     (with_one,) = page([made(recipe={"budget": {"repeats": 0.1}})]).split("\n## ")[1:]
-    assert "in the first 10% of the steps, rare words" in with_one
+    assert "warm-up phase for copying: in the first 10% of the steps, rare words" in with_one
     (without,) = page([made(recipe={"budget": {"repeats": 0.0}})]).split("\n## ")[1:]
-    assert "lead-in" not in without
+    assert "warm-up phase" not in without
 
 
 def test_what_predicts_no_words_has_no_gap():

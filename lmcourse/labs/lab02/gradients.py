@@ -87,8 +87,8 @@ terms of dL/dh_t.
     W.T @ da -> W.T @ dh
     or
     torch.outer(da, -> torch.outer(dh,
-The gradient is passed back through `W`, or without it. Forward, W maps h_{t−1} to step t; backward,
-the transpose of W maps the gradient to step t−1.
+The gradient for h_{t−1} is multiplied by `W`, or by no matrix. Forward, W multiplies h_{t−1};
+backward, the transpose of W multiplies dL/da_t.
     later = W.T @ da -> later = W @ da || later = da || later = dh
 The states are wrong. Compare your forward pass with h_t = tanh(U x_t + W h_{t−1}), beginning with
 h_0 = `initial_state`; each state is a separate tensor.
@@ -141,8 +141,8 @@ The gradient is cut at the wrong steps, or at every step. The first cut is after
         h = torch.tanh(U @ x + W @ (h.detach() if step == chunk - 1 else h)); step += 1 ||
         h = torch.tanh(U @ x + W @ h); step += 1; h = h if step % chunk else h.detach()
     loss.backward() -> loss.backward(retain_graph=True)
-Only one chunk's gradient is kept, but the gradients of all chunks are added. Is it overwritten
-between chunks, or does the function return inside the loop?
+Only one chunk's gradient is returned instead of the sum over all chunks. Is it overwritten between
+chunks, or does the function return inside the loop?
     loss.backward() -> W.grad = None; loss.backward() || loss.backward(); return W.grad
 A shorter last chunk is omitted. Its steps count as well.
     range(0, len(inputs), chunk) -> range(0, len(inputs) - chunk + 1, chunk)

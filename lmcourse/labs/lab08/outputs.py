@@ -85,8 +85,8 @@ JOIN = Task(
         "for scores near 0 in one block and near −5000 in the other": _blocks(3, -5000.0),
     },
     slips="""
-The sums are added before they are relative to the same m. Each is relative to the largest score of
-its *own* block. Convert both to the new m first.
+The sums are added without a common m: each is relative to the largest score of its *own* block.
+Convert both to the new m first.
     z1 * (m1 - m).exp(), z2 * (m2 - m).exp() -> z1, z2 || z1, z2 * (m2 - m1).exp() ||
         z1 * (m1 - m2).exp(), z2
 The factors are inverted. If m increases, e^(s − m) decreases, and so must the sum of the block.
@@ -107,8 +107,8 @@ z is Σ e^s, which overflows. It should be relative to m: Σ e^(s − m).
     z = a + b -> z = (a + b) * m.exp()
 m is that of the first block, or the smaller of both. It should be the largest score of all keys.
     torch.maximum(m1, m2) -> m1 || torch.minimum(m1, m2)
-This is right for small scores only. For large ones, `exp` overflows, or all exponentials are 0: its
-argument is a score or a positive difference. Subtract the larger m, whatever its sign.
+This is right for small scores only. For large ones, `exp` overflows, or all exponentials are 0. Its
+argument should be at most 0: subtract the larger m, whatever its sign.
     m = torch.maximum(m1, m2) -> m = torch.maximum(m1, m2); c = 0 ||
         m = torch.maximum(m1, m2); c = m.clamp(min=0) ||
         m = torch.maximum(m1, m2); c = torch.minimum(m1, m2)

@@ -8,5 +8,5 @@ check_steps = Exercise("09.1", "The inverse of the schedule", 5, 2, f"{_PARTS}:S
 check_distance = Exercise("09.2", "The encoding of a distance", 15, 3, f"{_PARTS}:DISTANCE")
 check_heads = Exercise("09.3", "Multi-query attention", 20, 4, f"{_PARTS}:HEADS")
 check_layer = Exercise("09.4", "A decoder layer", 15, 3, f"{_PARTS}:LAYER")
-check_beam = Exercise("09.5", "Beam search with a length penalty", 15, 3, f"{_MODELS}:BEAM")
+check_passes = Exercise("09.5", "Several tokens in one pass", 15, 3, f"{_MODELS}:PASSES")
 check_lengths = Exercise("09.6", "Beyond the trained length", 40, 5, f"{_MODELS}:LENGTHS")

@@ -1,8 +1,8 @@
-"""09.5 and 09.6: the best target by a model's probabilities, and a table of models' accuracies."""
+"""09.5 and 09.6: a target in few passes of a model, and a table of models' accuracies."""
 
 import zlib
 from collections.abc import Callable, Sequence
-from functools import cache, partial
+from functools import partial
 from typing import Any
 
 import torch
@@ -12,118 +12,115 @@ from torch.nn import functional as F
 from lmcourse.labs.kit import Task, normal
 
 Target = tuple[int, ...]
-LogP = Callable[[Target], Sequence[float]]
 
 
-def _tree(seed: int) -> LogP:
-    """Log-probabilities of the four next tokens after each prefix: peaked, and all different."""
-
-    @cache
-    def row(prefix: Target) -> list[float]:
-        logits = 2.0 * normal(4, seed=(seed, prefix))
-        logits[seed % 4] -= 0.5  # the token that ends a target
-        return list(logits.log_softmax(-1).tolist())
-
-    return lambda prefix: list(row(tuple(int(token) for token in prefix)))
+class _Calls(list[int]):
+    def __deepcopy__(self, memo: Any) -> "_Calls":  # each check starts without calls
+        return _Calls()
 
 
-def beam_search(log_p: LogP, beams: int, alpha: float, longest: int, end: int) -> list[int]:
-    def score(candidate: tuple[Target, float]) -> float:
-        target, total = candidate
-        return total / ((5 + len(target)) / 6) ** alpha
-
-    beam: list[tuple[Target, float]] = [((), 0.0)]
-    complete: list[tuple[Target, float]] = []
-    for _ in range(longest):
-        candidates = []
-        for target, total in beam:
-            for token, step in enumerate(log_p(target)):
-                candidates.append(((*target, token), total + step))
-        best = sorted(candidates, key=lambda it: it[1], reverse=True)[:beams]
-        complete += [it for it in best if it[0][-1] == end]
-        beam = [it for it in best if it[0][-1] != end]
-    return list(max(complete + beam, key=score)[0])
+def _next(seed: int, prefix: Target) -> int:
+    """What a model predicts after a prefix: one of four tokens."""
+    logits = normal(4, seed=(seed, prefix))
+    logits[seed % 4] -= 0.8  # the token that ends a target
+    return int(logits.argmax())
 
 
-# Seeds, beams, α: the simplest first. In the others, any two slips have different results.
-_CASES = (
-    *((0, 1, 0.0), (1, 1, 0.6), (3, 2, 0.0), (5, 2, 0.6), (2, 3, 0.0), (7, 3, 1.5), (197, 2, 1.5)),
-    *((101, 3, 3.0), (40, 2, 0.6), (249, 3, 0.6), (282, 3, 3.0), (55, 3, 1.5)),
-)
+def _predict(calls: list[int], seed: int, prefix: Sequence[int]) -> list[int]:
+    calls.append(len(prefix))
+    tokens = tuple(map(int, prefix))
+    return [_next(seed, tokens[:n]) for n in range(len(tokens) + 1)]
 
-BEAM = Task(
-    beam_search,
-    examples=[(_tree(seed), beams, alpha, 5, seed % 4) for seed, beams, alpha in _CASES],
+
+def _draft(seed: int, prefix: Sequence[int]) -> Target:
+    """Up to four tokens; three of four are what the model predicts there."""
+    tokens = tuple(map(int, prefix))
+    for _ in range((seed + len(prefix)) % 5):
+        wrong = normal(1, seed=("draft", seed, tokens)).item() < -0.67
+        tokens += ((_next(seed, tokens) + wrong) % 4,)
+    return tokens[len(prefix) :]
+
+
+def generate(
+    predict: Callable[[Target], list[int]],
+    draft: Callable[[Target], Target],
+    longest: int,
+    end: int,
+) -> list[int]:
+    target: Target = ()
+    while len(target) < longest and end not in target:
+        guess = draft(target)
+        predicted = predict((*target, *guess))[len(target) :]
+        accepted = 0
+        while accepted < len(guess) and guess[accepted] == predicted[accepted]:
+            accepted += 1
+        for token in predicted[: accepted + 1]:
+            if target[-1:] != (end,):
+                target = (*target, token)
+    return list(target[:longest])
+
+
+_CASES = ((22, 5), (9, 5), (4, 5), (27, 7), (16, 7), (144, 7))  # seeds, and `longest`
+
+PASSES = Task(
+    generate,
+    examples=[
+        (partial(_predict, _Calls(), seed), partial(_draft, seed), longest, seed % 4)
+        for seed, longest in _CASES
+    ],
     slips="""
-Keep the best `beams` of *all* continuations: not one alone (greedy), nor all, nor one per prefix.
-    [:beams] -> [:1] || [:]
+The guess is not verified. Compare it with what the model predicts at the same positions.
+    predicted[: accepted + 1] -> (*guess, predicted[-1]) || guess or predicted[:1]
+A prediction that follows a wrong guess is used. Its prefix is not that of the target.
+    predicted[: accepted + 1] -> predicted
     or
-    enumerate(log_p(target)) -> sorted(enumerate(log_p(target)), key=lambda it: -it[1])[
-        : 1 if len(beam) > 1 else None]
-The worst candidates are kept, or the worst target is returned. A larger score is better.
-    reverse=True -> reverse=False
+    predicted[: accepted + 1] -> predicted[: len(guess)] or predicted
+Tokens are accepted after the first wrong guess, if they agree. Stop at the first that differs.
+    while accepted < len(guess) and guess[accepted] == predicted[accepted]: ->
+        for accepted in [sum(map(int.__eq__, guess, predicted)) - 1]:
     or
-    max(complete -> min(complete
-The penalty is missing, or of another form: divide by ((5 + n)/6)^α, n being the target's length.
-    / ((5 + len(target)) / 6) ** alpha -> / len(target) ** alpha || / len(target) ||
-        / ((5 + len(target)) / 6) || / (5 + len(target) / 6) ** alpha || / 1 ||
-        * ((5 + len(target)) / 6) ** alpha || * ((5 + len(target)) / 6) ** (alpha / 2)
-n is not the number of tokens. `end` and the new token count, a start token does not.
-    5 + len(target) -> 6 + len(target) || 4 + len(target) || 5 + sum(t != end for t in target)
-Scores are kept and divided again later. Keep the sum of the log-probabilities; divide to compare.
-    [:beams] -> [:beams]; best = [(it[0], score(it)) for it in best]
+    predicted[: accepted + 1] -> (
+        *(g for g, p in zip(guess, predicted) if g == p), predicted[accepted])
+The wrong guess is appended. The model's own prediction replaces it.
+    predicted[: accepted + 1] -> (*guess, predicted[-1])[: accepted + 1] ||
+        guess[: accepted + 1] or predicted[:1]
+The target is right, but not all tokens of a pass are used. After the accepted tokens, append the
+model's own prediction, also when the whole guess is accepted.
+    predicted[: accepted + 1] -> predicted[: accepted or 1] ||
+        predicted[: accepted + (accepted < len(guess) or not guess)]
+The target is right, but each token costs a pass. One pass can verify the whole guess.
+    predicted[: accepted + 1] -> predicted[:1]
     or
-    total + step -> score(((*target, token), total + step))
-    key=score -> key=score || key=lambda it: it[1]
-A log-probability of a target is the *sum* of those of its tokens: not a product, nor the last one.
-    total + step -> total * step || (total or 1.0) * step || (total or -1.0) * step ||
-        total + 2.71828183**step || step
-A target that has ended is continued (even if cut later), or another token is used as `end`.
-    [it for it in best if it[0][-1] != end] -> best
+    guess = draft(target) -> guess = ()
     or
-    complete += [it for it in best if it[0][-1] == end] -> pass
-    [it for it in best if it[0][-1] != end] -> best
-    max(complete + beam, key=score)[0] -> max(beam, key=score)[0] || (
-        lambda y: y[: (*y, end).index(end) + 1])(max(beam, key=score)[0])
+    predict((*target, *guess))[len(target) :] ->
+        [predict((*target, *guess[:n]))[-1] for n in range(len(guess) + 1)]
+The predictions are shifted. Entry n, counted from 0, is the prediction after the first n tokens.
+    [len(target) :] -> [max(len(target) - 1, 0) :] || [len(target) + (guess != ()) :]
+The draft or the model is called without the target so far, or with a part of it.
+    draft(target) -> draft(()) || draft(target[-1:]) || draft(target[:-1])
     or
-    complete: list[tuple[Target, float]] = [] -> complete = []; end = 0 || complete = []; end = 1 ||
-        complete = []; end = 2 || complete = []; end = 3
-A target that has ended is lost. Keep all of them, and compare them with the final beam.
-    complete + beam -> beam
+    predict((*target, *guess))[len(target) :] -> predict(guess)
+Nothing follows `end`: neither what the same pass predicts after it, nor another pass.
+    target[-1:] != (end,) -> True
     or
-    complete += -> complete =
+    and end not in target -> and True
+    target[-1:] != (end,) -> True
+A target has at most `longest` tokens. A pass may give more: cut them off.
+    target[:longest] -> target
     or
-    candidates = [] -> candidates, complete = complete, []
-    key=lambda it: it[1] -> key=lambda it: it[1] || key=score
-First take the B best candidates, then separate the ended ones, which occupy no entry from then on.
-    [:beams] -> [: beams - len(complete)]
+    len(target) < longest and -> len(target) <= longest and
+    target[:longest] -> target[: longest + 1]
     or
-    candidates = [] -> candidates = [it for it in beam if it[0][-1:] == (end,)]
-    in beam: -> in (it for it in beam if it[0][-1:] != (end,)):
-    [it for it in best if it[0][-1] != end] -> best
-    or
-    it for it in best if it[0][-1] != end] -> it for it in sorted(
-        candidates, key=lambda it: -it[1]) if it[0][-1] != end][:beams]
-Targets that have ended are preferred. A longer one, or one without `end`, may have a larger score.
-    complete + beam -> complete or beam
-    or
-    range(longest) -> (i for i in range(longest) if not complete) ||
-        (i for i in range(longest) if len(complete) < beams)
-The search ends too early: one round is missing, or a start token is taken for `end`.
-    range(longest) -> range(longest - 1)
-    or
-    ((), 0.0) -> ((end,), 0.0)
-Return the tokens of the best target, all of them in their order, and nothing else.
-    list(max(complete + beam, key=score)[0]) -> max(complete + beam, key=score) ||
-        complete + beam || score(max(complete + beam, key=score)) ||
-        max(complete + beam, key=score)[1] || [y for y, _ in complete + beam] ||
-        [t for t in max(complete + beam, key=score)[0] if t != end]
-    or
-    (*target, token) -> (token, *target)
+    target[:longest] -> target[: longest - 1]
+The target is returned without `end`, or with something else. Return all of its tokens, in order.
+    list(target[:longest]) -> [t for t in target[:longest] if t != end] ||
+        (list(target[:longest]), len(target)) || list(target[:longest])[::-1] || len(target)
 """,
-    names=("Your target",),
-    note="Which target wins depends on α as well as on the model. α is chosen by the quality of "
-    "the output on held-out texts.",
+    result=lambda target, predict, *_: (target, len(predict.args[0])),
+    names=("Your target", "The number of passes"),
+    note="The target is that of greedy decoding, whatever the draft guesses. A good draft saves "
+    "passes; a bad one costs no more passes than greedy decoding.",
 )
 
 _SETTINGS, _LENGTHS = ["plain", "fancy"], [6, 9, 13]
@@ -143,11 +140,6 @@ class KnownModel(nn.Module):
         share = 1.0 if torch.equal(input_ids, self.trained_on) else chance
         noise = torch.rand(input_ids.shape, generator=torch.Generator().manual_seed(1))
         return self.weight * 2.5 * F.one_hot((input_ids.roll(3, 1) + (noise > share)) % 8, 8)
-
-
-class _Calls(list[int]):
-    def __deepcopy__(self, memo: Any) -> "_Calls":  # each check starts without calls
-        return _Calls()
 
 
 def _draw(calls: list[int], length: int) -> tuple[Tensor, Tensor]:
@@ -187,7 +179,7 @@ The model is in training mode, at least for some lengths, so dropout is on. Call
     or
     .float().mean() -> .float().mean(); model.train()
 These are the wrong positions. All positions with a target count, the last as well as the others.
-The first three are not the only ones without, so use `targets != -100`.
+More than the first three have no target, so use `targets != -100`.
     right[targets != -100] -> right || right[:, 3:] || right[:, -1] ||
         (right | (targets == -100)).all(1)
 This is a mean of the sequences' accuracies. All positions with a target should count equally.

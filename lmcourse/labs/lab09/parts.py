@@ -32,11 +32,11 @@ The width is missing or has the wrong exponent. In the schedule it is d^(−1/2)
     width**0.5 -> 1 || width**-0.5 || width
 On the way up, W has the wrong exponent. In the schedule it is W^(−3/2).
     warmup**1.5 -> warmup**-1.5 || warmup**0.5 || warmup || warmup**2
-On the way down, y = s^(−1/2) is solved wrongly for s: all of y = r √d is squared and inverted.
+On the way down, y = s^(−1/2) is solved wrongly for s. Square all of y = r √d, then invert it.
     y**-2 -> y**-1 || y**-0.5 || y**2 || rate**-2 || rate**-2 / width**0.5 || warmup**0.5 / y
 On the way down, W is added or subtracted. The schedule counts s from the first step of training.
     up, down -> up, down + warmup || up, down - warmup
-`rate` is used as a fraction of the peak. It is the learning rate itself.
+`rate` is treated as a fraction of the peak. It is the learning rate itself.
     rate * width**0.5 -> rate * warmup**-0.5
 The steps are rounded. Return them as real numbers.
     up, down -> round(up), round(down) || int(up), int(down) || math.ceil(up), math.ceil(down)
@@ -64,7 +64,7 @@ DISTANCE = Task(
     distance,
     examples=[_encodings(0, 8, 8), _encodings(1, 5, 12), _encodings(2, 1, 2)],
     slips="""
-This is PE(p − q), the distance from the second position to the first: each sine has the wrong sign.
+This is PE(t − u), the distance from the second position to the first: each sine has the wrong sign.
     sin_q * cos_p - cos_q * sin_p -> cos_q * sin_p - sin_q * cos_p
 The sines or the cosines, or both, are those of the *sum* of the angles.
     cos_p - cos_q -> cos_p + cos_q

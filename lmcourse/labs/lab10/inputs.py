@@ -59,7 +59,7 @@ Only one text is shortened. Before removing *each* token, compare the lengths of
     longer.pop() -> b = b[: max(0, length - 3 - len(a))]; break ||
         a = a[: max(0, length - 3 - len(b))]; break ||
         del longer[length - 3 - len(a if longer is b else b) :]
-Both texts are shortened (by halves, in turn, or together). Only the text that is longer at that
+Both texts are shortened (to halves, alternately, or together). Only the text that is longer at that
 moment loses a token.
     longer.pop() -> a, b = a[:-1], b[:-1] || a, b = a[: (length - 3) // 2], b[: (length - 3) // 2]
         || a = a[: (length - 2) // 2]; b = b[: (length - 3) // 2]; break
@@ -203,7 +203,7 @@ The result of one `argsort`, which is positions in sorted order, is used as rank
 `argsort` gives the rank of each number (hint 2).
     .argsort(1).argsort(1) -> .argsort(1)
     chosen & maskable -> chosen || chosen & maskable
-Positions among the maskable ones are used as positions of the row. The first entry of
+Indices among the maskable positions are used as positions of the row. The first entry of
 `chance[row][maskable[row]]` belongs to the first *maskable* position, not to position 0.
     chance.masked_fill(~maskable, 2.0) -> 2 * torch.ones_like(chance);
         scores[torch.arange(chance.shape[1]) < numbers[:, None]] = chance[maskable]

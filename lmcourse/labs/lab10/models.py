@@ -54,15 +54,15 @@ The sign is reversed: a step against this gradient increases the loss.
     p - truth -> truth - p
 The label has no effect: this lowers the logit of every token, the right one included.
     p - truth -> p
-Positions with the label −100 have a gradient; theirs is 0. If −100 is replaced by a token for
-`one_hot`, mask these positions afterwards.
+Positions with the label −100 have a gradient; it should be 0 there. If −100 is replaced by a token
+for `one_hot`, mask these positions afterwards.
     torch.where(selected[..., None], p - truth, 0.0) -> p - truth || p
 Token 0 is ignored. Only the label −100 means that nothing is predicted.
     labels != -100 -> labels > 0
 The softmax is over the positions of a text, or the texts of a batch. It is over the vocabulary.
     softmax(-1) -> softmax(1) || softmax(0)
-There is a factor p (1 − p), the derivative of one probability by its own logit. The loss is −log p,
-in which it cancels, and the softmax's denominator contains all logits.
+There is a factor p (1 − p), the derivative of a probability with respect to its own logit. The loss
+is −log p, so p cancels; and every logit is in the softmax's denominator.
     p - truth -> p * (1 - p) || (p - truth) * p * (1 - p)
 This is right for small logits only. For large ones eˣ overflows, or every eˣ is 0. Subtract the
 largest logit *of each position* first, which changes nothing; PyTorch's softmax does so.
@@ -89,7 +89,7 @@ def fill(predict: Callable[[Tensor], Tensor], ids: Tensor, mask_id: int) -> Tens
     return ids
 
 
-MASK = 5  # and as many words, in texts of six positions
+MASK = 5  # the words are 0 to 4, and the texts have six positions
 
 
 class KnownModel:
@@ -105,7 +105,7 @@ class KnownModel:
     def __call__(self, ids: Tensor) -> Tensor:
         text, self.calls = torch.as_tensor(ids).tolist(), self.calls + 1
         if self.calls > 100:
-            raise TimeoutError(f"100 calls of the model, at last with {_text(text)}")
+            raise TimeoutError(f"100 calls of the model, the last one with {_text(text)}")
         self.texts += [text] * (MASK in text and text not in self.texts[-1:])
         return self.rows(text)
 
@@ -239,7 +239,8 @@ The column is that of the most probable word. `target` is the column of the righ
     p[target] -> p.max()
 This is a mean, or a sum, over all hidden positions. The loss is that of the masked position only.
     [hidden.index(position)] -> .log().mean(0).exp() || .mean(0) || .log().sum(0).exp()
-This is p, log p, a function of 1 − p, or in bits. The loss is −log p, with the natural logarithm.
+Your result is p, log p, a function of 1 − p, or in bits. The loss is −log p, with the natural
+logarithm.
     -p[target].log() -> p[target] || p[target].log() || 1 - p[target] ||
         -(1 - p[target]).log() || -p[target].log2()
 The widths are 0, 1, 2, …, or sorted. Use the elements of `widths` in their order.
