@@ -1,5 +1,6 @@
 """Diagrams: boxes have the size of their labels, arrows meet facing sides, nothing is cut off."""
 
+import re
 import xml.etree.ElementTree as ElementTree
 
 import pytest
@@ -114,3 +115,20 @@ def test_the_image_is_the_same_each_time_and_has_its_size():
     root = ElementTree.fromstring(first)
     assert (root.get("width"), root.get("height")) == ("480", "200")
     assert "<text" not in first and first == draw()
+
+
+def test_steps_name_their_parts_and_change_no_picture():
+    drawings = []
+    for step in (lambda diagram: None, Diagram.step):
+        diagram = Diagram(200, 100)
+        box = diagram.box("one", 40, 50)
+        step(diagram)
+        diagram.arrow(box, diagram.box("two", 160, 50))
+        step(diagram)
+        diagram.text("three", 100, 80)
+        drawings.append(diagram.svg())
+    plain, stepped = drawings
+    steps = re.findall(r'<g id="step-(\d)-\d+"', stepped)
+    assert sorted(steps) == ["1", "1", "1", "2"]  # an arrow, a box and its label; a text
+    shape = re.compile(r'<path [^>]*? d="[^"]*"')
+    assert shape.findall(plain) == shape.findall(stepped)

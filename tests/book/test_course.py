@@ -193,13 +193,12 @@ def test_axe_finds_nothing_serious(opened: Open, name: str, dark: bool, width: i
 
 
 @pytest.mark.parametrize("name", DECKS)
-def test_every_slide_fits_is_short_and_readable(opened: Open, name: str) -> None:
+def test_every_slide_fits_and_is_readable(opened: Open, name: str) -> None:
     it, page = deck(opened, name)
     sheets = decks.measured(page)
-    assert len(sheets) == page.evaluate("Reveal.getTotalSlides()")
+    assert 20 <= len(sheets) <= 40, "as many as a chapter's time allows"
     for sheet in sheets:
-        assert sheet["height"] <= 720 and sheet["width"] <= 1280, sheet
-        assert sheet["words"] <= 60 and not sheet["scrolls"], sheet
+        assert sheet["text"] >= 20 and not sheet["overflows"], sheet
     decks.axe_on_each(page)
     assert it.is_quiet(), it
 

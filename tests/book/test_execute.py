@@ -97,7 +97,7 @@ def test_a_kept_result_is_used_until_something_changes(counted, tmp_path, monkey
     changes = [
         lambda: (counted.root / "chapters" / "figure.txt").write_text("two"),
         lambda: (counted.root / "requirements.lock").open("a").write("# a new version\n"),
-        lambda: counted.write("chapters/02-recurrent.md", COUNTING + "\nMore.\n"),
+        lambda: counted.write("chapters/02-recurrent.md", COUNTING.replace("print", "print\\\n")),
         lambda: (tmp_path / "chapters" / "02-recurrent.ipynb").write_text("cut sho"),
         lambda: edit(tmp_path / "chapters" / "02-recurrent.ipynb"),
         lambda: (tmp_path / "chapters" / "02-recurrent.json").unlink(),
@@ -115,6 +115,16 @@ def test_a_kept_result_is_used_until_something_changes(counted, tmp_path, monkey
         (first,) = build(tmp_path)
         assert runs(counted) == count + 1, f"change {count} was not noticed"
     assert outputs(first) == "two\n"
+
+
+def test_text_and_marks_change_without_an_execution(counted, tmp_path):
+    build(tmp_path)
+    text = COUNTING.replace("ipython3\n", "ipython3\n---\nslideshow:\n  slide_type: slide\n---\n")
+    counted.write("chapters/02-recurrent.md", text + "\nMore.\n")
+    (again,) = build(tmp_path)
+    assert runs(counted) == 1 and outputs(again) == "one\n"
+    assert again.notebook.cells[-1].source == "More."
+    assert again.notebook.cells[1].metadata["slideshow"] == {"slide_type": "slide"}
 
 
 EVERY_OUTPUT = """\

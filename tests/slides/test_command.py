@@ -1,13 +1,19 @@
 """``lmcourse slides``: from a chapter's number to its files."""
 
+import json
+
 import pytest
 from typer.testing import CliRunner
 
 from coursekit import cli, course
 from coursekit.book import build
+from coursekit.book.slides import __main__ as author
 from coursekit.book.slides import browser, deck, pdf, server
+from coursekit.book.slides.speaker import every
+from coursekit.notebooks.workbook import products
 from lmcourse.errors import CourseError
 from tests.book.checkout import CHAPTER, small  # noqa: F401 - a fixture
+from tests.browser import require_chromium
 
 MARKED = CHAPTER.replace(
     "A loss {eq}", '+++ {"slideshow": {"slide_type": "slide"}}\n\n## A loss\n\nA loss {eq}'
@@ -60,6 +66,58 @@ def test_an_output_that_is_a_pdf_is_the_pdf(marked, tmp_path, monkeypatch):
     run("02", "--output", str(tmp_path / "talk.html"), "--pdf")
     assert done[1:] == [(tmp_path / "talk.html", tmp_path / "talk.pdf")]
     assert not (tmp_path / "talk.PDF").exists(), "no HTML was written there"
+
+
+ONLY = """\
++++ {"slideshow": {"slide_type": "slide"}, "tags": ["slide-only"]}
+
+## A loss
+
+- only here, see {eq}`eq-loss`
+
+$$
+S = 0
+$$
+
+"""
+
+
+def test_text_for_slides_only_is_nowhere_else(marked, tmp_path):
+    """The heading is that of the page, and the equation comes before its first one."""
+    text = (
+        MARKED.replace("+++ {", ONLY + "+++ {", 1) + "\n" + ONLY.replace("only here", "last here")
+    )
+    marked.write("chapters/02-recurrent.md", text)
+    (source,) = course.sources("chapter")
+    assert "only here, see" in build.build_slides(source, print).read_text(encoding="utf-8")
+    page, content = build.laid_out(source, print)
+    assert "only here" not in json.dumps(page.tree) and page.deck is not None
+    assert [each.get("slide_only", False) for each in page.deck["children"]].count(True) == 2
+    titles = [node for node in every(page.tree) if node["type"] == "heading"]
+    equations = [node for node in every(page.tree) if node["type"] == "math"]
+    assert [node["html_id"] for node in titles] == ["a-loss"]
+    assert [node["enumerator"] for node in equations] == ["1"]
+    assert "only here" not in json.dumps(content.search)
+    assert [each.slug for each in content.pages if "slides" in each.slug] == []
+    live = build.build_live(source, print).read_text(encoding="utf-8")
+    assert "only here" in live and "last here" in live
+    handed = {it.name: it.data for it in products()}
+    assert not any(b"only here" in data for data in handed.values())
+
+
+def test_authors_get_a_table_and_pictures(marked, capsys, monkeypatch):
+    require_chromium()
+    monkeypatch.setattr("sys.argv", ["slides", "02"])
+    assert author.main() == 0
+    said = capsys.readouterr().out
+    assert "2 slides, smallest text 20 pixels, 0 faults" in said and "A loss" in said
+    folder = marked.root / "_build" / "slides" / "02-recurrent"
+    assert sorted(path.name for path in folder.iterdir()) == ["01.png", "02.png", "all-1.png"]
+    bad = MARKED.replace("slide_type: '-'", "slide_type: subslide").replace("6 * 7", "'1' * 999")
+    marked.write("chapters/02-recurrent.md", bad.replace("A loss {eq}", "word " * 60 + "{eq}"))
+    monkeypatch.setattr("sys.argv", ["slides", "02", "--no-pictures"])
+    assert author.main() == 1
+    assert "- slide 2 (A loss): 6" in capsys.readouterr().out.replace("\n", " ")
 
 
 @pytest.fixture

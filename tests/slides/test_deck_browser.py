@@ -7,32 +7,15 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from coursekit.book.slides.deck import write_deck
+from coursekit.book.slides.pictures import MEASURE, SHOW
+from lmcourse import show
+from lmcourse.diagram import Diagram
 from tests.browser import chromium
 from tests.slides import trees
 from tests.widgets import hosts
 from tests.widgets.examples import EXAMPLES
 
 READY = "html[data-ready]"
-SHEETS = r"""() => [...document.querySelectorAll(".sheet")].map((sheet) => {
-  const body = sheet.querySelector(".body");
-  const words = (node) => (node.innerText ?? "").split(/\s+/).filter((it) => /\w/.test(it)).length;
-  const apart = [...sheet.querySelectorAll(".code, .outputs, .table, .equation, .katex, details")];
-  const outermost = apart.filter((it) => !apart.some((its) => its !== it && its.contains(it)));
-  return {
-    title: sheet.querySelector("h1, h2")?.textContent ?? "",
-    fit: Number(sheet.dataset.fit),
-    live: Boolean(sheet.querySelector(".live")),
-    scrolls: body.classList.contains("scrolls"),
-    height: Math.max(sheet.scrollHeight, body.offsetTop + body.scrollHeight),
-    width: sheet.scrollWidth,
-    words: words(sheet) - outermost.reduce((sum, it) => sum + words(it), 0),
-  };
-})"""
-SHOW = """(number) => {
-  const slide = Reveal.getSlides()[number], {h, v} = Reveal.getIndices(slide);
-  Reveal.slide(h, v, slide.querySelectorAll(".fragment").length - 1);
-  document.getAnimations().forEach((it) => it.finish()); // axe sees none half faded in
-}"""
 PARK = """() => {
   const others = [...document.querySelectorAll(".slides section:not(.present):not(.stack)")];
   window.parked = others.map((slide) => {
@@ -105,10 +88,12 @@ def axe_on_each(page: Page, rules: Sequence[str] = ()) -> None:
 
 
 def measured(page: Page) -> list[dict]:
-    page.evaluate("document.querySelector('.reveal').classList.add('measuring')")
-    sheets = page.evaluate(SHEETS)
-    page.evaluate("document.querySelector('.reveal').classList.remove('measuring')")
-    return sheets
+    """What each slide is like, with all that its fragments show."""
+    found = []
+    for number in range(page.evaluate("Reveal.getTotalSlides()")):
+        page.evaluate(SHOW, number)
+        found.append(page.evaluate(MEASURE))
+    return found
 
 
 def test_it_asks_nobody_and_complains_of_nothing(opened):
@@ -120,14 +105,9 @@ def test_it_asks_nobody_and_complains_of_nothing(opened):
     assert (opened.requests, opened.errors) == ([], [])
 
 
-def test_every_slide_fits_and_is_short(opened):
-    to_the_widget(opened.page)
-    sheets = measured(opened.page)
-    assert len(sheets) == opened.page.evaluate("Reveal.getTotalSlides()")
-    for sheet in sheets:
-        assert sheet["height"] <= 720 and sheet["width"] <= 1280, sheet
-        assert sheet["words"] <= 60 and not sheet["scrolls"], sheet
-        assert sheet["fit"] >= (0.7 if sheet["live"] else 0.9), sheet
+def test_every_slide_fits_and_can_be_read(opened):
+    for sheet in measured(opened.page):
+        assert sheet["text"] >= 20 and not sheet["overflows"], sheet
 
 
 @pytest.fixture(scope="module")
@@ -139,7 +119,7 @@ def widgets_deck(tmp_path_factory) -> Path:
         widget = example.make()
         shown = trees.display(text_html=widget.to_html(), text_plain=widget.alt)
         heading = trees.heading(example.name)
-        blocks += [trees.block(heading, kind="slide"), trees.cell("w", shown, hide=True)]
+        blocks += [trees.block(heading, kind="slide"), trees.cell("w", shown, hide=True, kind="-")]
     chapter, folder = trees.page(*blocks), tmp_path_factory.mktemp("widgets")
     write_deck(chapter, trees.book(chapter, folder), folder / "deck.html")
     return folder / "deck.html"
@@ -154,25 +134,50 @@ def test_every_widget_fits_a_slide(browser, widgets_deck):
         sheets = measured(it.page)[1:]
         assert len(sheets) == len(EXAMPLES)
         for sheet in sheets:
-            assert sheet["height"] <= 720 and sheet["width"] <= 1280, sheet
-            assert sheet["fit"] >= 0.7 and not sheet["scrolls"], sheet
+            assert not sheet["overflows"] and sheet["text"] >= 20 and sheet["widget"] >= 6, sheet
         assert it.errors == []
 
 
-def test_what_does_not_fit_scrolls_by_key(browser, tmp_path):
-    """Not even the smallest letters help against a listing of 200 lines."""
-    tall = trees.block(trees.heading("Tall"), {"type": "code", "value": "x\n" * 200}, kind="slide")
+def test_an_answer_that_is_too_long_scrolls_by_key(browser, tmp_path):
+    """No smaller letters: the last row reads 20 pixels of 720."""
+    asked = trees.question("Is it tall?", " ".join(["It is."] * 400))
+    tall = trees.block(trees.heading("Tall"), *asked, kind="slide")
     chapter = trees.page(trees.block(kind="slide"), tall)
     write_deck(chapter, trees.book(chapter, tmp_path), tmp_path / "deck.html")
     with hosts.open_file(browser, tmp_path / "deck.html") as it:
         start(it.page)
         it.page.keyboard.press("ArrowRight")
+        it.page.locator("section.present summary").click()
         body = it.page.locator("section.present .body.scrolls")
         expect(body).to_have_attribute("tabindex", "0")
         body.focus()
         it.page.keyboard.press("PageDown")
         it.page.wait_for_function("document.querySelector('.body.scrolls').scrollTop > 100")
         assert title(it.page) == "Tall"
+
+
+def test_a_diagram_is_built_up_by_key(browser, tmp_path):
+    diagram = Diagram(200, 100)
+    diagram.box("one", 40, 50)
+    diagram.step()
+    diagram.box("two", 160, 50)
+    bundle, words = show.forms(diagram, "Two boxes.")
+    data = {name: {"content": form} for name, form in bundle.items() if name != "text/html"}
+    output = {"output_type": "display_data", "data": data, "metadata": words}
+    drawn = trees.cell("draw()", output, hide=True, kind="-")
+    heading = trees.block(trees.heading("Boxes"), kind="slide")
+    chapter = trees.page(trees.block(kind="slide"), heading, drawn)
+    write_deck(chapter, trees.book(chapter, tmp_path), tmp_path / "deck.html")
+    with hosts.open_file(browser, tmp_path / "deck.html", width=1280) as it:
+        start(it.page)
+        it.page.keyboard.press("ArrowRight")
+        picture = it.page.locator("section.present svg.steps")
+        assert picture.bounding_box()["height"] > 400
+        hidden = "document.querySelectorAll('section.present g.fragment:not(.visible)').length"
+        assert it.page.evaluate(hidden) > 0
+        it.page.keyboard.press("ArrowRight")
+        assert it.page.evaluate(hidden) == 0 and title(it.page) == "Boxes"
+        assert hosts.axe(it.page, "section.present") == []
 
 
 def test_arrows_go_through_slides_and_fragments(opened):
@@ -205,7 +210,7 @@ def test_a_reference_leads_to_its_equation(opened):
 def test_a_figures_caption_is_not_on_the_slide(browser, tmp_path):
     figure = trees.figure("A gray square.", title="Figure 1", caption="The square is gray.")
     heading = trees.block(trees.heading("Gray"), kind="slide")
-    cell = trees.cell("draw()", figure, hide=True)
+    cell = trees.cell("draw()", figure, hide=True, kind="-")
     chapter = trees.page(trees.block(kind="slide"), heading, cell)
     file = tmp_path / "deck.html"
     write_deck(chapter, trees.book(chapter, tmp_path), file)

@@ -97,7 +97,7 @@ def test_text_for_slides_only_is_merged_by_the_page():
     tree = page(TITLE, block(p("On the page."))).tree
     shown = block(heading("Only here"), bullets("A.", "B."), kind="slide") | {"slide_only": True}
     deck = tree | {"children": [TITLE, shown, *tree["children"][1:]]}
-    first, second = sheets_of(page(*tree["children"], deck=deck))
+    _, second = sheets_of(page(*tree["children"], deck=deck))
     assert second.title == "Only here" and notes(second) == "On the page."
 
 

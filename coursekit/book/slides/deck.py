@@ -190,13 +190,12 @@ class _Deck:
         if sizes.is_figure(node, self.sizes) and "<img" in shown:
             names.append("figure")
             extra += images.smallest(node)
-            if (found := images.diagram(node, self.content.public)) and (
-                steps_in := steps.count(found[0])
-            ):
+            found = images.diagram(node, self.content.public)
+            if found and steps.count(found[0]):
                 self.diagrams += 1
                 drawn = steps.inline(*found, f"d{self.diagrams}-", fragments)
                 shown = re.sub(r"<img [^>]*>", lambda _: drawn, shown, count=1)
-                fragments += steps_in
+                fragments += steps.count(found[0])
         if sizes.is_widget(node):
             names.append("live")
             extra += " data-prevent-swipe"
