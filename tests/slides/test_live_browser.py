@@ -28,7 +28,7 @@ SLIDES = (
           *trees.question("Why?", "Because."), kind="slide"),
     cell("print(6 * 7)", kind="subslide"),
     block(heading("Two"), kind="slide"),
-    cell(WIDGET, hide=True),
+    cell(WIDGET, hide=True, kind="-"),
 )  # fmt: skip
 
 
