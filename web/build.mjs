@@ -36,10 +36,23 @@ const RENAMED_IN = {
     assign call cells inSvg merged name now opens paint pick place positions refresh reset result root say
     selected terms tip undo`),
   attention_heads: words(`
-    show among anew bars call cell channels cut deep difference dot entropy fan heads heat here high
-    inside inSvg label labels layers legend many mine name names notes now other overview own paint part
-    partial partner parts pitch place positions power quotes refresh reset right room root
-    row says score second share side signed small source sum svg tall two tip title undo weights all cells counts`),
+    show among anew aside attention axes call canvases cell change channels cut deep difference dot drawn end entropy fan found heads heat here high
+    inside inSvg label labels lanes layers legend many maps mine name names notes now other overview own paint part
+    partial partner parts pitch place point positions power quotes refresh reset right room root
+    row same says score second share side signed size small source strips sum svg tall tokens two tip title undo
+    unit weights wide all cells count counts`),
+  attention_lines: words(`
+    show among anew aside attention axes call canvases cell change channels cut deep difference dot drawn end entropy fan found heads heat here high
+    inside inSvg label labels lanes layers legend many maps mine name names notes now other overview own paint part
+    partial partner parts pitch place point positions power quotes refresh reset right room root
+    row same says score second share side signed size small source strips sum svg tall tokens two tip title undo
+    unit weights wide all cells count counts`),
+  attention_scores: words(`
+    show among anew aside attention axes call canvases cell change channels cut deep difference dot drawn end entropy fan found heads heat here high
+    inside inSvg label labels lanes layers legend many maps mine name names notes now other overview own paint part
+    partial partner parts pitch place point positions power quotes refresh reset right room root
+    row same says score second share side signed size small source strips sum svg tall tokens two tip title undo
+    unit weights wide all cells count counts`),
   gates: words(`
     again assign boxes call clipped end ends follows gates given head held inSvg kept label labels lanes
     level maps name names now numbers order orders others pace paint panels pause place positions rank
@@ -123,6 +136,18 @@ const styles = {
   }),
 };
 
+/** Of a widget whose name starts so, functions become arrows, which take fewer letters, style variables have one, and
+ *  marks that it lacks have no style. */
+const SHORTER = /^attention_/;
+const arrows = {
+  name: "arrows",
+  setup: (it) => it.onLoad({ filter: /widgets[/\\].*\.js$/ }, ({ path }) => ({
+    // A function outside of others, from its first line to the brace alone on its last.
+    contents: readFileSync(path, "utf8").replace(/^(export )?(async )?function (\w+)(\(.*\)) (\{\n[^]*?\n\})$/gm,
+      (_, exported = "", async = "", name, parameters, body) => `${exported}const ${name} = ${async}${parameters} => ${body};`),
+  })),
+};
+
 /** Every output, as [path from the root, bytes]. */
 async function outputs() {
   const out = [];
@@ -130,9 +155,12 @@ async function outputs() {
     ? readdirSync(join(here, "widgets")).filter((name) => name.endsWith(".js")).sort()
     : [];
   for (const name of widgets) {
-    const options = { format: "esm", minify: true, plugins: [styles], ...renaming(name.replace(".js", "")) };
+    const shorter = SHORTER.test(name), plugins = shorter ? [styles, arrows] : [styles];
+    const options = { format: "esm", minify: true, plugins, ...renaming(name.replace(".js", "")) };
     const module = await bundle(`widgets/${name}`, options);
-    out.push([`lmcourse/widgets/static/${name}`, module]);
+    const text = shorter && new TextDecoder().decode(module).replace(/--(?=(?:ink|soft|line|field|accent)\b)(\w)\w*/g, "--$1")
+      .replace(/\.(letter|axis|none)\{[^}]*\}/g, "");
+    out.push([`lmcourse/widgets/static/${name}`, shorter ? new TextEncoder().encode(text) : module]);
   }
   out.push(["lmcourse/widgets/vendor/bertviz.js", await vendored("vendor/bertviz.js")]);
   for (const [entry, target] of [

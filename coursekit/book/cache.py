@@ -64,18 +64,20 @@ def _take_outputs(notebook: "NotebookNode", executed: "NotebookNode") -> None:
         cell.outputs, cell.execution_count = done.outputs, done.execution_count
 
 
-def _code(source: course.Source) -> str:
-    """Return what is executed of a source, and the tags that say how."""
-    cells = [cell for cell in read_notebook(source.path).cells if cell.cell_type == "code"]
+def _code(notebook: "NotebookNode") -> str:
+    """Return what is executed of a notebook, and the tags that say how."""
+    cells = [cell for cell in notebook.cells if cell.cell_type == "code"]
     return json.dumps([[cell.source, sorted(cell.metadata.get("tags", []))] for cell in cells])
 
 
 def save(executed: Executed, folder: Path) -> None:
-    """Keep an executed notebook.
+    """Keep an executed notebook, unless its source was changed while it ran.
 
     Raises:
         CourseError: it cannot be written.
     """
+    if _code(read_notebook(executed.source.path)) != _code(executed.notebook):
+        return
     data = to_bytes(executed.notebook)
     record: dict[str, Any] = {
         "key": key(executed.source, executed.read),
@@ -99,7 +101,7 @@ def key(source: course.Source, read: Sequence[str]) -> str:
     """
     root = course.root()
     parts = [sys.version, platform.system(), platform.machine(), device().type]
-    parts += [os.environ.get(_TEXT, ""), _code(source)]
+    parts += [os.environ.get(_TEXT, ""), _code(read_notebook(source.path))]
     for path in [LOCK, *read]:
         try:
             parts.append(hashlib.sha256((root / path).read_bytes()).hexdigest())

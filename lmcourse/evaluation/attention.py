@@ -35,10 +35,11 @@ def attention_arrays(
 
     Returns:
         The arguments of `lmcourse.widgets.AttentionHeads`: attentions (layer, head, query, key),
-        tokens, queries (layer, head, query, width), keys (layer, head, key, width), scale, a
-        boolean mask if there is one, segments if ``token_type_ids`` has two. For DeBERTa also the
-        relative terms as bias, and as attentions a mapping: the softmax of all terms, and that of
-        each term alone.
+        tokens, queries (layer, head, query, width), keys (layer, head, key, width), scale, values
+        multiplied by the output projection (layer, head, key, hidden), a boolean mask if there is
+        one, segments if ``token_type_ids`` has two. For DeBERTa also the relative terms as bias,
+        and as attentions a mapping: the softmax of all terms, and that of each term alone, without
+        values.
 
     Raises:
         CourseError: the model has no such attention, or is a pair of models; there is more than
@@ -48,7 +49,7 @@ def attention_arrays(
     out: dict[str, Any] = {"tokens": list(tokens)}
     if key_tokens is not None:
         out["key_tokens"] = list(key_tokens)
-    for name in ("queries", "keys", "bias"):
+    for name in ("queries", "keys", "values", "bias"):
         if calls[0].get(name) is not None:
             out[name] = torch.cat([call[name] for call in calls]).float().cpu()
     out["scale"] = calls[0]["scale"]
@@ -153,7 +154,10 @@ def _multi_head(
         visible = mask if visible is None else visible & mask
     scale = queries.shape[-1] ** -0.5
     attention = masked_softmax(queries @ keys.mT * scale, visible)
-    return _call(queries, keys, scale, visible, {"attention": attention})
+    values = module.split(module.value(hidden if context is None else context))
+    projected = values @ module.output.weight.unflatten(1, (-1, values.shape[-1])).movedim(0, -1)
+    attentions = {"attention": attention}
+    return _call(queries, keys, scale, visible, attentions) | {"values": projected}
 
 
 def _disentangled(

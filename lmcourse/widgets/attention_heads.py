@@ -8,6 +8,7 @@ import traitlets
 
 from lmcourse.errors import CourseError
 from lmcourse.widgets.attention_inputs import (
+    PICTURE,
     as_bytes,
     as_channels,
     as_names,
@@ -16,19 +17,26 @@ from lmcourse.widgets.attention_inputs import (
     partners,
 )
 from lmcourse.widgets.attention_measures import described, measures, most_informative, strongest
-from lmcourse.widgets.attention_scores import scores
-from lmcourse.widgets.attention_text import Data, View, quoted
+from lmcourse.widgets.attention_scores import scores, value_norms
+from lmcourse.widgets.attention_text import Data, View, labels, quoted
 from lmcourse.widgets.attentions import LARGEST, LIGHTER, quantized
 from lmcourse.widgets.base import Widget, module
 from lmcourse.widgets.checks import index_below, one_of, plain, within
 
 TEMPERATURES = (0.1, 10.0)
+MODULES = {"map": "attention_heads", "heads": "attention_lines"}  # others by name
+NOTES = (
+    "weight; blank: 0",
+    "largest weight of each block; blank: 0",
+    "difference (blue: below 0); blank: 0",
+    "Layers ↓, heads →",
+)
 LESS = f"; this page has each query’s {LARGEST} largest weights, a running kernel has all"
 
 
 class AttentionHeads(Widget):
-    """All heads as a grid of thumbnails; one head as a heat map, with lines from one token to those
-    it attends to; one weight with its computation.
+    """All heads as a grid of thumbnails, and one of three pictures of a head that react to tokens:
+    a map of its weights with the lines of one token, all lines, or its scores by dimension.
 
     Layers, heads, queries and keys are counted from 0, as in ``attentions[layer][0, head]``. A
     weight is sent as one byte with an error of at most 0.004: the last digit may be off by one. It
@@ -46,10 +54,21 @@ class AttentionHeads(Widget):
             token_type_ids.
         queries, keys, mask, bias, scale: what the first channel's weights are computed from, see
             `lmcourse.widgets.attention_scores.scores`; they must produce the weights.
+        values: what the weights of a single channel multiply, (layer, head, key, width) or a list
+            with one array per layer: the transformed values v · W_O of each head, or v alone. The
+            page gets their norms.
         layer_map: by channel name, the layer of the first channel that each layer is compared with;
             by default the layer at the same relative depth.
         layer, head, query, key: shown at first; None: the head whose keys depend most on the query,
             and such a pair of tokens.
+        picture: ``"map"``, a heat map with the lines of one token; ``"lines"``, two columns of
+            tokens with all lines (up to 4,000) of one head, or ``"heads"`` of the layer's heads; or
+            ``"scores"``, the query, all keys and their products, dimension by dimension. A page
+            switches only between the lines of one and of all heads.
+        measure: with lines, ``"weight"``; ``"norm"``, weight times the norm of the value (Kobayashi
+            et al. 2020), if there are values; ``"mean"`` of the layer's heads; or ``"rollout"`` of
+            the layers up to this one (Abnar and Zuidema 2020), of self-attention. All but the
+            first need a page with all weights.
         lines: which of the query's keys get a line: the largest ``"1"``, ``"3"`` or ``"8"`` (or
             numbers), or those with ``"50%"``, ``"90%"`` or ``"100%"`` of its weight, or of the
             difference.
@@ -66,12 +85,11 @@ class AttentionHeads(Widget):
             ``"causal"``.
     """
 
-    _esm = module("attention_heads")
+    _esm: Any = module("attention_heads")  # of the default picture
     title: ClassVar[str] = "Attention heads"
     lighter: ClassVar[str] = LIGHTER
 
-    tokens = traitlets.List(traitlets.Unicode()).tag(sync=True, data=True)
-    key_tokens = traitlets.List(traitlets.Unicode()).tag(sync=True, data=True)  # empty: the same
+    names = traitlets.List(traitlets.List(traitlets.Unicode())).tag(sync=True, data=True)
     segments = traitlets.List(traitlets.Int()).tag(sync=True, data=True)
     channels = traitlets.List(traitlets.Unicode()).tag(sync=True, data=True)
     says = traitlets.List(traitlets.List(traitlets.Unicode())).tag(sync=True, data=True)
@@ -81,6 +99,8 @@ class AttentionHeads(Widget):
     head = traitlets.Int(0).tag(sync=True)
     query = traitlets.Int(0).tag(sync=True)
     key = traitlets.Int(0).tag(sync=True)
+    picture = traitlets.Unicode("map").tag(sync=True)
+    measure = traitlets.Unicode("weight").tag(sync=True)
     lines = traitlets.Unicode("8").tag(sync=True)
     channel = traitlets.Unicode("attention").tag(sync=True)
     compare = traitlets.Unicode("off").tag(sync=True)
@@ -107,11 +127,14 @@ class AttentionHeads(Widget):
         mask: Any = None,
         bias: Any = None,
         scale: float | None = None,
+        values: Any = None,
         layer_map: Mapping[str, Sequence[int]] | None = None,
         layer: int | None = None,
         head: int | None = None,
         query: int | None = None,
         key: int | None = None,
+        picture: str = "map",
+        measure: str = "weight",
         lines: str | int = "8",
         channel: str | None = None,
         compare: str = "off",
@@ -125,7 +148,19 @@ class AttentionHeads(Widget):
         first = next(iter(weights.values()))
         rows, columns = as_names(tokens, key_tokens, first.shape)
         same = key_tokens is None
+        sides = [rows] if same else [rows, columns]
         parts = scores(first, queries, keys, mask, bias, scale)
+        lined = one_of("picture", picture, PICTURE) in ("lines", "heads")
+        norms = value_norms(values, first.shape, len(weights) if lined else 1)
+        if picture == "scores" and not parts:
+            raise CourseError(
+                "The picture 'scores' needs queries and keys.",
+                "Pass both, as attention_arrays returns them.",
+            )
+        self._esm = module(MODULES.get(picture, f"attention_{picture}")).read_text(encoding="utf-8")
+        if picture == "scores":  # of the first channel alone
+            weights = dict(list(weights.items())[:1])
+        parts, norms = ({}, norms) if lined else (parts, {})  # the page gets what it shows
         pair = as_segments(segments, len(rows), same)
         data = Data(
             (quoted(rows), quoted(columns)),
@@ -133,13 +168,15 @@ class AttentionHeads(Widget):
             {name: quantized(it) for name, it in weights.items()},
             parts,
             partners(weights, layer_map),
+            norms.get("norms0"),
         )
         found = [measures(it, columns, same) for it in weights.values()]
         arrays = as_bytes(list(data.codes.values()), found)
         whole = "weights0" in arrays
-        choices = choose_from(list(weights), first.shape, whole, bool(pair), bool(parts))
+        there = {"pair": bool(pair), "computed": bool(parts), "norms": bool(norms), "same": same}
+        choices = choose_from(picture, list(weights), first.shape, whole=whole, **there)
         self._data, self._shapes = data, [it.shape for it in weights.values()]
-        self._choices = {name: [value for value, _ in values] for name, _, values in choices}
+        self._choices = {name: list(texts) for name, _, texts in choices}
         channel = next(iter(weights)) if channel is None else channel
         chosen = one_of("channel", channel, weights)
         pinned = most_informative(
@@ -157,15 +194,16 @@ class AttentionHeads(Widget):
             data.says.append([own + described(head, most) for head, most in lines_])
         bits = f"blue: mean entropy, 0 to {np.log2(len(columns)):.2g} bits"
         super().__init__(
-            **self.hold(arrays | data.partners | parts),
-            tokens=rows,
-            key_tokens=[] if same else columns,
+            **self.hold(arrays | data.partners | parts | norms),
+            names=[it for them in sides for it in (labels(them), quoted(them))],
             segments=pair,
             channels=list(weights),
             says=data.says,
-            notes=[bits, data.less, "largest weight of each block"],
+            notes=[bits, data.less, *NOTES],
             choices=choices,
             **dict(zip(("layer", "head", "query", "key"), pinned, strict=True)),
+            picture=picture,
+            measure=measure,
             lines=lines,
             channel=chosen,
             compare=compare,
@@ -205,7 +243,9 @@ class AttentionHeads(Widget):
             index_below(f"held[{axis}]", value[axis], max(shape[axis] for shape in self._shapes))
         return list(value)
 
-    @traitlets.validate("lines", "compare", "masking", "scaling", "channel", "between")
+    @traitlets.validate(
+        "picture", "measure", "lines", "compare", "masking", "scaling", "channel", "between"
+    )
     def _choice_is_known(self, proposal: Any) -> str:
         name = proposal["trait"].name
         return one_of(name, proposal["value"], self._choices[name])

@@ -27,6 +27,7 @@ class Data:
         codes: each channel's weights as bytes, (layer, head, query, key).
         parts: what the first channel's weights are computed from (see `scores`), or empty.
         partners: the head that each head is compared with (see `partners`).
+        norms: the norms of the values, (layer, head, key), if there are any.
         says: the description of each channel's heads.
         less: an addition for pages that do not have all weights.
     """
@@ -36,6 +37,7 @@ class Data:
     codes: Mapping[str, Array]
     parts: dict[str, Array]
     partners: dict[str, Array]
+    norms: Any = None
     says: list[list[str]] = field(default_factory=list)
     less: str = ""
 
@@ -81,27 +83,35 @@ class View:
 
     def alternative(self) -> str:
         """Return the description of the whole figure."""
-        pinned = "; ".join([self._pair(self.i, self.j), *(f"{it}: {x}" for it, x in self._steps())])
+        pinned = "; ".join([self._pair(self.i, self.j), *self._steps()])
         (queries, keys), (layers, heads), now = self.head.p.shape, self.size, self._now
+        column = self._most(self.head.p[:, self.j], self.quotes[0])
         return (
             f"{layers} × {heads} heads; {queries} queries, {keys} keys. {self._about()} "
-            f"Pinned: {pinned}. Lines: {now.lines}; segments: {now.between}."
+            f"Pinned: {pinned}. Lines: {now.lines}; segments: {now.between}. "
+            f"{self.quotes[1][self.j]} is attended to by {column}."
         )
 
     def _head(self, which: int, layer: int, head: int) -> Head:
         data, now = self._data, self._now
         channel, codes = list(data.codes.items())[which]
         at = min(layer, len(codes) - 1), min(head, codes.shape[1] - 1)
-        name = f"Layer {at[0]}, head {at[1]}" + f" of {channel}" * (len(data.codes) > 1)
-        parts = None
-        if data.parts and not which:
-            how = (now.temperature, now.scaling, now.masking)
-            name += ", recomputed" * (how != (1, "given", "given"))
-            parts = computed(data.parts, *at, *how)
-            rows = parts["p"].astype(np.float32)
-        else:
-            rows = (codes[at].astype(np.float32) ** 2) / np.float32(65025)
+        how = (now.temperature, now.scaling, now.masking)
+        parts = computed(data.parts, *at, *how) if data.parts and not which else None
+        rows = _decoded(codes[at]) if parts is None else parts["p"].astype(np.float32)
         says = data.says[which][at[0] * codes.shape[1] + at[1]] + data.less * (parts is None)
+        name = f"Layer {at[0]}, head {at[1]}"
+        if now.measure == "norm":
+            rows, name = rows * data.norms[at], f"{name}, × norm"
+        elif now.measure != "weight":
+            means = _decoded(codes[: at[0] + 1]).mean(1)
+            rows, name = means[-1], f"Layer {at[0]}, mean of heads"
+            if now.measure == "rollout":
+                rows, name = rollout(means), f"Rollout to layer {at[0]}"
+            bits = [_entropy(row) for row in rows if row.any()]
+            says = f"mean entropy {number(float(np.mean(bits or [0])))} bits"
+        name += f" of {channel}" * (len(data.codes) > 1)
+        name += ", recomputed" * (parts is not None and how != (1, "given", "given"))
         return Head(at, name, says, rows[np.ix_(*self.among)], rows, parts)
 
     def _other(self, mine: int) -> Head:
@@ -110,7 +120,7 @@ class View:
         layers, heads = self.size
         if self._now.held is not None:
             held = self._head(mine, *self._now.held)
-            if held.index != self.head.index:
+            if held.name != self.head.name:
                 return held
         if len(self._data.codes) > 1:
             partners = self._data.partners.get(f"partner{mine}")
@@ -140,17 +150,21 @@ class View:
             i, j = np.unravel_index(np.argmax(away), away.shape)
             if not self._data.less and away[i, j]:
                 parts.append(f"Largest difference: {self._pair(int(i), int(j))}.")
-        keys = [f"{self.quotes[1][j]} {weight(row[j])}" for j in chosen(row, self._now.lines)[:4]]
         rest = ""  # for a query without weights
         if whole := head.rows[self.among[0][self.i]].sum():
             share = row.sum() / whole
             rest = f"; {int(100 * share)} % of its weight is shown"
             if share >= 0.999:
                 rest = f"; entropy {number(_entropy(row))} bits"
-        attends = f"attends to {', '.join(keys) or 'none of these'}{rest}"
+        attends = f"attends to {self._most(row, self.quotes[1])}{rest}"
         return " ".join([*parts, f"{self.quotes[0][self.i]} {attends}."])
 
-    def _steps(self) -> list[tuple[str, str]]:
+    def _most(self, row: Array, quotes: Sequence[str]) -> str:
+        """Return the tokens with the largest weights in a row or a column."""
+        found = [f"{quotes[j]} {weight(row[j])}" for j in chosen(row, self._now.lines)[:4]]
+        return ", ".join(found) or "none of these"
+
+    def _steps(self) -> list[str]:
         """Return the steps from q · k to the weight."""
         if self.head.computed is None:
             return []
@@ -170,17 +184,31 @@ class View:
             ("exp(score − highest)", cell["power"]),
             (f"÷ sum {number(cell['sum'])}", cell["p"]),
         ]
-        return [(words, number(x)) for words, x in out]
+        return [f"{words}: {number(x)}" for words, x in out]
+
+
+def _decoded(codes: Array) -> Array:
+    return (codes.astype(np.float32) ** 2) / np.float32(65025)
+
+
+def rollout(means: Array) -> Array:
+    """Return the attention rollout of layers' mean weights (Abnar and Zuidema 2020, section 3)."""
+    out = np.eye(len(means[0]), dtype=np.float32)
+    for mean in means:
+        mixed = mean + np.eye(len(mean), dtype=np.float32)  # the residual connection
+        out = mixed / mixed.sum(-1, keepdims=True) @ out
+    return out
+
+
+def labels(tokens: Sequence[str], most: int = 12) -> list[str]:
+    """Return tokens as displayed, without invisible characters and not too long."""
+    shown = [visible(token) for token in tokens]
+    return [it if len(it) <= most else f"{it[: most - 1]}…" for it in shown]
 
 
 def quoted(tokens: Sequence[str]) -> list[str]:
     """Return tokens as quoted in sentences: with positions, and isolated from text direction."""
-    out = []
-    for i, token in enumerate(tokens):
-        shown = visible(token)
-        shown = shown if len(shown) <= 30 else f"{shown[:29]}…"
-        out.append(f"“\u2068{shown}\u2069” ({i})")
-    return out
+    return [f"“\u2068{it}\u2069” ({i})" for i, it in enumerate(labels(tokens, 30))]
 
 
 def weight(p: float) -> str:

@@ -117,6 +117,15 @@ def test_a_kept_result_is_used_until_something_changes(counted, tmp_path, monkey
     assert outputs(first) == "two\n"
 
 
+def test_what_ran_while_its_source_was_edited_is_not_kept(counted, tmp_path):
+    (source,) = course.sources("chapter")
+    executed = run(source)
+    counted.write("chapters/02-recurrent.md", COUNTING.replace(".read_text()", ".exists()"))
+    cache.save(executed, tmp_path)
+    (again,) = build(tmp_path)
+    assert outputs(again) == "True\n"
+
+
 def test_text_and_marks_change_without_an_execution(counted, tmp_path):
     build(tmp_path)
     text = COUNTING.replace("ipython3\n", "ipython3\n---\nslideshow:\n  slide_type: slide\n---\n")

@@ -57,6 +57,23 @@ def test_an_encoder_with_padding_and_a_pair():
     assert found["mask"].dtype == torch.bool
 
 
+def test_values_are_what_the_weights_move():
+    """Summed over heads and keys, weight · value is the output of the layer's attention."""
+    model, seen = bert().eval(), {}
+    for parameter in model.parameters():
+        torch.nn.init.normal_(parameter, std=0.3)
+    for layer, it in enumerate(model.encoder.layers):
+
+        def keep(module, _, out, layer=layer):
+            seen[layer] = out[0] - module.output.bias
+
+        it.attention.register_forward_hook(keep)
+    found = attention_arrays(model, TOKENS, input_ids=IDS, attention_mask=SEEN)
+    assert found["values"].shape == (2, 4, 6, 16)
+    moved = torch.einsum("lhij,lhjd->lid", found["attentions"], found["values"])
+    torch.testing.assert_close(moved, torch.cat([seen[0], seen[1]]), rtol=0, atol=1e-5)
+
+
 def test_layers_that_share_their_weights():
     check(Albert(AlbertConfig(**SIZES, intermediate_size=32)), None, "attentions", input_ids=IDS)
 

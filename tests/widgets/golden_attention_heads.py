@@ -7,6 +7,7 @@ test computes it anew and compares.
 import base64
 import json
 import math
+from itertools import accumulate
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ import torch
 from torch import Tensor
 
 from lmcourse.models.attention import masked_softmax
+from lmcourse.widgets.attention_scores import value_norms
 from lmcourse.widgets.attentions import largest, pooled, quantized
 from lmcourse.widgets.packing import pack
 
@@ -61,8 +63,33 @@ def case(arrays: dict[str, Tensor], at: tuple[int, int], how: tuple[Any, ...]) -
     }
 
 
+def stack() -> dict[str, Any]:
+    """A self-attention of several layers: its rollout as a product of matrices (Abnar and Zuidema
+    2020, section 3), and the norm of what each weight moves (Kobayashi et al. 2020).
+
+    The last query of the last layer attends to nothing, as padding.
+    """
+    draw = torch.Generator().manual_seed(9)
+    scores = torch.randn(LAYERS + 1, HEADS, KEYS, KEYS, generator=draw, dtype=torch.float64)
+    p = (2 * scores).softmax(-1)
+    p[-1, :, -1] = 0
+    values = torch.randn(LAYERS + 1, HEADS, KEYS, WIDTH, generator=draw, dtype=torch.float64)
+    out = torch.randn(LAYERS + 1, HEADS, WIDTH, 8, generator=draw, dtype=torch.float64)
+    mixed = p.mean(1) + torch.eye(KEYS, dtype=torch.float64)
+    rollouts = list(accumulate(mixed / mixed.sum(-1, keepdim=True), lambda below, it: it @ below))
+    moved = torch.einsum("lhij,lhjd,lhdw->lhijw", p, values, out).norm(dim=-1)
+    return {
+        "size": [LAYERS + 1, HEADS, KEYS],
+        "p": p.flatten().tolist(),
+        "means": p.mean(1).flatten().tolist(),
+        "rollouts": torch.stack(rollouts).flatten().tolist(),
+        "norms": value_norms(values @ out, tuple(p.shape), 1)["norms0"].flatten().tolist(),
+        "moved": moved.flatten().tolist(),
+    }
+
+
 def golden() -> dict[str, Any]:
-    """Heads computed anew; and bytes: weights, thumbnails, the largest of each query."""
+    """Heads computed anew; layers together; and bytes: weights, thumbnails, the largest."""
     arrays = drawn()
     packed, index = pack({name: it.numpy() for name, it in arrays.items()})
     places = [(0, 0), (1, 2)]
@@ -73,6 +100,7 @@ def golden() -> dict[str, Any]:
         "arrays": base64.b64encode(packed).decode(),
         "index": index,
         "cases": [case(arrays, at, how) for at in places for how in SETTINGS],
+        "stack": stack(),
         "weights": weights.tolist(),
         "codes": codes[0, 0].tolist(),
         "keys": keys[0, 0].tolist(),

@@ -16,6 +16,8 @@ from lmcourse.models.bert import Bert
 from lmcourse.widgets import AttentionHeads
 from lmcourse.widgets.attention_inputs import partners
 from lmcourse.widgets.attention_measures import MEASURES, measures, most_informative
+from lmcourse.widgets.attention_scores import value_norms
+from lmcourse.widgets.attention_text import rollout
 from lmcourse.widgets.attentions import as_attentions, pooled, quantized
 from tests.widgets import golden_attention_heads as golden
 from tests.widgets.examples import press, tap, walk
@@ -133,6 +135,26 @@ LONG = np.broadcast_to(np.float32(1 / 2000), (10, 10, 2000, 2000))
         (FOUR, {"layer": True}, "layer is True.*integer"),
         (FOUR, {"queries": FOUR, "keys": FOUR}, "In layer ., head .*pass scale="),
         (FOUR, {"queries": FOUR, "keys": FOUR[..., :2]}, "keys has the shape .*2, 3, 4, 4"),
+        (FOUR, {"values": FOUR[..., :3, :]}, "values has the shape .2, 3, 3, 4.*2, 3, 4, …"),
+        (FOUR, {"values": NAN}, "values has numbers that are not finite"),
+        (FOUR, {"values": "text"}, "values is of type str"),
+        (
+            {"a": FOUR, "b": FOUR},
+            {"values": FOUR, "picture": "lines"},
+            "values belong to one channel.*leave out",
+        ),
+        (FOUR, {"picture": "line"}, "picture 'line' is unknown.*map, lines, heads, scores"),
+        (FOUR, {"picture": "scores"}, "'scores' needs queries and keys.*attention_arrays"),
+        (FOUR, {"measure": "mean"}, "measure 'mean' is unknown. Choose one of weight"),
+        (FOUR, {"picture": "lines", "measure": "norm"}, "Choose one of weight, mean, rollout"),
+        (FOUR, {"picture": "lines", "measure": "norm", "values": None}, "'norm' is unknown"),
+        (FOUR[:1], {"picture": "lines", "measure": "rollout"}, "Choose one of weight, mean"),
+        (
+            FOUR,
+            {"picture": "heads", "measure": "rollout", "key_tokens": WORDS},
+            "Choose one of weight, mean",
+        ),
+        (FOUR, {"picture": "lines", "compare": "beside"}, "'beside' is unknown"),
         (FOUR, {"layer": 2}, "layer is 2, not between 0 and 1"),
         (FOUR, {"held": [0, 3]}, "held\\[1\\] is 3"),
         (FOUR, {"temperature": 2.0}, "temperature is 2"),
@@ -160,7 +182,9 @@ def test_the_reference_is_what_torch_says_today():
     kept, found = json.loads(golden.PATH.read_text(encoding="utf-8")), golden.golden()
     remedy = "run `python -m tests.widgets.golden_attention_heads` and commit what it writes"
     assert kept.keys() == found.keys(), remedy
-    for name in set(kept) - {"cases"}:
+    for name, numbers in found["stack"].items():
+        assert numbers == pytest.approx(kept["stack"][name], rel=1e-6, abs=1e-9), remedy
+    for name in set(kept) - {"cases", "stack"}:
         assert kept[name] == json.loads(json.dumps(found[name])), remedy
     for old, new in zip(kept["cases"], found["cases"], strict=True):
         assert old["how"] == new["how"] and old["at"] == list(new["at"]), remedy
@@ -460,26 +484,43 @@ def settings_of(seed: int) -> AttentionHeads:
     if not cross and random.random() < 0.6:
         given["segments"] = [int(2 * i >= rows) for i in range(rows)]
         given["between"] = random.choice(["all", "A-A", "A-B", "B-A", "B-B"])
+    given["picture"] = picture = random.choice(["map", "map", "lines", "heads", "scores"])
+    if picture == "scores" and "queries" not in given:
+        given["picture"] = picture = "map"
+    if picture in ("lines", "heads"):
+        given = {
+            it: x for it, x in given.items() if it not in ("temperature", "masking", "scaling")
+        }
+        values = np.random.default_rng(seed).standard_normal((layers, heads, columns, 3))
+        several = isinstance(given["attentions"], dict)
+        given |= {} if several else {"values": values}
+        measures = ["weight", "mean"] + ["norm"] * (not several)
+        measures += ["rollout"] * (not cross and layers > 1)
+        given["measure"] = random.choice(measures)
+    compared = picture == "map" or (picture != "scores" and isinstance(given["attentions"], dict))
     return AttentionHeads(
         **given,
         tokens=[f"t{i % 4}" for i in range(rows)],
         key_tokens=[f"k{i % 4}" for i in range(columns)] if cross else None,
-        compare=random.choice(["off", "beside", "difference"]),
+        compare=random.choice(["off", "beside", "difference"] if compared else ["off"]),
         held=random.choice([None, [layers - 1, heads - 1], [0, 0]]),
         query=random.choice([None, rows - 1, 0]),
         key=random.choice([None, columns - 1]),
-        lines=random.choice(["1", 3, "8", "50%", "90%", "100%"]),
+        lines=random.choice(["1", 3, "8", "50%", "90%", "100%"] if picture != "scores" else ["8"]),
     )
 
 
-def test_python_says_what_the_page_says(browser: Browser, tmp_path):
-    module = json.dumps(str(make()._esm)).replace("<", "\\u003c")
+@pytest.mark.parametrize("pictures", [("map",), ("lines", "heads"), ("scores",)])
+def test_python_says_what_the_page_says(pictures, browser: Browser, tmp_path):
+    widgets = {seed: settings_of(seed) for seed in range(120)}
+    mine = {seed: it for seed, it in widgets.items() if it.picture in pictures}
+    assert len(mine) > 10
+    module = json.dumps(str(next(iter(mine.values()))._esm)).replace("<", "\\u003c")
     path = tmp_path / "many.html"
     path.write_text(MANY.format(module=module), encoding="utf-8")
     with open_file(browser, path) as it:
         it.page.wait_for_function("window.ready")
-        for seed in range(80):
-            widget = settings_of(seed)
+        for seed, widget in mine.items():
             found = it.page.evaluate("(state) => mount(state, 1)", widget.state())["first"]
             (page, shown), (paper, wanted) = numbers_apart(found), numbers_apart(widget.alt)
             assert page == paper, seed
@@ -607,4 +648,122 @@ def test_padding_looks_nowhere(browser: Browser, tmp_path):
         says(it.page, "(3) attends to none of these")
         assert "attends to none of these" in cell(it.page)
         assert "attends to none of these. Pinned" in figure(it.page).get_attribute("aria-label")
+        assert it.errors == []
+
+
+def test_a_rollout_is_a_product_of_matrices():
+    p = heads(5).astype(np.float64)
+    p[1, :, 4] = 0  # padding
+    mixed = [layer.mean(0) + np.eye(5) for layer in p]
+    below, above = (it / it.sum(-1, keepdims=True) for it in mixed)
+    np.testing.assert_allclose(rollout(list(p.mean(1))), above @ below, atol=1e-6)
+    np.testing.assert_allclose(rollout(list(p.mean(1))[:1]), below, atol=1e-6)
+
+
+def test_norms_are_those_of_what_each_weight_moves():
+    values = NUMBERS.standard_normal((2, 3, 4, 6))
+    moved = np.linalg.norm(FOUR[..., None] * values[:, :, None], axis=-1)  # one vector a weight
+    widget = AttentionHeads(FOUR, WORDS, values=torch.tensor(values), picture="lines", layer=1)
+    widget.head, widget.query, widget.key, widget.measure = 2, 3, 1, "norm"
+    assert f"“\u2068d\u2069” (3) → “\u2068b\u2069” (1): {moved[1, 2, 3, 1]:.2f}" in widget.alt
+    norms = np.linalg.norm(values, axis=-1)
+    np.testing.assert_allclose(value_norms(values, FOUR.shape, 1)["norms0"], norms)
+
+
+def test_a_page_has_only_what_its_picture_needs():
+    given = PARTS | {"values": PARTS["queries"]}
+    sizes = {}
+    for picture in ("map", "lines", "scores"):
+        widget = AttentionHeads(**given, tokens=TOKENS, picture=picture)
+        sizes[picture] = set(widget.index)
+    assert sizes["lines"] == {"entropy0", "weights0", "norms0"}
+    assert sizes["map"] == sizes["scores"] == {"entropy0", "weights0", "q", "k", "mask", "scale"}
+
+
+def test_a_token_shows_its_row_and_its_column(browser: Browser, tmp_path):
+    widget = AttentionHeads(**PARTS, tokens=TOKENS, layer=0, head=1, query=6, key=2)
+    p = PARTS["attentions"][0, 1]
+    for picture in ("map", "lines"):
+        widget = AttentionHeads(
+            **PARTS, tokens=TOKENS, layer=0, head=1, query=6, key=2, picture=picture
+        )
+        with open_file(browser, host_page("file", widget, tmp_path)) as it:
+            page, tip = it.page, it.page.locator(".lm-tip")
+            lines = page.locator(".lm-stage svg > g:last-of-type path[fill=none]")
+            box = page.get_by_role("grid", name="Queries").bounding_box()
+            page.mouse.move(box["x"] + box["width"] / 2, box["y"] + 3.5 / 8 * box["height"])
+            expect(tip).to_contain_text("“\u2068was\u2069” (3) attends to ")
+            expect(tip).to_contain_text("“\u2068was\u2069” (3) is attended to by ")
+            assert lines.count() == np.count_nonzero(p[3]) + np.count_nonzero(p[:, 3])
+            page.mouse.move(2, 2)
+            expect(tip).to_be_hidden()
+            expect(lines).to_have_count(0)
+            walk(page, "Keys", *["ArrowUp" if picture == "lines" else "ArrowLeft"])
+            most = p[:, 1].argmax()
+            said = f"(1) is attended to by “\u2068{TOKENS[most]}\u2069” ({most}) {p[most, 1]:.2f}"
+            expect(page.get_by_role("status")).to_contain_text(said)
+            assert lines.count() == np.count_nonzero(p[1]) + np.count_nonzero(p[:, 1])
+            page.keyboard.press("Enter")
+            says(page, "Pinned: “\u2068the\u2069” (1) → “\u2068the\u2069” (1)")
+            page.keyboard.press("Tab")
+            expect(lines).to_have_count(0)
+            assert it.errors == []
+
+
+def test_all_lines_of_one_head_and_of_all(browser: Browser, tmp_path):
+    given = PARTS | {"values": PARTS["queries"]}
+    p = PARTS["attentions"][1]
+    widget = AttentionHeads(
+        **given, tokens=TOKENS, layer=1, head=2, query=6, key=2, picture="lines"
+    )
+    with open_file(browser, host_page("file", widget, tmp_path)) as it:
+        page = it.page
+        lines = page.locator(".lm-stage svg > g:first-of-type path[fill=none]")
+
+        def count(some):
+            """All lines, and again those of the pinned tokens."""
+            return int(sum(map(np.count_nonzero, (some, some[:, 6], some[:, :, 2]))))
+
+        expect(lines).to_have_count(count(p[2:]))
+        page.get_by_label("Draw").select_option("heads")
+        expect(lines).to_have_count(count(p))
+        expect(page.get_by_text("Layer 1, all heads")).to_be_visible()
+        for measure, said in {
+            "mean": "Layer 1, mean of heads: mean entropy",
+            "rollout": "Rollout to layer 1: mean entropy",
+            "norm": "Layer 1, head 2, × norm:",
+        }.items():
+            page.get_by_label("Numbers").select_option(measure)
+            says(page, said)
+        p = PARTS["attentions"].mean(1) + np.eye(8)
+        p /= p.sum(-1, keepdims=True)
+        page.get_by_label("Numbers").select_option("rollout")
+        says(page, f"(6) → “\u2068novel\u2069” (2): {(p[1] @ p[0])[6, 2]:.2f}.")
+        assert it.errors == []
+
+
+def test_scores_by_dimension(browser: Browser, tmp_path):
+    widget = AttentionHeads(
+        **PARTS, tokens=TOKENS, layer=0, head=1, query=6, key=2, picture="scores"
+    )
+    q, k = (PARTS[name][0, 1].astype(float) for name in ("queries", "keys"))
+    with open_file(browser, host_page("file", widget, tmp_path)) as it:
+        name = "q ⊙ k by dimension"
+        walk(it.page, name, "Home", *["ArrowDown"] * 2, *["ArrowRight"] * 3)
+        text, found = cell(it.page, name), []
+        for n in range(4):
+            walk(it.page, name, "Home", *["ArrowRight"] * n)
+            said = re.fullmatch(
+                r".*; dimension (\d): q (.*); k (.*); product (.*)", cell(it.page, name)
+            )
+            numbers = [float(x.replace("−", "-")) for x in said.groups()]
+            j = 2
+            assert numbers == pytest.approx([n, q[6, n], k[j, n], q[6, n] * k[j, n]], rel=0.01)
+            found.append(numbers[3])
+        assert text.startswith("“novel” (2); dimension 3:")
+        says(it.page, "q · k: ")
+        assert sum(found) == pytest.approx(q[6] @ k[2], abs=0.02)
+        shown = it.page.locator(".lm-stage svg text").all_text_contents()
+        dots = [f"{x:.3g}".replace("-", "−") for x in k @ q[6] if abs(x) > 0.01]
+        assert set(dots) <= set(shown)
         assert it.errors == []

@@ -4,9 +4,10 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import test from "node:test";
 import { unpack } from "../widgets/shared/arrays.js";
+import { columns as columnsOf, strips } from "../widgets/attention_heads/columns.js";
 import { layout } from "../widgets/attention_heads/layout.js";
-import { attention, chosen, cut, decode, entropy, part, pool, row, scatter, total } from "../widgets/attention_heads/maths.js";
-import { weight } from "../widgets/attention_heads/words.js";
+import { attention, chosen, cut, decode, entropy, links, mean, part, pool, product, rollout, row, scaled, scatter, total } from "../widgets/attention_heads/maths.js";
+import { dimension, weight } from "../widgets/attention_heads/words.js";
 
 const golden = JSON.parse(readFileSync(new URL("attention_heads.golden.json", import.meta.url)));
 const parts = unpack(golden.arrays, golden.index);
@@ -28,10 +29,51 @@ for (const { at: [layer, head], how, p, entropy: bits, dot } of golden.cases) {
         near([cell.p], [cell.sum ? cell.power / cell.sum : 0]);
         if (cell.mask === -Infinity) assert.equal(cell.p, 0);
         else near([cell.score], [(cell.dot * cell.scale + cell.bias) / how.temperature + cell.mask]);
+        const [q, k, both] = product(cell);
+        both.forEach((it, d) => assert.equal(it, q[d] * k[d]));
+        near([both.reduce((sum, it) => sum + it)], [cell.dot]); // q ⊙ k sums to q · k
       }
     });
   });
 }
+
+{
+  const { size: [layers, heads, count], ...lists } = golden.stack;
+  const [p, means, rollouts, norms, moved] = ["p", "means", "rollouts", "norms", "moved"].map((name) => Float64Array.from(lists[name]));
+  const all = p.slice(), one = (layer, head) => part(all, layer * heads + head, count * count);
+
+  test("the mean of a layer's heads, and the rollout of the layers as a product of matrices", () => {
+    for (let layer = 0; layer < layers; layer++) {
+      near(mean(one, layer, heads), part(means, layer, count * count));
+      near(rollout(one, layer, heads), part(rollouts, layer, count * count));
+    }
+    near(all, p); // which stays as it was
+    const found = rollout(one, layers - 1, heads);
+    for (let i = 0; i < count; i++) near([total(part(found, i, count))], [1]);
+    const none = () => new Float32Array(4); // a query that attends to nothing keeps its own token
+    near(rollout(none, 2, 1), [1, 0, 0, 1]);
+  });
+
+  test("weights times the norms of values are the norms of what each weight moves", () => {
+    for (let at = 0; at < layers * heads; at++) {
+      near(scaled(part(all, at, count * count), part(norms, at, count)), part(moved, at, count * count));
+    }
+  });
+}
+
+test("a query's and a key's lines, or every query's", () => {
+  const p = Float64Array.of(0.9, 0.1, 0, 0.2, 0.3, 0.5);
+  assert.deepEqual(links(p, 3, 0, -1, "8"), [[0, 0, 0.9], [0, 1, 0.1]]);
+  assert.deepEqual(links(p, 3, -1, 1, "1"), [[1, 1, 0.3]]);
+  assert.deepEqual(links(p, 3, 1, 0, "1"), [[1, 2, 0.5], [0, 0, 0.9]]);
+  assert.deepEqual(links(p, 3, "all", -1, "1"), [[0, 0, 0.9], [1, 2, 0.5]]);
+  assert.deepEqual(links(p, 3, -1, -1, "8"), []);
+});
+
+test("a dimension in words", () => {
+  const cell = { q: Float32Array.of(2, -1), k: Float32Array.of(0.5, 3) };
+  assert.equal(dimension({ cells: [cell], quotes: [[], ["“a” (0)"]] }, 0, 1), "“a” (0); dimension 1: q −1; k 3; product −3");
+});
 
 test("bytes are weights, small ones too", () => {
   const found = decode(Uint8Array.from(golden.codes.flat()));
@@ -94,7 +136,7 @@ test("everything has a place inside the width, one thing not over another", () =
       for (const [layers, heads] of [[1, 1], [2, 4], [12, 12], [24, 64]]) {
         for (const two of [false, true]) {
           const size = { many: layers * heads > 1, layers, heads, rows, columns, left: 92, top: 92, two, lines: 6 };
-          const { overview, heat, second, fan, legend, sum, height } = layout(width, size);
+          const { overview, maps: [heat, second], fan, legend, sum, tokens, height } = layout(width, size);
           const what = JSON.stringify({ width, ...size });
           for (const it of [overview, heat, second].filter(Boolean)) {
             assert.ok(it.x >= 0 && it.x + it.width <= width + 1 && it.y + it.height <= height, what);
@@ -110,6 +152,15 @@ test("everything has a place inside the width, one thing not over another", () =
           assert.ok(sum.width >= 220 && sum.width <= width && sum.y + sum.height <= height, what);
           const above = width < 820 ? Math.max(legend.y, fan.from + fan.high) : overview ? overview.y + overview.height + 14 : 0;
           assert.ok(sum.y > above && (width < 820 || sum.width <= heat.x - heat.left), what);
+          for (const it of tokens) assert.ok(it.x >= 0 && it.y >= 0 && it.width > 0 && it.height > 0, what);
+          for (const lanes of [1, 2, heads]) {
+            const flat = columnsOf(width, { ...size, lanes });
+            assert.ok(flat.width > 40 && flat.x - flat.left >= 0 && flat.x + flat.width + flat.right <= width, what);
+            assert.ok(flat.y + flat.high <= flat.height && flat.y >= (width < 640 && overview ? overview.y + overview.height : 0), what);
+          }
+          const found = strips(width, size);
+          assert.ok(found.strips.filter(Boolean).every((it) => it.x >= found.x && it.x + it.width <= found.end && it.y + it.height <= found.height), what);
+          assert.ok(found.strips[2].width > 20 && found.sum.y + found.sum.height <= found.height, what);
         }
       }
     }

@@ -1,18 +1,15 @@
 // What Python sent, head by head.
 
 import { bytes } from "../shared/arrays.js";
-import { times } from "../shared/dom.js";
-import { quoted, shortened } from "../shared/tokens.js";
 import { decode, part as slice, scatter } from "./maths.js";
 
-export function read(arrays, model) {
-  const tokens = model.get("tokens");
-  const others = model.get("key_tokens");
-  const keys = others.length ? others : tokens;
+export const read = (arrays, model) => {
+  // Queries and keys, as labels and in sentences; the latter are left out if they are the same tokens.
+  const [tokens, quotes, keys = tokens, others = quotes] = model.get("names");
   const segments = model.get("segments");
   const partial = !arrays.weights0; // there are thumbnails, and each query's largest weights
   const channels = model.get("channels").map((name, i) => {
-    const [layers, heads] = arrays[`entropy${i}`].shape;
+    const { shape: size } = arrays[`entropy${i}`], [layers, heads] = size;
     /** One head's part of an array. */
     const part = (it, layer, head) => {
       const { data } = arrays[it + i];
@@ -21,7 +18,7 @@ export function read(arrays, model) {
     const here = (layer) => model.get("full_of").map(String).indexOf(`${i},${layer}`);
     const lacks = (layer) => partial && here(layer) < 0;
     return {
-      name, layers, heads, part,
+      name, size, part,
       /** Whether of a layer only the largest weights are there. */
       partial: lacks,
       /** A head's weights, query by query. */
@@ -40,9 +37,10 @@ export function read(arrays, model) {
   const places = (them, of) => [...them.keys()].filter((i) => of === "all" || "AB"[segments[i]] === of);
   return {
     channels,
-    /** Queries and keys, as labels and in sentences. */
-    labels: [tokens, keys].map((it) => it.map((token) => shortened(token))),
-    quotes: [tokens, keys].map((it) => it.map((token, i) => `${quoted(token)} (${i})`)),
+    /** Whether queries and keys are the same tokens. */
+    same: tokens === keys,
+    labels: [tokens, keys],
+    quotes: [quotes, others],
     choices: model.get("choices"),
     notes: model.get("notes"),
     small: partial && arrays.thumbs0.shape.slice(2),
@@ -53,4 +51,4 @@ export function read(arrays, model) {
       return [places(tokens, from), places(keys, to ?? from)];
     },
   };
-}
+};

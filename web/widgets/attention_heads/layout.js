@@ -1,4 +1,4 @@
-// Where things lie, in CSS pixels: heads, heat map and lines beside each other where there is room,
+// Where things lie, in CSS pixels: heads, and heat map and lines beside each other where there is room,
 // else one under the other. One weight's arithmetic stands under the heads, or at the end.
 
 import { ceil, floor, max, min } from "./maths.js";
@@ -8,7 +8,7 @@ import { ceil, floor, max, min } from "./maths.js";
  *   are; room for the queries' and the keys' labels; whether two heads stand side by side, or one minus the other; lines of
  *   arithmetic.
  */
-export function layout(width, { many, layers, heads, rows, columns, left, top, two, signed, lines }) {
+export const layout = (width, { many, layers, heads, rows, columns, left, top, two, signed, lines }) => {
   const wide = width > 819, beside = width > 539;
   const pitch = min(max(floor((wide ? 280 : min(width, 460) - 34) / heads), 4), 60);
   const overview = many && { x: 34, y: 36, pitch, side: pitch - ceil(pitch / 6), tall: pitch + 6,
@@ -34,5 +34,7 @@ export function layout(width, { many, layers, heads, rows, columns, left, top, t
   const bottom = max(legend.y + 28, fan.from + high, wide && over) + 12;
   const from = (wide ? over : bottom) + 24;
   const sum = lines && { y: from, width: wide ? aside : min(width, 320), height: 20 * lines + 20 };
-  return { overview, heat, second, legend, fan, sum, height: ceil(sum ? max(bottom, from + sum.height) : bottom) };
-}
+  return { overview, maps: [heat, second], legend, fan, sum,
+    tokens: [{ x: x - left, y, width: left, height: heat.height }, { x, y: y - top, width: heat.width, height: top }],
+    height: ceil(sum ? max(bottom, from + sum.height) : bottom) };
+};
