@@ -73,7 +73,6 @@ def read_content(folder: Path, sources: dict[str, dict[str, Any]] | None = None)
                 slides[entry["slug"]] = _page(folder, entry["slug"], part)
             else:
                 pages.append(_page(folder, entry["slug"], part))
-        search = [each for each in search if not each["url"].startswith(f"/{SLIDES}")]
     except (OSError, ValueError, KeyError) as error:
         raise CourseError(
             f"mystmd's output in {folder} has an unexpected form: {error!r}.",
