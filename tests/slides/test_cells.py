@@ -69,6 +69,8 @@ def test_what_is_shown_of_a_cell():
     assert shown(cell("draw()", trees.figure(), hide=True)) == ["outputs"]
     assert shown(cell("draw()", trees.figure(), hide=True), show="code") == ["code"]
     assert shown(cell("expect('a', 1)", CONTRACT)) == []
+    progress = trees.display(text_plain="1,000 steps · loss 1.234")
+    assert shown(cell("expect('a', 1)", progress)) == []
     with pytest.raises(CourseError, match="show: all"):
         shown(both, show="all")
 

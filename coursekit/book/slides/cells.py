@@ -12,6 +12,7 @@ from lmcourse.errors import CourseError
 SHOWS = ("code", "output", "code then output")
 _RANGE = re.compile(r"(\d+)(?:\s*-\s*(\d+))?")
 _CONTRACT = "lmcourse-expect"
+_PROGRESS = re.compile(r"[\d,]+ steps · loss \S+")
 
 
 def parts(block: Node, marks: dict[str, Any], location: str) -> list[Node]:
@@ -50,7 +51,7 @@ def parts(block: Node, marks: dict[str, Any], location: str) -> list[Node]:
     if show != "code":
         for node in outputs:
             kept = [_listing(each, lines if show == "output" else None, location)
-                    for each in node.get("children", []) if not _is_contract(each)]  # fmt: skip
+                    for each in node.get("children", []) if not _is_left_out(each)]  # fmt: skip
             if kept:
                 out.append(node | {"children": kept, "visibility": "show"})
     return out
@@ -157,9 +158,11 @@ def _nodes(code: str) -> list[ast.stmt]:
         return []
 
 
-def _is_contract(output: Node) -> bool:
-    entry = (output.get("jupyter_data") or {}).get("data", {}).get("text/html")
-    return isinstance(entry, dict) and _CONTRACT in str(entry.get("content", ""))
+def _is_left_out(output: Node) -> bool:
+    """Whether an output is a contract's, or the line that a training rewrites."""
+    forms = (output.get("jupyter_data") or {}).get("data", {})
+    html, text = ((forms.get(it) or {}).get("content", "") for it in ("text/html", "text/plain"))
+    return _CONTRACT in str(html) or _PROGRESS.fullmatch(str(text).strip()) is not None
 
 
 def _listing_entry(output: Node) -> dict[str, Any] | None:
