@@ -117,6 +117,12 @@ function watchDropdowns(deck) {
   }
 }
 
+/** Wait until a widget has been drawn anew after a change of its size, however slow the machine is. */
+async function drawn() {
+  for (let frames = 0; frames < 4; frames += 1) await new Promise(requestAnimationFrame);
+  await new Promise((done) => setTimeout(done, 50));
+}
+
 /** Widgets come to life by and by, and some grow: what then does not fit is fitted anew. */
 function watchWidgets(deck) {
   const again = (sheet) => {
@@ -124,7 +130,7 @@ function watchWidgets(deck) {
     if (!body.clientHeight || !overflows(body)) return;
     const before = sheet.dataset.fit;
     fit(sheet);
-    if (sheet.dataset.fit !== before) setTimeout(() => again(sheet), 120); // it is drawn anew
+    if (sheet.dataset.fit !== before) drawn().then(() => again(sheet));
   };
   const waiting = new Set();
   const watcher = new ResizeObserver((entries) => {
