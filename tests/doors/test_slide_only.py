@@ -10,17 +10,11 @@ from coursekit.notebooks.sources import (
 )
 from coursekit.reading import count_words
 from lmcourse.errors import CourseError
+from tests.doors.conftest import FRONT
 
-HEAD = """\
----
-jupytext:
-  text_representation:
-    extension: .md
-    format_name: myst
-kernelspec:
-  display_name: Python 3
-  language: python
-  name: python3
+HEAD = (
+    FRONT
+    + """\
 title: A chapter
 ---
 
@@ -29,6 +23,7 @@ title: A chapter
 Prose.
 
 """
+)
 ONLY = """\
 +++ {"slideshow": {"slide_type": "slide"}, "tags": ["slide-only"]}
 
