@@ -274,8 +274,9 @@ def test_pages_are_light(site: Path) -> None:
         (name, dark, width)
         for name in [*PAGES, *DECKS]
         for dark, width in ((False, 1280), (False, 390), (True, 390))
-        # Each widget is tried in all forms by its own tests.
+        # Each widget is tried in all forms by its own tests, and each slide below.
         if name not in GALLERY or dark == (width == 390)
+        if name not in DECKS or (not dark and width == 390)
     ],
 )
 def test_axe_finds_nothing_serious(opened: Open, name: str, dark: bool, width: int) -> None:
