@@ -44,8 +44,8 @@ const sheetOf = (node) => node.closest(".sheet");
 /** Whether a sheet's content is larger than its room. */
 function overflows(body) {
   if (body.scrollHeight > body.clientHeight + 1) return true;
-  const tall = body.querySelector(".live .lm-stage"); // may scroll, but only if it must
-  if (tall && sheetOf(body).dataset.fit > 0.8 && tall.scrollHeight > tall.clientHeight + 1) return true;
+  const tall = body.querySelector(".live .lm-stage"); // scrolls at a size that can be read
+  if (tall && sheetOf(body).dataset.fit > 1 && tall.scrollHeight > tall.clientHeight + 1) return true;
   const inside = body.querySelectorAll(".column, .equation > .scroll, pre, .table");
   const low = body.getBoundingClientRect().bottom + 1;
   if ([...body.querySelectorAll(".column")].some((it) => it.lastElementChild?.getBoundingClientRect().bottom > low)) return true;
