@@ -68,9 +68,11 @@ def to_the_widget(page: Page) -> None:
 def fitted(page: Page) -> None:
     """Wait until the widget of this slide is drawn, and fits: it is shrunk a frame later."""
     page.locator("section.present .lm svg[role=img]").wait_for()
+    page.evaluate("() => new Promise((done) => requestAnimationFrame(() => setTimeout(done, 50)))")
     page.wait_for_function("""() => {
-      const body = document.querySelector("section.present .sheet .body");
-      return body.scrollHeight <= body.clientHeight + 1;
+      const sheet = document.querySelector("section.present .sheet");
+      const body = sheet.querySelector(".body");
+      return !sheet.dataset.fitting && body.scrollHeight <= body.clientHeight + 1;
     }""")
 
 

@@ -123,21 +123,23 @@ async function drawn() {
   await new Promise((done) => setTimeout(done, 50));
 }
 
-/** Widgets come to life by and by, and some grow: what then does not fit is fitted anew. */
+/**
+ * Widgets come to life by and by, and some grow: what then does not fit is fitted anew. A sheet has
+ * `data-fitting` meanwhile.
+ */
 function watchWidgets(deck) {
   const again = (sheet) => {
     const body = sheet.querySelector(":scope > .body");
-    if (!body.clientHeight || !overflows(body)) return;
     const before = sheet.dataset.fit;
-    fit(sheet);
+    if (body.clientHeight && overflows(body)) fit(sheet);
     if (sheet.dataset.fit !== before) drawn().then(() => again(sheet));
+    else delete sheet.dataset.fitting;
   };
-  const waiting = new Set();
   const watcher = new ResizeObserver((entries) => {
     for (const sheet of new Set(entries.map(({ target }) => target.closest(".sheet")))) {
-      if (waiting.has(sheet)) continue;
-      waiting.add(sheet);
-      setTimeout(() => waiting.delete(sheet) && again(sheet), 120);
+      if (sheet.dataset.fitting) continue;
+      sheet.dataset.fitting = "true";
+      setTimeout(again, 120, sheet);
     }
   });
   for (const widget of deck.querySelectorAll(".sheet .live > *")) watcher.observe(widget);

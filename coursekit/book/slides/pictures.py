@@ -24,7 +24,10 @@ SHOW = """async (number) => {
     await new Promise((done) => setTimeout(done, 30));
   }
   await new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)));
-  await new Promise((done) => setTimeout(done, slide.querySelector(".live") ? 600 : 60));
+  for (let i = 0; slide.querySelector("[data-fitting]") && i < 300; i += 1) {
+    await new Promise((done) => setTimeout(done, 30));
+  }
+  await new Promise((done) => setTimeout(done, 60));
   document.getAnimations().forEach((it) => it.finish());
 }"""
 MEASURE = """() => {
