@@ -96,14 +96,28 @@ def _with_slides(page: Page, slides: Mapping[str, Page]) -> Page:
     merged: list[Node] = []
     for block in page.tree["children"]:
         taken = int(_marks(block).get(BEFORE, 0))
-        merged += [each | {"slide_only": True} for each in blocks[:taken]] + [block]
+        merged += [_for_slides_only(each) for each in blocks[:taken]] + [block]
         blocks = blocks[taken:]
-    merged += [each | {"slide_only": True} for each in blocks]
+    merged += [_for_slides_only(each) for each in blocks]
     return replace(
         page,
         deck=page.tree | {"children": merged},
         bibliography=own.bibliography | page.bibliography,
     )
+
+
+def _for_slides_only(block: Node) -> Node:
+    """Return a block that only the slides show, without numbers of equations: the page's count."""
+    return _unnumbered(block) | {"slide_only": True}
+
+
+def _unnumbered(node: Node) -> Node:
+    own = {name: value for name, value in node.items() if name != "children"}
+    if node["type"] == "math":
+        own.pop("enumerator", None)
+    if "children" in node:
+        own["children"] = [_unnumbered(child) for child in node["children"]]
+    return own
 
 
 def _marks(block: Node) -> dict[str, Any]:

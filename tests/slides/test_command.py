@@ -94,6 +94,8 @@ def test_text_for_slides_only_is_nowhere_else(marked, tmp_path):
     page, content = build.laid_out(source, print)
     assert "only here" not in json.dumps(page.tree) and page.deck is not None
     assert [each.get("slide_only", False) for each in page.deck["children"]].count(True) == 2
+    shown = [node for node in every(page.deck) if node["type"] == "math"]
+    assert [node.get("enumerator") for node in shown] == [None, "2.1", None]
     titles = [node for node in every(page.tree) if node["type"] == "heading"]
     equations = [node for node in every(page.tree) if node["type"] == "math"]
     assert [node["html_id"] for node in titles] == ["a-loss"]
