@@ -297,6 +297,12 @@ def test_step_by_step(browser, tmp_path):
         page.get_by_role("button", name="Pause").click()
 
 
+def test_the_gradients_have_their_color(browser, tmp_path):
+    with shown(browser, tmp_path, Graph("a*b", a=2, b=3)) as it:
+        color = "el => getComputedStyle(el).getPropertyValue('--grad')"
+        assert it.page.locator(".lm").first.evaluate(color) == "light-dark(#a84300, #ff9e64)"
+
+
 def test_hover_pin_and_keys(browser, tmp_path):
     with shown(browser, tmp_path, Graph("(x + y)*x*y**2", x=1, y=2)) as it:
         page = it.page

@@ -115,7 +115,7 @@ const build = ({ data: defaults, view, signal, svg, caption, tip, say: announce 
     onPin: (it) => view.assign({ pinned: it === data.pin ? null : it.name }),
   });
   return {
-    under: [h("style", null, words.look)],
+    under: [h("style", null, words["look"])],
     above: [field.node, time.node, head],
     over: [cells.node],
     below: [all, h("div", { class: "lm-controls" }, inputs,
