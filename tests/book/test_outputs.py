@@ -242,6 +242,15 @@ def test_shown_source_is_colored_as_code(renderer: Renderer) -> None:
     assert found.select(".k")
 
 
+def test_quotes_in_markdown_are_typographic(renderer: Renderer) -> None:
+    text = """BERT's loss, the "base" model's; `it's "code"`, $f'$"""
+    found = soup(renderer, display(text_markdown=text, text_plain="no"))
+    code, math = found.code.extract(), found.math.extract()
+    assert found.get_text().strip() == "BERT’s loss, the “base” model’s; ,"
+    assert code.get_text() == """it's "code\""""
+    assert "’" not in math.get_text()
+
+
 def test_markdown_has_tables_and_maths_and_no_html(renderer: Renderer) -> None:
     text = "| **a** | $\\rho$ |\n|---|---|\n| <b>1</b> | costs $5/US$6 |"
     found = soup(renderer, display(text_markdown=text, text_plain="no"))

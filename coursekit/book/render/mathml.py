@@ -78,13 +78,16 @@ def _refuse(renderer: NodeRenderer, tex: str, reason: str) -> str:
 def markdown(renderer: NodeRenderer, text: str, *, inline: bool = False) -> str:
     """Return the HTML of Markdown in an output: tables, maths, and no HTML of its own.
 
+    Quotes and apostrophes are typographic, as MyST's are in the prose around it.
+
     Args:
         inline: whether it is a part of a paragraph, such as a caption.
     """
     from markdown_it import MarkdownIt
     from mdit_py_plugins.dollarmath import dollarmath_plugin
 
-    parser = MarkdownIt("commonmark", {"html": False}).enable("table")
+    parser = MarkdownIt("commonmark", {"html": False, "typographer": True})
+    parser.enable(["table", "smartquotes"])
     parser.use(
         dollarmath_plugin,
         allow_space=False,
