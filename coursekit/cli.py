@@ -5,7 +5,7 @@ import io
 import os
 import sys
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
@@ -162,6 +162,21 @@ def models(
     for name in names or []:
         print(hub.load(name))
     if not names:
+        print(overview())
+
+
+@app.command()
+def real(
+    action: Annotated[
+        Literal["list", "install"], typer.Argument(help="`install` downloads what is missing.")
+    ] = "list",
+) -> None:
+    """List or install the pretrained weights and vectors on real English (160 MB, optional)."""
+    from coursekit.real import install, overview
+
+    if action == "install":
+        install(_say)
+    else:
         print(overview())
 
 

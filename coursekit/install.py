@@ -86,7 +86,8 @@ def named(project: dict[str, object], dev: bool) -> Iterator[str]:
     table = project["project"]
     assert isinstance(table, dict)
     extras = table["optional-dependencies"]
-    for line in (*table["dependencies"], *extras["build"], *(extras["dev"] if dev else ())):
+    more = [*extras["dev"], *extras["real"]] if dev else []
+    for line in (*table["dependencies"], *extras["build"], *more):
         yield re.split(r"[\s\[<>=!~;]", line, maxsplit=1)[0]
 
 

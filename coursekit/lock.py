@@ -15,7 +15,8 @@ from coursekit.install import CPU_INDEX, LOCK, ROOT, read
 
 COMMAND = (
     *("uv", "pip", "compile", "--universal", "--generate-hashes", "--python-version", "3.11"),
-    *("--extra", "dev", "--extra", "build", "--quiet", "pyproject.toml", "-o", LOCK),
+    *("--extra", "dev", "--extra", "build", "--extra", "real"),
+    *("--quiet", "pyproject.toml", "-o", LOCK),
 )
 PYTHONS = "cp31[123]-cp31[123]"
 SYSTEMS = r"(manylinux_\w+_(x86_64|aarch64)|win_amd64|win_arm64)"

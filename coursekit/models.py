@@ -1,5 +1,6 @@
 """What can be loaded without a network, in words: `lmcourse models`."""
 
+from coursekit import real
 from lmcourse.errors import CourseError
 from lmcourse.hub import downloaded, shipped
 
@@ -23,6 +24,8 @@ def overview() -> str:
             *(ours or ["  none yet"]),
             "From the Hugging Face hub, downloaded:",
             *(theirs or ["  none; `lmcourse models bert-base-uncased` fetches one"]),
+            "Pretrained on real English:",
+            *(f"  {line}" for line in real.overview().splitlines()),
             'In a notebook, hub.load("NAME") gives a model with its tokenizer.',
         ]
     )

