@@ -99,5 +99,4 @@ def _words(table: Path) -> list[str]:
     from arro3.io import read_parquet
 
     (column,) = read_parquet(str(table)).read_all().columns
-    words: list[str] = column.to_pylist()
-    return words
+    return [str(word) for word in column.to_pylist()]
