@@ -12,7 +12,8 @@ import pytest
 from coursekit import course
 from coursekit.book import execute
 from coursekit.notebooks.sources import read_notebook
-from tests.hub.conftest import hub, original  # noqa: F401 (fixtures)
+from tests.hub import saved
+from tests.hub.conftest import hub  # noqa: F401 (a fixture)
 
 SOURCES = [each for each in course.sources() if "hub.real(" in each.path.read_text("utf-8")]
 NAMES = [each.slug for each in SOURCES]
@@ -35,11 +36,15 @@ def test_it_runs_whole_without_them_and_says_what_is_left_out(source, monkeypatc
 
 @pytest.mark.parametrize("source", SOURCES, ids=NAMES)
 def test_its_cells_take_the_model_that_the_reader_names(
-    source, hub, original, monkeypatch, capsys  # noqa: F811
+    source,
+    hub,  # noqa: F811
+    tmp_path,
+    monkeypatch,
+    capsys,
 ):
     import matplotlib.pyplot as plt
 
-    hub.add("org/tiny-bert", original)
+    hub.add("org/tiny-bert", saved.save(tmp_path, max_position_embeddings=128))
     monkeypatch.setenv("LMCOURSE_MODEL", "org/tiny-bert")
     for name in ("LMCOURSE_REAL", "LMCOURSE_STRICT"):
         monkeypatch.delenv(name, raising=False)
