@@ -1,8 +1,8 @@
-"""The cells on real English: with MiniLM, without it, and with a model of a hub.
+"""The cells on real English, with a model that the reader names.
 
-`make test` runs every notebook with the installed releases. Here each one that uses them runs
-without them, whole; and its cells tagged ``real`` run with a masked language model, which they
-download from a hub on this machine.
+`make test` runs every notebook with the installed releases, and once more without them
+(``tests/device``). Here the cells tagged ``real`` run with a masked language model, which they
+download from a hub on this machine; and without any.
 """
 
 import os
@@ -10,7 +10,6 @@ import os
 import pytest
 
 from coursekit import course
-from coursekit.book import execute
 from coursekit.notebooks.sources import read_notebook
 from tests.hub import saved
 from tests.hub.conftest import hub  # noqa: F401 (a fixture)
@@ -19,19 +18,15 @@ SOURCES = [each for each in course.sources() if "hub.real(" in each.path.read_te
 NAMES = [each.slug for each in SOURCES]
 
 
-def outputs(notebook) -> str:
-    """All that the cells tagged ``real`` print."""
-    cells = [cell for cell in notebook.cells if "real" in cell.metadata.get("tags", [])]
-    assert cells, "the cells after hub.real are tagged `real`"
-    return "".join(each.get("text", "") for cell in cells for each in cell.outputs)
-
-
-@pytest.mark.parametrize("source", SOURCES, ids=NAMES)
-def test_it_runs_whole_without_them_and_says_what_is_left_out(source, monkeypatch):
-    monkeypatch.setenv("LMCOURSE_REAL", "off")
-    notebook = execute.run(source).notebook
-    said = outputs(notebook)
-    assert said.count("Left out: ") == source.path.read_text("utf-8").count("hub.real(")
+def run(source) -> dict:
+    """Run the first code cell and those tagged ``real``; their names and values."""
+    codes = [cell for cell in read_notebook(source.path).cells if cell.cell_type == "code"]
+    real = [cell for cell in codes if "real" in cell.metadata.get("tags", [])]
+    assert real, "the cells after hub.real are tagged `real`"
+    space: dict = {"__name__": "__main__"}
+    for cell in (codes[0], *real):
+        exec(compile(cell.source, source.slug, "exec"), space)
+    return space
 
 
 @pytest.mark.parametrize("source", SOURCES, ids=NAMES)
@@ -48,13 +43,19 @@ def test_its_cells_take_the_model_that_the_reader_names(
     monkeypatch.setenv("LMCOURSE_MODEL", "org/tiny-bert")
     for name in ("LMCOURSE_REAL", "LMCOURSE_STRICT"):
         monkeypatch.delenv(name, raising=False)
-    codes = [cell for cell in read_notebook(source.path).cells if cell.cell_type == "code"]
-    space = {"__name__": "__main__"}
-    for cell in (codes[0], *(each for each in codes if "real" in each.metadata.get("tags", []))):
-        exec(compile(cell.source, source.slug, "exec"), space)
+    space = run(source)
     plt.close("all")
     assert space["encoder"].source == "org/tiny-bert"
     assert "org/tiny-bert (commit" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("source", SOURCES, ids=NAMES)
+def test_its_cells_say_in_a_line_what_is_left_out(source, monkeypatch, capsys):
+    monkeypatch.setenv("LMCOURSE_REAL", "off")
+    space = run(source)
+    assert space["encoder"] is None
+    said = capsys.readouterr().out
+    assert said.count("Left out: ") == source.path.read_text("utf-8").count(" = hub.real(")
 
 
 def test_there_are_such_chapters():

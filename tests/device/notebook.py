@@ -4,7 +4,9 @@
 
 Both runs take three steps of each training, so that they must compute the same numbers: every
 value that an `expect` displays is compared, unless both are as expected. What the text says of a
-fully trained model is left to the ordinary tests. Each run has a process of its own, as packages
+fully trained model is left to the ordinary tests. Both are without the pretrained weights on real
+English (``LMCOURSE_REAL=off``): so it is also shown that every notebook runs whole without them,
+while the ordinary tests have them. Each run has a process of its own, as packages
 keep what they have computed: forked by a server without threads (a fork of the test's own process
 waits forever for a lock that one of its threads holds), or new where there is a GPU: once PyTorch
 has looked for it, a fork can use neither the GPU nor an optimizer.
@@ -89,6 +91,7 @@ def _run(path: Path, name: str, results: Connection) -> None:
     )
     contracts.SLACK[DEVICE.type] = 1.0
     os.environ.pop("LMCOURSE_STRICT", None)
+    os.environ["LMCOURSE_REAL"] = "off"
     nowhere = os.open(os.devnull, os.O_WRONLY)
     for stream in (1, 2):
         os.dup2(nowhere, stream)
