@@ -9,10 +9,10 @@ The files are not copied into the project: they name no license of their own (ge
 `lmcourse.evaluation.word_similarity` scores vectors on them.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from importlib.util import find_spec
 from pathlib import Path
-from typing import NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
 import numpy as np
 from jaxtyping import Float
@@ -22,45 +22,35 @@ from lmcourse.corpus.folder import read_texts
 from lmcourse.corpus.tasks import Analogy
 from lmcourse.errors import CourseError
 
-T = TypeVar("T")
-
 
 def gensim_file(name: str) -> Path:
     """Return the path of one of gensim's test files, without importing gensim."""
     spec = find_spec("gensim")
-    folder = Path(spec.origin).parent / "test" / "test_data" if spec and spec.origin else Path()
-    if not spec or not (folder / name).is_file():
+    path = Path(spec.origin).parent / "test" / "test_data" / name if spec and spec.origin else None
+    if path is None or not path.is_file():
         raise CourseError(
             f"There is no file {name}: it is part of gensim's test data.",
             "Install gensim (`python -m coursekit.install --dev`), or download the file from "
             "github.com/piskvorky/gensim, folder gensim/test/test_data, and pass its path.",
         )
-    return folder / name
+    return path
 
 
 def read_word_pairs(path: str | Path) -> list[tuple[str, str, float]]:
-    """Read lines of two words and the mean rating, separated by tabs."""
-
-    def parse(line: str) -> tuple[str, str, float]:
-        one, other, rating = line.split("\t")
-        return one, other, float(rating)
-
-    return _lines(path, parse, "two words and a rating, separated by tabs")
+    """Read lines of two words and their mean rating, separated by tabs."""
+    lines = [each for each in _lines(path) if not each[1].startswith("#")]
+    return [tuple(_fields(path, *each, [str, str, float], "\t")) for each in lines]
 
 
 def read_analogies(path: str | Path) -> list[Analogy]:
     """Read lines of four words, in sections that begin with a line such as ``: family``."""
-    section = ""
-
-    def parse(line: str) -> Analogy | None:
-        nonlocal section
+    found, section = [], ""
+    for number, line in _lines(path):
         if line.startswith(":"):
             section = line.strip(": ")
-            return None
-        a, b, c, d = line.split()
-        return Analogy(a, b, c, d, section)
-
-    return [each for each in _lines(path, parse, "four words") if each]
+        else:
+            found.append(Analogy._make([*_fields(path, number, line, [str] * 4), section]))
+    return found
 
 
 class LeeDocuments(NamedTuple):
@@ -75,33 +65,34 @@ def read_lee(folder: str | Path | None = None) -> LeeDocuments:
     """Read Lee's documents from a folder; None: from gensim's test data."""
     folder = gensim_file("lee.cor").parent if folder is None else Path(folder)
     documents, background = (
-        _lines(folder / name, str.strip, "text", "latin-1")
+        [line for _, line in _lines(folder / name, "latin-1")]
         for name in ("lee.cor", "lee_background.cor")
     )
-
-    def parse(line: str) -> Float[np.ndarray, " document"]:
-        return np.array(line.split(), float).reshape(len(documents))
-
-    path = folder / "similarities0-1.txt"
-    upper = np.array(_lines(path, parse, f"{len(documents)} numbers"))
-    if len(upper) != len(documents):
-        raise CourseError(
-            f"{path} has {len(upper)} lines, lee.cor {len(documents)}.", streams.FETCH_AGAIN
-        )
+    path, numbers = folder / "similarities0-1.txt", [float] * len(documents)
+    upper = np.array([_fields(path, *each, numbers) for each in _lines(path)])
+    if len(upper) != len(numbers):
+        cause = f"{path} has {len(upper)} lines, lee.cor {len(documents)}."
+        raise CourseError(cause, streams.FETCH_AGAIN)
     return LeeDocuments(documents, background, np.triu(upper) + np.triu(upper, 1).T)
 
 
-def _lines(
-    path: str | Path, parse: Callable[[str], T], form: str, encoding: str = "utf-8"
-) -> list[T]:
-    """Parse the lines of a file that are neither blank nor comments."""
-    found = []
+def _lines(path: str | Path, encoding: str = "utf-8") -> list[tuple[int, str]]:
+    """Return the lines that are not blank, with their numbers."""
     text = next(read_texts(streams.check(path), encoding=encoding)).text
-    for number, line in enumerate(text.split("\n"), 1):
-        if line.strip() and not line.startswith("#"):
-            try:
-                found.append(parse(line))
-            except ValueError:
-                cause = f"Line {number:,} of {path} is not {form}: {line[:60]!r}."
-                raise CourseError(cause, "Correct the line, or download the file again.") from None
-    return found
+    lines = enumerate(map(str.strip, text.split("\n")), start=1)
+    return [(number, line) for number, line in lines if line]
+
+
+def _fields(
+    path: str | Path,
+    number: int,
+    line: str,
+    types: Sequence[Callable[[str], Any]],
+    separator: str | None = None,
+) -> list[Any]:
+    try:
+        return [kind(each) for kind, each in zip(types, line.split(separator), strict=True)]
+    except ValueError:
+        form = f"{types.count(str)} words and {types.count(float)} numbers"
+        cause = f"Line {number:,} of {path} does not have {form}: {line[:60]!r}."
+        raise CourseError(cause, "Correct it, or download the file again.") from None

@@ -21,7 +21,7 @@ from lmcourse.corpus.vectors import WordVectors
 from lmcourse.errors import CourseError
 from lmcourse.evaluation.columns import as_arrays, finite
 from lmcourse.evaluation.glue import METRICS
-from lmcourse.evaluation.uncertainty import RESAMPLES, Score, bootstrap, proportion
+from lmcourse.evaluation.uncertainty import RESAMPLES, Metric, Score, bootstrap, proportion
 
 BATCH = 1 << 24  # cosines in memory at a time: 64 MiB
 
@@ -34,7 +34,7 @@ class Agreement:
     pearson: Score
     ratings: Float[np.ndarray, " pair"]
     cosines: Float[np.ndarray, " pair"]
-    missing: float = 0.0
+    missing: float
 
 
 def word_similarity(
@@ -63,8 +63,8 @@ def word_similarity(
     words = [[vectors.words[rows[fold(word)][0]] for word in each[:2]] for each in covered]
     ratings = finite("ratings", [rating for *_, rating in covered])
     cosines = finite("cosines", [vectors.similarity(*each) for each in words])
-    scores = _correlations(len(covered), lambda i: (ratings[i], cosines[i]), resamples)
-    return Agreement(*scores, ratings, cosines, 1 - len(covered) / len(pairs))
+    missing = 1 - len(covered) / len(pairs)
+    return _agreement(len(covered), lambda i: (ratings[i], cosines[i]), resamples, missing)
 
 
 def document_similarity(
@@ -95,8 +95,7 @@ def document_similarity(
         chosen = i[i != j], j[i != j]  # a document that is drawn twice is no pair
         return ratings[chosen], matrix[chosen]
 
-    scores = _correlations(len(matrix), select, resamples)
-    return Agreement(*scores, *select(np.arange(len(matrix))))
+    return _agreement(len(matrix), select, resamples)
 
 
 @dataclass(frozen=True)
@@ -174,21 +173,25 @@ def _vocabulary(
     return fold, rows
 
 
-def _correlations(
-    units: int, select: Callable[[Any], tuple[np.ndarray, np.ndarray]], resamples: int
-) -> list[Score]:
-    """Spearman's and Pearson's correlation of what is selected, bootstrapped over units."""
+def _agreement(
+    units: int,
+    select: Callable[[Any], tuple[np.ndarray, np.ndarray]],
+    resamples: int,
+    missing: float = 0.0,
+) -> Agreement:
+    """Correlate what `select` returns, ratings and cosines, with a bootstrap over units."""
 
-    def score(name: str) -> Score:
-        def metric(chosen: Any, _: Any) -> float:
+    def score(metric: Metric) -> Score:
+        def measure(chosen: Any, _: Any) -> float:
             pairs = select(chosen)
-            return METRICS[name](*pairs) if len(pairs[0]) > 1 else np.nan
+            return metric(*pairs) if len(pairs[0]) > 1 else np.nan
 
-        return bootstrap(metric, np.arange(units), np.arange(units), resamples=resamples)
+        return bootstrap(measure, np.arange(units), np.arange(units), resamples=resamples)
 
     with warnings.catch_warnings():  # of SciPy, about constant values
         warnings.simplefilter("ignore")
-        return [score("Spearman"), score("Pearson")]
+        spearman, pearson = score(METRICS["Spearman"]), score(METRICS["Pearson"])
+    return Agreement(spearman, pearson, *select(np.arange(units)), missing)
 
 
 def _uncovered(cause: str) -> CourseError:

@@ -1,5 +1,6 @@
 """Similarities and analogies: equal to gensim and to one question at a time."""
 
+import os
 import random
 from itertools import combinations, pairwise
 
@@ -8,6 +9,7 @@ import pytest
 import torch
 from scipy import sparse, stats
 
+from lmcourse import hub
 from lmcourse.corpus.human_ratings import gensim_file, read_analogies, read_lee, read_word_pairs
 from lmcourse.corpus.tasks import Analogy
 from lmcourse.corpus.vectors import WordVectors, read_vectors
@@ -40,6 +42,14 @@ def trained():
     """Vectors that gensim's tests bring, of fastText on Lee's background documents."""
     pytest.importorskip("gensim", reason="gensim is not installed")
     return read_vectors(gensim_file("lee_fasttext.vec"))
+
+
+@pytest.fixture(scope="module")
+def glove():
+    """GloVe's vectors, as `make test` installed them."""
+    if os.environ.get("LMCOURSE_REAL") == "off":
+        pytest.skip("LMCOURSE_REAL=off hides what is tested")
+    return hub.vectors("glove-6b-50d")
 
 
 def sample(seed):
@@ -171,6 +181,40 @@ def test_analogies_of_trained_vectors_equal_gensims(keyed, trained):
     found = answer_analogies(trained, questions)
     expected = keyed(trained).evaluate_word_analogies(str(gensim_file("questions-words.txt")))
     assert same_answers(found, expected, str.upper) == 3
+
+
+@pytest.mark.parametrize(
+    "name, spearman, pearson", [("wordsim353.tsv", 0.503, 0.507), ("simlex999.txt", 0.265, 0.294)]
+)
+def test_similarities_of_glove_equal_gensims(keyed, glove, name, spearman, pearson):
+    found = word_similarity(glove, read_word_pairs(gensim_file(name)), resamples=FEW)
+    assert found.missing == 0
+    assert (round(found.spearman.value, 3), round(found.pearson.value, 3)) == (spearman, pearson)
+    expected = keyed(glove).evaluate_word_pairs(str(gensim_file(name)), restrict_vocab=400_000)
+    same_scores(found, expected)
+
+
+def test_analogies_of_glove_equal_gensims(tmp_path, keyed, glove):
+    questions = read_analogies(gensim_file("questions-words.txt"))
+    found = answer_analogies(glove, questions, restrict_vocab=30_000)
+    assert len(found.questions) == 14_877 and round(found.accuracy.value, 3) == 0.497
+    part = tmp_path / "questions.txt"
+    lines = gensim_file("questions-words.txt").read_text().split("\n")
+    kept = [line for at, line in enumerate(lines) if at % 50 == 0 or line.startswith(":")]
+    part.write_text("\n".join(kept))
+    theirs = keyed(glove).evaluate_word_analogies(str(part), restrict_vocab=30_000)
+    few = answer_analogies(glove, read_analogies(part), restrict_vocab=30_000)
+    assert same_answers(few, theirs, str.upper) > 100
+
+
+def test_answers_of_glove_among_which_are_the_words_of_the_question(glove):
+    questions = read_analogies(gensim_file("questions-words.txt"))
+    found = answer_analogies(glove, questions, exclude=False, restrict_vocab=30_000)
+    assert round(found.accuracy.value, 3) == 0.320 and round(found.third_word.mean(), 3) == 0.459
+    known = WordVectors(glove.words[:30_000], glove.vectors[:30_000])
+    for at in range(0, len(found.questions), 100):
+        a, b, c = (word.lower() for word in found.questions[at][:3])
+        assert found.answers[at] == known.analogy([b, c], [a], 1, with_queries=True)[0][0]
 
 
 @pytest.mark.parametrize("exclude", [True, False])
