@@ -4,6 +4,7 @@ the probability of a text    `perplexity` of `token_probabilities`; `text_score`
 the distance to the floor    `gap_table`, of a model; `of_causal` and `of_masked` adapt one with
                              another vocabulary
 labels and predictions       GLUE's and SQuAD's metrics: `lmcourse.evaluation.glue` and `.squad`
+human ratings, analogies     `.word_similarity`
 standard errors              `mean_score`, `proportion`, `bootstrap`
 what a frozen model knows    `lmcourse.evaluation.probes`
 the arrays of a widget       `.attention`, `.gates`, `.gradient_flow`, `.masked_predictions`

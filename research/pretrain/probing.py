@@ -4,7 +4,6 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
-from jaxtyping import Bool
 from numpy.typing import NDArray
 
 from lmcourse.corpus.bookworld import BookWorld
@@ -12,6 +11,7 @@ from lmcourse.corpus.tasks import Task, analogies, tagging, word_sense
 from lmcourse.corpus.vectors import WordVectors
 from lmcourse.evaluation.probes import exact_shares, linear_probe, nearest_neighbor, occurrences
 from lmcourse.evaluation.uncertainty import Score, mean_score
+from lmcourse.evaluation.word_similarity import answer_analogies
 
 Texts = Sequence[Sequence[str]]
 States = list[NDArray[np.float32]]
@@ -31,37 +31,16 @@ def analogy_scores(vectors: WordVectors, world: BookWorld) -> dict[str, Score]:
     The answer to a : b = c : ? is the word nearest to b − a + c, the three themselves left out
     (Mikolov et al. 2013, section 4). Errors count the expected answers, not the questions.
     """
-    asked = analogies(world)
-    right = solved(vectors, [(one.a, one.b, one.c, one.d) for one in asked])
-    answers = np.array([one.d for one in asked])
-    relations = np.array([one.relation for one in asked])
+    asked = answer_analogies(vectors, analogies(world), case_insensitive=False)
+    answers = np.array([one.d for one in asked.questions])
+    relations = np.array([one.relation for one in asked.questions])
     found = {}
     for relation in dict.fromkeys(relations.tolist()):
         mine = relations == relation
         name = f"analogies {relation}, share of {mine.sum():,} questions"
-        found[name] = mean_score(right[mine].astype(float), answers[mine])
+        found[name] = mean_score(asked.right[mine].astype(float), answers[mine])
     found["analogies, chance"] = _exactly(1 / (len(vectors) - 3))
     return found
-
-
-def solved(
-    vectors: WordVectors, questions: Sequence[tuple[str, str, str, str]]
-) -> Bool[np.ndarray, " question"]:
-    """Of each question a : b = c : d, whether d is the answer: `WordVectors.analogy` for many.
-
-    As there every vector counts with length one.
-    """
-    lengths = np.linalg.norm(vectors.vectors, axis=1, keepdims=True)
-    unit = vectors.vectors / np.where(lengths == 0, 1, lengths)
-    a, b, c, d = np.array([[vectors.ids[word] for word in each] for each in questions]).T
-    found = []
-    for start in range(0, len(a), 1000):
-        part = slice(start, start + 1000)
-        scores = (unit[b[part]] - unit[a[part]] + unit[c[part]]) @ unit.T
-        for query in (a, b, c):
-            scores[np.arange(len(scores)), query[part]] = -np.inf
-        found.append(scores.argmax(1) == d[part])
-    return np.concatenate(found)
 
 
 def sense_scores(layers: Layers, world: BookWorld, small: bool = False) -> dict[str, Score]:
