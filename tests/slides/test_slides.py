@@ -194,6 +194,23 @@ def test_code_is_beside_what_it_prints_if_both_fit():
     assert not arrangement(code, outputs(trees.stream("1" * 90))).right
     long = {"type": "code", "value": "x" * 90}
     assert not arrangement(long, outputs(trees.stream("[1, 2]"))).right
+    assert not arrangement(bullets("A list."), code, outputs(trees.stream("[1, 2]"))).right
+    assert not arrangement(bullets("A list."), outputs(trees.stream("[1, 2]"))).right
+
+
+def drawn(width: int, height: int, smallest: float) -> trees.Node:
+    """A cell that draws a figure whose smallest letters have this size."""
+    shown = trees.figure(smallest=f"{smallest}")
+    encoded = trees.base64.b64encode(trees.png(width, height)).decode()
+    shown["data"]["image/png"] = {"content": encoded}
+    return cell("draw()", shown, hide=True, kind="-")
+
+
+def test_letters_of_a_figure_that_are_too_small_are_named():
+    words = block(heading("One"), bullets("Two panels.", "One below the other."), kind="slide")
+    (fault,) = faults(words, drawn(528, 528, 13.75))
+    assert fault.startswith("slide 2 (One): letters of some 14.5 pixels in its figure; at least 16")
+    assert faults(words, drawn(528, 440, 13.75)) == []
 
 
 def test_a_widget_has_its_slide_to_itself():

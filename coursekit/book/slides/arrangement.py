@@ -3,11 +3,12 @@
 Of the ways in which everything fits, the one is chosen that shows the text and the figure largest.
 """
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from coursekit.book.content import Node
-from coursekit.book.slides import sizes
+from coursekit.book.slides import images, sizes
 from coursekit.book.slides.cells import source_of, widest
 
 _GAP = 36  # between two columns
@@ -22,6 +23,7 @@ class Arrangement:
     left: float = 0.0  # the share of the left column; 0: all below each other
     right: frozenset[int] = frozenset()  # the numbers of the nodes that are on the right
     height: float = 0.0  # about, in pixels, at the smallest size
+    labels: float = math.inf  # about, in pixels: the smallest letters of the figures
     score: float = 0.0  # larger is better; 0: it does not fit
 
     @property
@@ -46,6 +48,9 @@ def _options(
     shown = [number for number, node in enumerate(nodes) if _is_exhibit(node, sizes_of)]
     if not 0 < len(shown) < len(nodes):
         return
+    rest = [node for number, node in enumerate(nodes) if number not in shown]
+    if not _images(nodes, sizes_of) and not all(map(sizes.code_of, rest)):
+        return  # what is printed belongs to the code: it is below it where there is text, too
     for share in _SHARES:
         if _columns_fit(nodes, shown, share):
             yield _measured(nodes, room, sizes_of, share, frozenset(shown))
@@ -97,7 +102,7 @@ def _measured(
         ]
     else:
         widths, groups = [sizes.WIDTH], [list(nodes)]
-    needed, score = 0.0, 0.0
+    needed, score, labels = 0.0, 0.0, math.inf
     for size in _SIZES:
         heights = [
             sizes.stacked([sizes.height(node, width, size, sizes_of) for node in group], size)
@@ -106,23 +111,27 @@ def _measured(
         needed = max(heights)
         if needed > room:
             continue
-        images = _images(nodes, sizes_of)
-        area, own = 0.0, sizes.FIGURE * len(images)
+        number = len(_images(nodes, sizes_of))
+        area, own = 0.0, sizes.FIGURE * number
         for group, width, tall in zip(groups, widths, heights, strict=True):
-            for wide, high in _images(group, sizes_of):
-                free = (room - tall + own) / len(images)
+            for wide, high, letters in _images(group, sizes_of):
+                free = (room - tall + own) / number
                 scale = min(width / wide, free / high)
                 area += scale**2 * wide * high / (sizes.WIDTH * room)
-        beside = 0.3 if share and not images else 0.0  # code beside what it prints
+                labels = min(labels, scale * letters)
+        beside = 0.3 if share and not number else 0.0  # code beside what it prints
         balance = 0.1 * (1 - abs(heights[0] - heights[-1]) / room) if share else 0.0
         score = size / sizes.LARGEST + 1.5 * area + beside + balance
         break
-    return Arrangement(share, right, needed, score)
+    return Arrangement(share, right, needed, labels, score)
 
 
-def _images(nodes: Sequence[Node], sizes_of: sizes.ImageSizes) -> list[tuple[float, float]]:
+def _images(nodes: Sequence[Node], sizes_of: sizes.ImageSizes) -> list[tuple[float, float, float]]:
+    """Return the width and height of each image, and the size of its smallest letters."""
     found = []
     for node in nodes:
         outputs = node["children"] if node["type"] == "outputs" else [node]
-        found += [size for each in outputs if (size := sizes_of(each))]
+        for each in outputs:
+            if size := sizes_of(each):
+                found.append((*size, images.smallest(each) or math.inf))
     return found

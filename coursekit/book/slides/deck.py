@@ -189,7 +189,8 @@ class _Deck:
         names, extra = ["item"], ""
         if sizes.is_figure(node, self.sizes) and "<img" in shown:
             names.append("figure")
-            extra += images.smallest(node)
+            known = [size for it in node.get("children", []) if (size := images.smallest(it))]
+            extra += f' data-smallest="{min(known):g}"' if known else ""
             found = images.diagram(node, self.content.public)
             if found and steps.count(found[0]):
                 self.diagrams += 1

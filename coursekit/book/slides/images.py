@@ -59,14 +59,12 @@ def diagram(node: Node, public: Path) -> tuple[str, str] | None:
     return None
 
 
-def smallest(node: Node) -> str:
-    """Return the size of the smallest type in a figure, in pixels of its image, as an attribute."""
-    for output in node.get("children", []):
-        for words in ((output.get("jupyter_data") or {}).get("metadata") or {}).values():
-            size = float(words.get("smallest") or 0) if isinstance(words, dict) else 0
-            if size:
-                return f' data-smallest="{size:g}"'
-    return ""
+def smallest(output: Node) -> float:
+    """Return the size of the smallest type in a figure, in pixels of its image; 0 if unknown."""
+    for words in ((output.get("jupyter_data") or {}).get("metadata") or {}).values():
+        if isinstance(words, dict) and words.get("smallest"):
+            return float(words["smallest"])
+    return 0.0
 
 
 def _text(entry: Any, public: Path) -> str:

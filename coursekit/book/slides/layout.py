@@ -160,6 +160,12 @@ def _faults(sheet: Sheet, first: bool, sizes_of: sizes.ImageSizes) -> Iterator[s
             f"some {found.height:.0f} pixels high; there are {sheet.room:.0f}. Show less of it, or "
             "begin a `subslide` in it."
         )
+    elif found.labels < sizes.LABELS:
+        yield (
+            f"letters of some {found.labels:.1f} pixels in its figure; at least {sizes.LABELS}. "
+            "Show less beside it, or draw it lower (a wide figure is shown larger than a high "
+            "one) or with larger letters."
+        )
 
 
 @dataclass(frozen=True)

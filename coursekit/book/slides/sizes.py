@@ -23,6 +23,7 @@ COLUMNS = 100  # of code, with its letters set closer beyond `LOOSE`
 LOOSE = 93
 LETTER, TIGHT = 0.602, 0.572  # the width of a monospace letter, in font sizes
 FIGURE = 260  # a figure takes what is left, and is still readable at this height
+LABELS = 16  # the smallest letters of a figure
 _LINE, _PROSE = 1.36, 0.53  # the height of a line, the mean width of a letter
 _GAP = 0.64  # between two things
 _MARGINS = 94  # above and below a sheet's content
