@@ -21,7 +21,7 @@ _HOLLOW = "A hollow dot has no interval: fewer than two reviews have such a toke
 
 
 def drawn(table: GapNumbers) -> "Figure":
-    """Draw gaps in nats to the right, phenomena downward; bars are 95 % intervals.
+    """Draw gaps in nats to the right, phenomena downward; bars are 95% intervals.
 
     An infinite gap is an arrow at the right-hand edge; one without a standard error is hollow.
     """
@@ -49,7 +49,7 @@ def drawn(table: GapNumbers) -> "Figure":
         axes.set_xticks([0])
     axes.set_xlim(left=min(0.0, axes.get_xlim()[0]))
     axes.grid(axis="y", visible=False)
-    bars = "95 % intervals" + " (hollow: fewer than two reviews)" * _some_hollow(table)
+    bars = "95% intervals" + " (hollow: fewer than two reviews)" * _some_hollow(table)
     axes.set_xlabel(f"gap: KL(exact ‖ model) in nats a token, with {bars}", loc="right")
     axes.annotate(
         "floor", (0, 1), (0, 3), ("data", "axes fraction"), "offset points", ha="center", fontsize=9

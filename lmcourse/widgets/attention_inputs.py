@@ -36,7 +36,7 @@ LINES = {
     "3": "the 3 largest",
     "8": "the 8 largest",
     "50%": "half of the weight",
-    "90%": "90 % of the weight",
+    "90%": "90% of the weight",
     "100%": "all keys",
 }
 COMPARE = {"off": "off", "beside": "side by side", "difference": "difference"}

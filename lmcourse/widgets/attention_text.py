@@ -153,7 +153,7 @@ class View:
         rest = ""  # for a query without weights
         if whole := head.rows[self.among[0][self.i]].sum():
             share = row.sum() / whole
-            rest = f"; {int(100 * share)} % of its weight is shown"
+            rest = f"; {int(100 * share)}% of its weight is shown"
             if share >= 0.999:
                 rest = f"; entropy {number(_entropy(row))} bits"
         attends = f"attends to {self._most(row, self.quotes[1])}{rest}"

@@ -417,10 +417,10 @@ def test_a_pin_outside_of_the_segments_is_kept(browser: Browser, tmp_path):
     found = AttentionHeads(PARTS["attentions"], TOKENS, **more)
     assert found.query < 3 <= found.key
     for it, shown in ((widget, 0), (found, found.query)):  # of the other, the first of A
-        assert f"({shown}) attends to none of these; 0 % of its weight is shown" in it.alt
+        assert f"({shown}) attends to none of these; 0% of its weight is shown" in it.alt
     with open_file(browser, host_page("jupyter", widget, tmp_path)) as it:
         says(
-            it.page, "“\u2068[CLS]\u2069” (0) attends to none of these; 0 % of its weight is shown"
+            it.page, "“\u2068[CLS]\u2069” (0) attends to none of these; 0% of its weight is shown"
         )
         it.page.get_by_label("Segments").first.select_option("all")
         says(it.page, "(6) attends to")
@@ -430,7 +430,7 @@ def test_of_some_of_the_keys_it_is_said_how_much_they_hold(browser: Browser, tmp
     segments = [0, 0, 0, 1, 1, 1, 1, 1]
     widget = AttentionHeads(**PARTS, tokens=TOKENS, segments=segments, query=6, between="B-A")
     share = PARTS["attentions"][widget.layer, widget.head, 6, :3].sum()
-    said = f"; {int(100 * share)} % of its weight is shown."
+    said = f"; {int(100 * share)}% of its weight is shown."
     assert said in widget.alt
     with open_file(browser, host_page("file", widget, tmp_path)) as it:
         says(it.page, said)
@@ -535,7 +535,7 @@ def test_a_large_page_says_what_it_does_not_know(browser: Browser, tmp_path):
         widget.compare = "difference"
     with open_file(browser, host_page("file", widget, tmp_path)) as it:
         says(it.page, "(700): not among the 8 largest; Layer 0, head 1: not among the 8 largest")
-        assert "; 0 % of its weight is shown" in figure(it.page).get_attribute("aria-label")
+        assert "; 0% of its weight is shown" in figure(it.page).get_attribute("aria-label")
         expect(it.page.get_by_text("largest weight of each block; blank: 0")).to_be_visible()
         clear = (
             it.page.locator("canvas")

@@ -216,7 +216,7 @@ def test_pins_compares_and_plays(browser: Browser, tmp_path: Path):
         page = it.page
         walk(page, "forget f", "Home", "ArrowRight", "ArrowRight", "Enter")
         page.get_by_role("button", name="Pin “").click()
-        says(page, "100 % left of c at “\u2068with\u2069”")
+        says(page, "100% left of c at “\u2068with\u2069”")
         page.get_by_role("button", name="Unpin").click()
         expect(page.get_by_role("button", name="Pin “")).to_be_visible()
         assert "left of c" not in figure(page)
@@ -262,7 +262,7 @@ def test_how_often_gates_saturate(browser: Browser, tmp_path: Path):
         expect(page.get_by_role("grid", name="cell c")).to_be_hidden()
         expect(page.locator(".lm-stage canvas")).to_have_count(0)
         words = [
-            f"i is above 0.9 at {100 * high:.3g} %, below 0.1 at {100 * low:.3g} % of the tokens"
+            f"i is above 0.9 at {100 * high:.3g}%, below 0.1 at {100 * low:.3g}% of the tokens"
             for low, high in zip(
                 (ARRAYS["i"] < 0.1).mean(0), (ARRAYS["i"] > 0.9).mean(0), strict=True
             )
@@ -284,7 +284,7 @@ def test_how_often_gates_saturate(browser: Browser, tmp_path: Path):
         expect(page.locator(".lm-table th[scope=col]")).to_have_text(head)
         row = page.locator(".lm-table tbody tr").nth(3).locator("td").all_text_contents()
         shares = [(far(ARRAYS[it]).mean(0)[3]) for it in "fio" for far in FAR]
-        assert row == [f"{100 * share:.3g} %" for share in shares]
+        assert row == [f"{100 * share:.3g}%" for share in shares]
         with page.expect_download() as download:
             page.get_by_role("button", name="Save SVG").click()
         svg = Path(download.value.path()).read_text(encoding="utf-8")

@@ -287,8 +287,8 @@ def test_what_changes_nothing_is_not_there(browser: Browser, tmp_path: Path):
     widget = Masking(TOKENS, selected=selected, kind="token", masked=0.8, random=0.6, epoch=7)
     with open_file(browser, host_page("file", widget, tmp_path)) as it:
         page = it.page
-        expect(page.get_by_text("[MASK] and random exceed 100 %")).to_be_visible()
-        expect(page.get_by_text("random gets the remaining 20 %")).to_be_visible()
+        expect(page.get_by_text("[MASK] and random exceed 100%")).to_be_visible()
+        expect(page.get_by_text("random gets the remaining 20%")).to_be_visible()
         expect(page.get_by_text("% expected")).to_be_visible()
         expect(page.get_by_role("slider")).to_have_count(3)
         kind = page.get_by_label("Draw").first
@@ -362,7 +362,7 @@ def test_hover_keyboard_and_play(browser: Browser, tmp_path: Path):
         walk(page, "Tokens", "Home", "ArrowRight", "Enter")
         says(page, "Chosen: “\u2068the\u2069” at 1, not selected")
         press(page, "Select", "End")
-        says(page, "at 100 %, epoch 0 of 0 to 9: 12 of 12 tokens selected")
+        says(page, "at 100%, epoch 0 of 0 to 9: 12 of 12 tokens selected")
         page.get_by_role("button", name="Draw again").click()
         page.get_by_label("Dynamic masking").uncheck()
         page.get_by_role("button", name="Step ▶").click()

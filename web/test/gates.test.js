@@ -75,6 +75,6 @@ test("what a rounded state has lost is not among what is written", () => {
 
 test("numbers and names as a reader meets them", () => {
   assert.deepEqual([-0.0004, 0.5, -1.23456, 1234.5].map(fixed), ["0.000", "0.500", "−1.235", "1.2·10³"]);
-  assert.deepEqual([1, 0.0488, 3.1e-8].map(percent), ["100 %", "4.88 %", "3.1·10⁻⁶ %"]);
+  assert.deepEqual([1, 0.0488, 3.1e-8].map(percent), ["100%", "4.88%", "3.1·10⁻⁶%"]);
   assert.equal(named("in a \u200b quotation"), "in a ⟨200B⟩ quotation");
 });

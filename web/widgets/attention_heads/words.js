@@ -41,7 +41,7 @@ export const about = (d) => {
     other && `Compared: ${other.name}: ${other.says}.`,
     !d.partial && difference?.[far] && `Largest difference: ${at(d, floor(far / columns.length), far % columns.length)}.`,
     token(d, i, -1) +
-      (share < 0.999 ? `; ${floor(100 * share)} % of its weight is shown.` : share ? `; entropy ${short(entropy(row))} bits.` : "."),
+      (share < 0.999 ? `; ${floor(100 * share)}% of its weight is shown.` : share ? `; entropy ${short(entropy(row))} bits.` : "."),
   ]).join(" ");
 };
 

@@ -16,7 +16,7 @@ export const fixed = (x) => (Math.abs(x) < 1000
 export const signed = (x) => short(x).replace("-", "−");
 
 /** What is kept over many steps is not 0 yet: 3.1·10⁻⁵ %. */
-export const percent = (share) => `${short(share * 100)} %`;
+export const percent = (share) => `${short(share * 100)}%`;
 
 /** The name of a series: words, whose spaces are no tokens. */
 export const named = (name) => shortened(name, 30).replaceAll("␣", " ");

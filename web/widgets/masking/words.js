@@ -4,7 +4,7 @@ import { times } from "../shared/dom.js";
 import { short } from "../shared/numbers.js";
 import { quoted, shortened } from "../shared/tokens.js";
 
-export const percent = (part, whole = 1) => `${Number(((100 * part) / (whole || 1)).toPrecision(3))} %`;
+export const percent = (part, whole = 1) => `${Number(((100 * part) / (whole || 1)).toPrecision(3))}%`;
 const lost = (p) => (p > 0 ? short(-Math.log(p)) : "∞");
 
 /** What the model reads at a place. */
@@ -69,7 +69,7 @@ export function effect(it) {
   const wanted = given || now.kind === "span" ? "" : ` (${percent(1 - (1 - now.rate) ** (epoch + 1))} expected)`;
   return [
     `Epoch ${epoch}: ${counts[0]} of ${eligible} tokens are selected. Only these have a loss.`,
-    !given && now.masked + now.random > 1.001 && `${shortened(data.mask)} and random exceed 100 %: random gets the remaining ${percent(1 - now.masked)}.`,
+    !given && now.masked + now.random > 1.001 && `${shortened(data.mask)} and random exceed 100%: random gets the remaining ${percent(1 - now.masked)}.`,
     now.dynamic ? `After ${epoch + 1} epoch${epoch ? "s" : ""}, ${percent(seen, eligible)} of the tokens have been predicted${wanted}.`
       : "Static masking selects the same tokens in every epoch.",
     data.why].filter(Boolean).join(" ");
