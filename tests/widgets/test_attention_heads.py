@@ -419,9 +419,7 @@ def test_a_pin_outside_of_the_segments_is_kept(browser: Browser, tmp_path):
     for it, shown in ((widget, 0), (found, found.query)):  # of the other, the first of A
         assert f"({shown}) attends to none of these; 0% of its weight is shown" in it.alt
     with open_file(browser, host_page("jupyter", widget, tmp_path)) as it:
-        says(
-            it.page, "“\u2068[CLS]\u2069” (0) attends to none of these; 0% of its weight is shown"
-        )
+        says(it.page, "“\u2068[CLS]\u2069” (0) attends to none of these; 0% of its weight is shown")
         it.page.get_by_label("Segments").first.select_option("all")
         says(it.page, "(6) attends to")
 
