@@ -58,8 +58,9 @@ export function widget({ name, label, title, intro, call, read, fields, build })
       fill(root, null, [
         h("p", { class: "lm-title" }, title),
         intro && h("p", { class: "lm-soft" }, intro),
-        controls[0] && h("div", { class: "lm-controls" }, controls.map(([, { node }]) => node)),
-        above, stage, !caption.parentNode && caption, status, below, actions.node]);
+        above, stage, !caption.parentNode && caption, status,
+        controls[0] && h("div", { class: "lm-controls" }, controls.map(([, { node }]) => node)), // once the figure is seen
+        below, actions.node]);
 
       function show() {
         waiting = false;
