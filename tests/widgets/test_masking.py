@@ -387,3 +387,16 @@ def test_answers_for_a_whole_draw_say_so(browser: Browser, tmp_path: Path):
         expect(it.page.get_by_text("There is no prediction for it.")).to_be_visible()
         it.page.get_by_label("Draw").first.select_option("span")
         expect(it.page.get_by_text("Predictions are for the given draws.")).to_be_visible()
+
+
+@pytest.mark.parametrize(
+    ("dark", "blue"), [(False, "rgb(0, 114, 178)"), (True, "rgb(86, 180, 233)")]
+)
+def test_the_models_bars_are_bright_on_a_dark_page(dark, blue, browser: Browser, tmp_path: Path):
+    widget = Masking(TOKENS, **GIVEN)
+    with open_file(browser, host_page("file", widget, tmp_path), dark=dark) as it:
+        bars = it.page.locator(".lm-stage svg rect[height='8'][fill=none]")
+        expect(bars).not_to_have_count(0)
+        assert set(bars.evaluate_all("all => all.map((it) => getComputedStyle(it).stroke)")) == {
+            blue
+        }
