@@ -136,7 +136,7 @@ def test_a_widget_is_on_its_pages_first_screen(
     figure, whole = stage.bounding_box(), widget.bounding_box()
     assert figure is not None and whole is not None
     phone = width < 600
-    assert figure["y"] < height / (2 if phone else 3)
+    assert figure["y"] < height * (0.6 if phone else 0.3)
     for control in widget.locator(".lm-controls .lm-field:visible").all():
         box = control.bounding_box()
         assert box is not None
