@@ -151,9 +151,12 @@ def test_a_phone_breaks_no_heading_at_a_hyphen(opened: Open) -> None:
     words = page.locator(":is(h2, h3) > .unbroken").all()
     assert len(words) >= 2
     for word in words:
-        word.evaluate("""it => Object.assign(it.parentElement.style, {
-            textWrap: "wrap", width: `${1.3 * it.offsetWidth}px`,
-            textIndent: `${0.6 * it.offsetWidth}px`})""")
+        word.evaluate("""it => {
+            const width = it.offsetWidth, before = document.createElement("span");
+            before.style = `display: inline-block; width: ${0.6 * width}px`;
+            it.before(before, " ");
+            it.parentElement.style = `text-wrap: wrap; width: ${1.4 * width}px`;
+        }""")
         assert word.evaluate("it => it.getClientRects().length === 1 && it.offsetHeight < 40")
 
 
