@@ -26,7 +26,7 @@ const OWNED = ["lmcourse/widgets/static", "lmcourse/widgets/vendor", "theme/publ
  * names stay. A wrong one breaks the widget's tests in every host.
  */
 const RENAMED = words(`
-  above alt below build canUndo caption choices columns describe draw fields go hide intro last look
+  above alt below build canUndo caption choices columns controls describe draw fields go hide intro last look
   make moving node onInput onMove onPin onPoint onSettle over python read restore rows say settle
   start still table takes under update view`);
 

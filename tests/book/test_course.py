@@ -86,7 +86,8 @@ def test_under_a_sub_path(opened: Open, address: str, name: str) -> None:
 def test_the_widget_answers(opened: Open, name: str, by: str) -> None:
     it = opened(has_touch=by == "touch")
     widget = widget_of(it.open(name), name)
-    slider, value = widget.get_by_label("Spectral radius"), widget.locator("output").first
+    slider = widget.get_by_label("Spectral radius")
+    value = widget.locator(".lm-field", has_text="Spectral radius").locator("output")
     norm = widget.get_by_text(NORM).first
     before = norm.text_content() or ""
     expect(value).to_have_text("1")
@@ -119,6 +120,49 @@ def test_every_widget_of_the_gallery_answers_from_a_disk(opened: Open, name: str
                 root.get_by_role("button", name="Reset").click()
                 expect(figure).to_have_attribute("aria-label", before)
     assert it.is_quiet(), it
+
+
+@pytest.mark.parametrize(("width", "height"), [(1440, 900), (1920, 1080), (390, 844)])
+@pytest.mark.parametrize("name", GALLERY)
+def test_a_widget_is_on_its_pages_first_screen(
+    opened: Open, name: str, width: int, height: int
+) -> None:
+    page = opened(width=width, height=height).open(name)
+    widget = page.locator(".lm").first
+    stage = widget.locator(".lm-stage")
+    expect(stage.locator("svg[role=img]")).to_be_visible()
+    expect(page.locator(".opening > p")).to_be_in_viewport(ratio=1)  # what to do
+    expect(page.locator(".opening .stream")).to_have_count(0)  # the widget alone
+    figure, whole = stage.bounding_box(), widget.bounding_box()
+    assert figure is not None and whole is not None
+    phone = width < 600
+    assert figure["y"] < height * (0.6 if phone else 0.3)
+    for control in widget.locator(".lm-controls .lm-field:visible").all():
+        box = control.bounding_box()
+        assert box is not None
+        below = box["y"] >= figure["y"] + figure["height"]
+        assert below if phone else below or box["x"] >= figure["x"] + figure["width"]
+    if not phone and figure["height"] < height - figure["y"]:
+        assert whole["y"] + whole["height"] <= height
+
+
+def test_a_phone_breaks_no_heading_at_a_hyphen(opened: Open) -> None:
+    page = opened(width=390).open("the-transformer.html")
+    words = page.locator(":is(h2, h3) > .unbroken").all()
+    assert len(words) >= 2
+    for word in words:
+        word.evaluate("""it => {
+            const width = it.offsetWidth, before = document.createElement("span");
+            before.style = `display: inline-block; width: ${0.6 * width}px`;
+            it.before(before, " ");
+            it.parentElement.style = `text-wrap: wrap; width: ${1.4 * width}px`;
+        }""")
+        assert word.evaluate("it => it.getClientRects().length === 1 && it.offsetHeight < 40")
+
+
+def test_the_example_of_a_pronoun_fits_on_a_phone(opened: Open) -> None:
+    output = opened(width=390).open("attention.html").locator("pre", has_text="exact P(▁he▁")
+    assert output.evaluate("it => it.scrollWidth <= it.clientWidth")
 
 
 def by_control(root: Locator) -> bool:

@@ -178,6 +178,10 @@ def test_headings(tmp_path: Path) -> None:
     html = make(tmp_path, heading_shift=-1, permalinks=False).render([heading])
     assert html == '<h1 id="words">Words</h1>'
     assert "<h6" in make(tmp_path, heading_shift=9, permalinks=False).render([heading])
+    compound = node("heading", "Why a warm-up < 1?", depth=2)
+    assert make(tmp_path).render([compound]) == (
+        '<h2>Why a <span class="unbroken">warm-up</span> &lt; 1?</h2>'
+    )
 
 
 def test_references_reach_the_host_with_their_anchor(tmp_path: Path) -> None:

@@ -184,6 +184,17 @@ def test_a_page_offers_what_belongs_to_it(content: Content, tmp_path: Path) -> N
     assert offers("names", everything="Chapter 01", second=None)["second"][0] == "everything.html"
 
 
+def test_a_widgets_page_opens_with_the_widget(content: Content, tmp_path: Path) -> None:
+    write_site(changed(content, "outputs", source="gallery/outputs.md"), tmp_path)
+    page, other = read(tmp_path, "outputs.html"), read(tmp_path, "second.html")
+    opening, offers = page.select_one(".opening"), page.select_one(".offers")
+    assert [each["class"][0] for each in opening.select(".cell > *")] == ["outputs", "code"]
+    assert offers in opening.next_siblings and not page.select(".head .offers")
+    assert len(page.select(".cell")) > 5 and len(opening.select(".cell")) == 1
+    assert "gallery" in page.body["class"] and "gallery" not in other.body["class"]
+    assert other.select(".head .offers") and not other.select(".opening")
+
+
 def test_the_contents_name_every_page_by_part(site: Path) -> None:
     contents = read(site, "outputs.html").select_one(".contents")
     assert [each.get_text() for each in contents.select(".part")] == [

@@ -55,7 +55,9 @@ def assert_the_slider_moves_the_figure(page: Page, panel: Locator) -> None:
     before = norm.text_content() or ""
     slider.focus()
     page.keyboard.press("ArrowRight")
-    expect(panel.locator(".lm output").first).to_have_text("1.05")
+    expect(
+        panel.locator(".lm-field", has_text="Spectral radius").first.locator("output")
+    ).to_have_text("1.05")
     expect(norm).not_to_have_text(before)
 
 

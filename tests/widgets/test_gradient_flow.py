@@ -24,6 +24,10 @@ def slider(page: Page, label: str):
     return page.get_by_label(label)
 
 
+def value_of(page, label):
+    return page.locator(".lm-field", has_text=label).locator("output")
+
+
 def strip(page: Page, kind: str):
     return page.get_by_role("grid", name=f"{kind}:")
 
@@ -38,7 +42,7 @@ def test_it_renders_reacts_and_asks_nobody(host, widget, browser: Browser, tmp_p
         # keyboard: a slider
         slider(page, "Spectral radius").focus()
         page.keyboard.press("ArrowRight")
-        expect(page.locator("output").first).to_have_text("1.05")
+        expect(value_of(page, "Spectral radius")).to_have_text("1.05")
         # mouse: a step of the loss is pinned, a number shown on the way
         box = strip(page, "LSTM").bounding_box()
         page.mouse.move(box["x"] + 3, box["y"] + box["height"] * 0.52)
@@ -72,7 +76,7 @@ def test_a_tap_pins_and_a_slider_follows_a_finger(widget, browser: Browser, tmp_
         place.scroll_into_view_if_needed()
         box = place.bounding_box()
         page.touchscreen.tap(box["x"] + box["width"] - 9, box["y"] + box["height"] / 2)
-        expect(page.locator("output").nth(1)).to_have_text("6")
+        expect(value_of(page, "LSTM’s forget bias")).to_have_text("6")
         assert it.errors == []
 
 
@@ -119,10 +123,10 @@ def test_undo_reset_values_and_a_link_that_restores(widget, browser: Browser, tm
         slider(page, "Spectral radius").focus()
         for key, value in (("End", "3"), ("Home", "0.1")):
             page.keyboard.press(key)
-            expect(page.locator("output").first).to_have_text(value)
+            expect(value_of(page, "Spectral radius")).to_have_text(value)
         for value in ("3", "1"):
             undo.click()
-            expect(page.locator("output").first).to_have_text(value)
+            expect(value_of(page, "Spectral radius")).to_have_text(value)
         says(page, "loss at T = 1 ")
         undo.click()
         says(page, "loss at T = 20")

@@ -240,7 +240,7 @@ def lines(page: Page):
 
 
 def paths(page: Page):
-    return page.locator(".lm-stage ~ div").first
+    return page.locator(".lm-stage ~ div:not([class])").first
 
 
 def test_a_mistake_stays_with_a_caret_and_changes_nothing(browser, tmp_path):

@@ -291,7 +291,7 @@ def test_what_changes_nothing_is_not_there(browser: Browser, tmp_path: Path):
         expect(page.get_by_text("random gets the remaining 20%")).to_be_visible()
         expect(page.get_by_text("% expected")).to_be_visible()
         expect(page.get_by_role("slider")).to_have_count(3)
-        kind = page.get_by_label("Draw").first
+        kind = page.locator("select").first
         kind.select_option("span")
         expect(page.get_by_text("% expected")).to_have_count(0)
         kind.select_option("given")
@@ -385,5 +385,18 @@ def test_answers_for_a_whole_draw_say_so(browser: Browser, tmp_path: Path):
         expect(it.page.get_by_text("with all selected tokens masked")).to_be_visible()
         tap(it.page, "Tokens", 0.05, 0.2)
         expect(it.page.get_by_text("There is no prediction for it.")).to_be_visible()
-        it.page.get_by_label("Draw").first.select_option("span")
+        it.page.locator("select").first.select_option("span")
         expect(it.page.get_by_text("Predictions are for the given draws.")).to_be_visible()
+
+
+@pytest.mark.parametrize(
+    ("dark", "blue"), [(False, "rgb(0, 114, 178)"), (True, "rgb(86, 180, 233)")]
+)
+def test_the_models_bars_are_bright_on_a_dark_page(dark, blue, browser: Browser, tmp_path: Path):
+    widget = Masking(TOKENS, **GIVEN)
+    with open_file(browser, host_page("file", widget, tmp_path), dark=dark) as it:
+        bars = it.page.locator(".lm-stage svg rect[height='8'][fill=none]")
+        expect(bars).not_to_have_count(0)
+        assert set(bars.evaluate_all("all => all.map((it) => getComputedStyle(it).stroke)")) == {
+            blue
+        }

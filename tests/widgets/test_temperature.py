@@ -178,16 +178,18 @@ def test_a_limit_is_none_at_a_low_temperature(browser: Browser, tmp_path: Path):
 def test_the_exact_posterior_has_a_color_of_its_own(browser: Browser, tmp_path: Path):
     def colors(page: Page) -> set[str]:
         bars = page.locator(".lm-stage svg rect[fill-opacity]")
-        return set(bars.evaluate_all("all => all.map((it) => it.getAttribute('fill'))"))
+        return set(bars.evaluate_all("all => all.map((it) => getComputedStyle(it).fill)"))
 
-    student, gradient = "#0072B2", "#009E73"
+    student, gradient = "rgb(0, 114, 178)", "rgb(0, 158, 115)"
     with open_file(browser, host_page("jupyter", make(), tmp_path)) as it:
         says(it.page, "T = 2 ")
-        assert colors(it.page) == {"#D55E00", student, gradient}
+        assert colors(it.page) == {"rgb(213, 94, 0)", student, gradient}
         assert it.page.get_by_text("teacher t", exact=True).count() == 1
         it.page.evaluate("kernel('exact', true)")
-        expect(it.page.get_by_text("exact t", exact=True)).to_have_count(1)
-        assert colors(it.page) == {"currentColor", student, gradient}
+        ink = it.page.locator(".lm").evaluate("it => getComputedStyle(it).color")
+        expect(it.page.locator(".lm-stage svg rect[fill=currentColor]")).not_to_have_count(0)
+        assert colors(it.page) == {ink, student, gradient}
+        expect(it.page.get_by_text("teacher t", exact=True)).to_have_count(1)
 
 
 def test_picked_moved_and_taken_back(browser: Browser, tmp_path: Path):

@@ -168,10 +168,10 @@ function tab(panel, id) {
   return button;
 }
 
-/** "On this page" is open beside the text, and folded above it where the screen is narrow. */
+/** "On this page" is open beside the text, and folded above it where the screen is narrow or shows a widget. */
 function folds(here) {
   const box = here.querySelector("details");
-  const wide = matchMedia("(min-width: 78rem)");
+  const wide = matchMedia(document.body.matches(".gallery") ? "not all" : "(min-width: 78rem)");
   const adapt = () => {
     box.open = wide.matches;
     box.querySelector("summary").tabIndex = wide.matches ? -1 : 0;

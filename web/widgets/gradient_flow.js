@@ -55,7 +55,7 @@ function computer(network) {
   };
 }
 
-const build = ({ data: network, view, moving, tip, say, signal }) => {
+const build = ({ data: network, view, moving, controls, tip, say, signal }) => {
   const id = Math.random().toString(36).slice(2); // what SVG refers to is named once on a page
   const { time } = network;
   const compute = computer(network);
@@ -115,8 +115,10 @@ const build = ({ data: network, view, moving, tip, say, signal }) => {
     onMove: tell,
     onPin: tell,
   });
+  const bias = Object.fromEntries(controls).forget_bias.node;
+  bias.style.flex = "1 1 260px";
   return {
-    above: [h("div", { class: "lm-buttons" }, play.node, keep)],
+    above: [h("div", { class: "lm-buttons" }, bias, play.node, keep)],
     over: [...grids, curves].map(({ node }) => node),
     table() {
       const all = earlier ? [data, earlier] : [data];

@@ -116,9 +116,9 @@ const build = ({ data: defaults, view, signal, svg, caption, tip, say: announce 
   });
   return {
     under: [h("style", null, words["look"])],
-    above: [field.node, time.node, head],
+    above: [time.node, head],
     over: [cells.node],
-    below: [all, h("div", { class: "lm-controls" }, inputs,
+    below: [field.node, all, h("div", { class: "lm-controls" }, inputs,
       h("div", { style: ROW }, rate.node, button(words.downhill, downhill)))],
     table: () => ({
       caption: data.expression,

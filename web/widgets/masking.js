@@ -109,7 +109,7 @@ const build = ({ data: source, view, signal, tip, say, refresh }) => {
     (row) => ["epoch", row]);
   return {
     over: [cells.node, epochs.node],
-    above: [time.node],
+    below: [time.node],
     table: () => ({
       caption: `Epoch ${it.epoch}`,
       head: ["position", "token", "model input", "selected", "−log p, if masked"],

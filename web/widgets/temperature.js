@@ -51,7 +51,7 @@ function fields({ count, n, names, best }) {
   };
 }
 
-const build = ({ data: held, view, tip, say, signal }) => {
+const build = ({ data: held, view, controls, tip, say, signal }) => {
   let data, size;
   /** Of the moves, those of the picked class, or the others. */
   const moves = (own) => data.moves.filter(([example, index]) => own === (example === data.example && index === data.pinned));
@@ -67,6 +67,8 @@ const build = ({ data: held, view, tip, say, signal }) => {
     if (now() < LAST) go(now() + 1);
     view.settle();
   });
+  const { node } = Object.fromEntries(controls).temperature;
+  node.style.flex = 1;
   const text = h("p", { dir: "auto" }), training = h("div", { class: "lm-buttons" }, step, play.node, hand.node);
 
   /** A grid whose cells say what is at their place. `words` are for a row and a column, `at` is where a tip stands. */
@@ -94,7 +96,7 @@ const build = ({ data: held, view, tip, say, signal }) => {
     chart(1, "KL by step", LAST + 1, progressAt, (i) => view.set("step", i)),
   ];
   return {
-    above: [training, text],
+    above: [h("div", { class: "lm-buttons" }, node), training, text],
     over: grids.map(({ node }) => node),
     table: () => ({
       caption: `Logits, soft targets, gradient at T = ${data.at}`,

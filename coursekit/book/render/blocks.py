@@ -1,10 +1,14 @@
 """Paragraphs, headings, lists, quotations, tables, equations, and blocks of the source."""
 
+import re
+
 from coursekit.book.content import Node
 from coursekit.book.render.code import highlight
 from coursekit.book.render.inline import math_html, plain
 from coursekit.book.render.markup import classes, element, escape, folded
 from coursekit.book.render.renderer import NodeRenderer
+
+_COMPOUND = re.compile(r"\w+(?:-\w+)+")
 
 
 def _paragraph(renderer: NodeRenderer, node: Node) -> str:
@@ -15,11 +19,25 @@ def _paragraph(renderer: NodeRenderer, node: Node) -> str:
 def _heading(renderer: NodeRenderer, node: Node) -> str:
     renderer.section = plain(node)
     level = min(max(node["depth"] + renderer.heading_shift, 1), 6)
-    content, anchor = renderer.children(node), node.get("html_id")
+    content, anchor = _unbroken(renderer, node), node.get("html_id")
     if anchor and renderer.permalinks:
         label = f"Link to “{renderer.section}”"
         content += element("a", "#", href=f"#{anchor}", class_="permalink", aria_label=label)
     return element(f"h{level}", content, id=anchor, class_=classes(node.get("class")))
+
+
+def _unbroken(renderer: NodeRenderer, heading: Node) -> str:
+    """Render a heading's children; a phone's narrow line does not end at a word's hyphen."""
+
+    def whole(word: re.Match[str]) -> str:
+        return element("span", word[0], class_="unbroken")
+
+    return "".join(
+        _COMPOUND.sub(whole, escape(child["value"]))
+        if child["type"] == "text"
+        else renderer.render([child])
+        for child in heading.get("children", [])
+    )
 
 
 def _block(renderer: NodeRenderer, node: Node) -> str:

@@ -15,7 +15,7 @@ _NEAR = 3  # how far a color may be from the ramp, of 255
 _COLORED = 40  # gray is on the ramp, and in every figure
 _SHARE = 0.02  # of the picture; a figure with less has no ramp
 _LEAST = 900  # pixels of a part that stays
-_INVERTED = 0.92  # as in theme/public/book.css
+INVERTED, BRIGHTER = 0.92, 1.15  # as in theme/public/book.css
 # The style sheets' hue-rotate(180deg): https://www.w3.org/TR/filter-effects-1/#feColorMatrixElement
 _ROTATED = ((-0.574, 1.43, 0.144), (0.426, 0.43, 0.144), (0.426, 1.43, -0.856))
 
@@ -33,7 +33,8 @@ def for_night(path: Path) -> bytes | None:
     colors = np.asarray(paper.convert("RGB")).astype(np.int16)
     if _on_ramp(colors[::4, ::4], _COLORED).mean() < _SHARE:
         return None
-    turned = _INVERTED * 255 - (2 * _INVERTED - 1) * colors @ np.array(_ROTATED).T
+    turned = INVERTED * 255 - (2 * INVERTED - 1) * colors @ np.array(_ROTATED).T
+    turned = turned.clip(0, 255) * BRIGHTER
     # A rotation of hues leaves grays as they are, so it may follow the inversion in one step.
     for part in _parts(_on_ramp(colors, 0)):
         turned[part] = colors[part]

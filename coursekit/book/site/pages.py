@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from coursekit import course
 from coursekit.book.content import Content, Node, Page
 from coursekit.book.render.inline import plain
 from coursekit.book.render.markup import escape, is_outside, sanitize
@@ -53,6 +54,7 @@ class View:
     description: str
     label: str | None = None
     url: str | None = None  # the absolute address, if there is one
+    opening: str = ""  # of a widget's page: what comes before its links, up to the widget itself
     body: str = ""
     footnotes: str = ""
     headings: tuple[Heading, ...] = ()
@@ -93,16 +95,17 @@ def view(
     renderer = renderer_of(content, assets)
     footnotes: list[Node] = []
     tree = _without_footnotes(_without_lede(page), footnotes)
-    body = renderer.render([tree])
+    opening, body = (renderer.render(part) for part in _parts(page, tree))
     notes = renderer.render(footnotes)
     position = content.pages.index(page)
-    written = body + notes
+    written = opening + body + notes
     return View(
         slug=page.slug,
         title=page.title,
         description=page.description,
         label=None if page.title.startswith(page.label or " ") else page.label,
         url=_absolute(page.slug, base_url),
+        opening=opening,
         body=body,
         footnotes=notes,
         headings=tuple(_headings(tree)),
@@ -182,6 +185,19 @@ def _without_lede(page: Page) -> Node:
             blocks[index] = {**block, "children": inside[1:]}
         break
     return tree
+
+
+def _parts(page: Page, tree: Node) -> tuple[list[Node], list[Node]]:
+    """Divide a widget's page after the widget, which precedes its code; other pages are whole."""
+    blocks = tree.get("children", [])
+    cells = [at for at, block in enumerate(blocks) if block.get("kind") == "notebook-code"]
+    if not cells or not page.source.startswith(f"{course.FOLDERS['widget']}/"):
+        return [], [tree]
+    cell = blocks[cells[0]]
+    # Sorting keeps the order of the rest; the reader's Tab key follows it.
+    shown = sorted(cell["children"], key=lambda it: it["type"] == "code")
+    first = {**cell, "children": shown}
+    return [*blocks[: cells[0]], first], blocks[cells[0] + 1 :]
 
 
 def _words(text: str) -> str:

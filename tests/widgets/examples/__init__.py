@@ -42,7 +42,7 @@ class Example:
 
 def press(page: Page, label: str, *keys: str) -> None:
     """Put the focus on the control of that label, and press keys."""
-    page.get_by_label(label).first.focus()
+    page.get_by_label(label).and_(page.locator("input, select")).first.focus()
     for key in keys:
         page.keyboard.press(key)
 

@@ -1,5 +1,5 @@
-// Where things lie, in CSS pixels: three strips beside each other where there is room, else one
-// under the other; then the legend, then the curves.
+// Where things lie, in CSS pixels: three strips beside each other, then the legend, then the curves:
+// on a phone's first screen, too.
 
 import { KINDS } from "./maths.js";
 
@@ -9,20 +9,21 @@ const LEFT = 40;
 export function layout(width) {
   const wide = width >= 600;
   const gap = 22;
-  const panelWidth = wide ? (width - LEFT - 2 * gap - 8) / 3 : width - LEFT - 8;
-  const height = wide ? Math.min(panelWidth * 0.62, 150) : 104;
+  const panelWidth = (width - LEFT - 2 * gap - 8) / 3;
+  const height = wide ? Math.min(panelWidth * 0.62, 150) : 90;
   const panels = KINDS.map((_, i) => ({
-    x: LEFT + (wide ? i * (panelWidth + gap) : 0),
-    y: HEADER + (wide ? 0 : i * (height + HEADER + 20)),
+    x: LEFT + i * (panelWidth + gap),
+    y: HEADER,
     width: panelWidth,
     height,
-    labels: !wide || i === 0, // of the rows
-    title: wide || i === KINDS.length - 1, // of the columns
+    few: !wide, // numbers
+    labels: !i, // of the rows
+    title: wide || i === 2, // of the columns
   }));
-  const below = panels.at(-1).y + height + 38;
+  const below = HEADER + height + 38;
   const legend = { x: LEFT, y: below + 18, width: Math.min(240, width - LEFT - 30), beside: wide };
   const chartTop = legend.y + (wide ? 36 : 68) + 50;
-  const chart = { x: LEFT + 8, y: chartTop, width: width - LEFT - 14, height: wide ? 180 : 200 };
+  const chart = { x: LEFT + 8, y: chartTop, width: width - LEFT - 14, height: wide ? 180 : 150 };
   return { width, panels, legend, chart, height: chart.y + chart.height + 58 };
 }
 

@@ -51,12 +51,12 @@ export function picture(place, data, id) {
   ];
 }
 
-function panel({ x, y, width, height, labels, title: named }, { kind, strip, whole, factor }, { time, T, clip }, high, id) {
+function panel({ x, y, width, height, few, labels, title: named }, { kind, strip, whole, factor }, { time, T, clip }, high, id) {
   const [wide, tall] = [width / time, height / time];
   const frame = (room, name) =>
     rect(x - room, y + (T - 1) * tall - room, T * wide + 2 * room, tall + 2 * room, { class: name });
-  const length = factor < 1 ? `${short(whole)} → ${short(clip)}  (× ${short(factor)})`
-    : short(whole) + (factor === 1 && clip ? " ≤ θ, unchanged" : "");
+  const length = factor < 1 ? `${short(whole)} → ${short(clip)}${few ? "" : `  (× ${short(factor)})`}`
+    : short(whole) + (factor === 1 && clip ? few ? " ≤ θ" : " ≤ θ, unchanged" : "");
 
   /** The cells of a value for which there is no color, each run of them as one box. */
   function cells(value, fill) {
@@ -84,7 +84,7 @@ function panel({ x, y, width, height, labels, title: named }, { kind, strip, who
       const back = i && Math.min(t, time - 1);
       return [
         labels && note(x - 6, y + (t - 0.5) * tall + 4, i ? t : "T = 1", "end"),
-        note(x + (back + 0.5) * wide, y + height + 15, back, "middle")];
+        (!few || !i || t === time) && note(x + (back + 0.5) * wide, y + height + 15, back, "middle")];
     }),
     named && note(x + width, y + height + 31, "steps back, T − t", "end")];
 }

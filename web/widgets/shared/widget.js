@@ -13,7 +13,7 @@ import { tip } from "./tip.js";
  *   name: string, label: string, title: string, intro: string, call: string,
  *   read: (arrays: Object, model) => data, fields: (data) => Object,
  *   build: (it: {data, view, model, signal, root: HTMLElement, svg: SVGElement, moving: SVGElement,
- *     caption: HTMLElement, tip, say: (text: string) => void, refresh: () => void}) => Parts}} options
+ *     caption: HTMLElement, controls: [string, {node: HTMLElement}][], tip, say: (text: string) => void, refresh: () => void}) => Parts}} options
  *   `name` is the stem of files and links, `label` what a screen reader calls the whole, `call` the
  *   Python call up to its settings (`GradientFlow(network, `), `read` what is made of the arrays
  *   once, `fields` the settings in order, with or without a control (shared/controls.js); `refresh`
@@ -27,7 +27,8 @@ import { tip } from "./tip.js";
  *   (players) and below it. `draw` lays everything out for a width in pixels and says the picture in words;
  *   `changed` names the settings that changed since it drew last: none of them when only the width did, and
  *   all at first. What follows the pointer goes into `moving`, which draws above the rest. The `caption`
- *   stands under the stage, or where `build` put it; `wide` is a picture's width that is not the stage's.
+ *   stands under the controls, these under the stage, or where `build` put them: a reader of a small screen sees
+ *   the picture first, and what is dragged does not move with the length of a caption; `wide` is a picture's width that is not the stage's.
  */
 export function widget({ name, label, title, intro, call, read, fields, build }) {
   return {
@@ -51,15 +52,15 @@ export function widget({ name, label, title, intro, call, read, fields, build })
       const say = (words) => { status.textContent = words; };
       const hint = tip();
       const { under, over, above, below, table, draw } =
-        build({ data, view, model, signal, root, svg, moving, caption, tip: hint, say, refresh: () => update([]) });
+        build({ data, view, model, signal, root, svg, moving, caption, controls, tip: hint, say, refresh: () => update([]) });
       const values = valuesTable(table);
       const actions = buttons({ model, view, name, call, svg, say, signal, root, below: values.node });
       const stage = h("div", { class: "lm-stage" }, under, svg, over, hint.node);
       fill(root, null, [
         h("p", { class: "lm-title" }, title),
         intro && h("p", { class: "lm-soft" }, intro),
-        controls[0] && h("div", { class: "lm-controls" }, controls.map(([, { node }]) => node)),
-        above, stage, !caption.parentNode && caption, status, below, actions.node]);
+        above, stage, h("div", { class: "lm-controls" }, controls.map(([, { node }]) => !node.parentNode && node)),
+        !caption.parentNode && caption, status, below, actions.node]);
 
       function show() {
         waiting = false;

@@ -48,7 +48,7 @@ function heads({ wide, few, head, width, left, zero, half }, data) {
   const y = head + 20, x = wide ? left - 12 : 0, far = wide ? zero - half : 235;
   return [
     title(x, head, `Soft targets at T = ${data.at}`),
-    bar(x, y - 9, 9, 9, teacher(data)), note(x + 14, y, `${data.exact ? "exact" : "teacher"} t`),
+    bar(x, y - 9, 9, 9, teacher(data)), note(x + 14, y, "teacher t"),
     bar(x + 84, y - 9, 9, 9, STUDENT), note(x + 98, y, "student s"),
     line(`M${x + 168} ${y - 11}v14`, "pin"), note(x + 174, y, "at T = 1"),
     wide && note(0, y, "✓ label"),
