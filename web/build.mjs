@@ -2,6 +2,7 @@
 // nor its book needs npm; `--check` builds in memory and says which committed file is out of date.
 //
 //   widgets/<name>.js  ->  ../lmcourse/widgets/static/<name>.js   one ES module a widget
+//   widgets/attention_heads/attention_pictures.js  ->  …/attention_pictures.js  a script that Python puts before its module
 //   vendor/bertviz.js  ->  ../lmcourse/widgets/vendor/bertviz.js  what bertviz's pages load
 //   book/book.js       ->  ../theme/public/book.js                the pages' script
 //   book/search.js     ->  ../theme/public/search.js              loaded when a reader searches
@@ -43,8 +44,6 @@ const RENAMED_IN = {
     assign call cells inSvg merged name now opens paint pick place positions refresh reset result root say
     selected terms tip undo`),
   attention_heads: ATTENTION,
-  attention_lines: ATTENTION,
-  attention_scores: ATTENTION,
   gates: words(`
     again assign bars boxes call clipped end ends follows gates given head held inSvg kept label labels lanes
     level maps name names now numbers order orders others pace paint panels pause place positions rank
@@ -82,6 +81,9 @@ const RENAMED_IN = {
     place positions refresh reset root rule show sum svg tip tokens undo typed weighed weights wrong`),
 };
 
+/** Scripts that Python puts before a widget's module, which has their exports by this name: with the same renaming. */
+const SCRIPTS = { "attention_heads.js": ["attention_heads/attention_pictures.js", "attentionPictures"] };
+
 function words(text) {
   return text.trim().split(/\s+/);
 }
@@ -101,6 +103,7 @@ async function bundle(entry, options) {
     legalComments: "inline",
     ...options,
   });
+  Object.assign(options.mangleCache ?? {}, result.mangleCache);
   return result.outputFiles[0].contents;
 }
 
@@ -147,12 +150,16 @@ async function outputs() {
     ? readdirSync(join(here, "widgets")).filter((name) => name.endsWith(".js")).sort()
     : [];
   for (const name of widgets) {
-    const shorter = SHORTER.test(name), plugins = shorter ? [styles, arrows] : [styles];
-    const options = { format: "esm", minify: true, plugins, ...renaming(name.replace(".js", "")) };
-    const module = new TextDecoder().decode(await bundle(`widgets/${name}`, options))
-      .replace(/--(?=(?:accent|field|line|soft|ink|bg)\b)(\w)\w*/g, "--$1"); // the colors' names
-    const text = shorter ? module.replace(/\.(letter|axis|none)\{[^}]*\}/g, "") : module;
-    out.push([`lmcourse/widgets/static/${name}`, Buffer.from(text)]);
+    const shorter = SHORTER.test(name), plugins = shorter ? [styles, arrows] : [styles], mangleCache = {};
+    const module = async (entry, more) => {
+      const options = { format: "esm", minify: true, plugins, mangleCache, ...more, ...renaming(name.replace(".js", "")) };
+      const text = new TextDecoder().decode(await bundle(`widgets/${entry}`, options))
+        .replace(/--(?=(?:accent|field|line|soft|ink|bg)\b)(\w)\w*/g, "--$1"); // the colors' names
+      return Buffer.from(shorter ? text.replace(/\.(letter|axis|none)\{[^}]*\}/g, "") : text);
+    };
+    out.push([`lmcourse/widgets/static/${name}`, await module(name)]);
+    const [entry, globalName] = SCRIPTS[name] ?? [];
+    if (entry) out.push([`lmcourse/widgets/static/${basename(entry)}`, await module(entry, { format: "iife", globalName })]);
   }
   out.push(["lmcourse/widgets/vendor/bertviz.js", await vendored("vendor/bertviz.js")]);
   for (const [entry, target] of [

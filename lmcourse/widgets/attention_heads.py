@@ -8,7 +8,6 @@ import traitlets
 
 from lmcourse.errors import CourseError
 from lmcourse.widgets.attention_inputs import (
-    PICTURE,
     as_bytes,
     as_channels,
     as_names,
@@ -24,7 +23,6 @@ from lmcourse.widgets.base import Widget, module
 from lmcourse.widgets.checks import index_below, one_of, plain, within
 
 TEMPERATURES = (0.1, 10.0)
-MODULES = {"map": "attention_heads", "heads": "attention_lines"}  # others by name
 NOTES = (
     "weight; blank: 0",
     "largest weight of each block; blank: 0",
@@ -63,8 +61,7 @@ class AttentionHeads(Widget):
             and such a pair of tokens.
         picture: ``"map"``, a heat map with the lines of one token; ``"lines"``, two columns of
             tokens with all lines (up to 4,000) of one head, or ``"heads"`` of the layer's heads; or
-            ``"scores"``, the query, all keys and their products, dimension by dimension. A page
-            switches only between the lines of one and of all heads.
+            ``"scores"``, the query, all keys and their products, dimension by dimension.
         measure: with lines, ``"weight"``; ``"norm"``, weight times the norm of the value (Kobayashi
             et al. 2020), if there are values; ``"mean"`` of the layer's heads; or ``"rollout"`` of
             the layers up to this one (Abnar and Zuidema 2020), of self-attention. All but the
@@ -85,7 +82,9 @@ class AttentionHeads(Widget):
             ``"causal"``.
     """
 
-    _esm: Any = module("attention_heads")  # of the default picture
+    _esm = "".join(
+        module(it).read_text(encoding="utf-8") for it in ("attention_pictures", "attention_heads")
+    )
     title: ClassVar[str] = "Attention heads"
     lighter: ClassVar[str] = LIGHTER
 
@@ -150,17 +149,12 @@ class AttentionHeads(Widget):
         same = key_tokens is None
         sides = [rows] if same else [rows, columns]
         parts = scores(first, queries, keys, mask, bias, scale)
-        lined = one_of("picture", picture, PICTURE) in ("lines", "heads")
-        norms = value_norms(values, first.shape, len(weights) if lined else 1)
+        norms = value_norms(values, first.shape) if len(weights) == 1 else {}
         if picture == "scores" and not parts:
             raise CourseError(
                 "The picture 'scores' needs queries and keys.",
                 "Pass both, as attention_arrays returns them.",
             )
-        self._esm = module(MODULES.get(picture, f"attention_{picture}")).read_text(encoding="utf-8")
-        if picture == "scores":  # of the first channel alone
-            weights = dict(list(weights.items())[:1])
-        parts, norms = ({}, norms) if lined else (parts, {})  # the page gets what it shows
         pair = as_segments(segments, len(rows), same)
         data = Data(
             (quoted(rows), quoted(columns)),
@@ -174,7 +168,7 @@ class AttentionHeads(Widget):
         arrays = as_bytes(list(data.codes.values()), found)
         whole = "weights0" in arrays
         there = {"pair": bool(pair), "computed": bool(parts), "norms": bool(norms), "same": same}
-        choices = choose_from(picture, list(weights), first.shape, whole=whole, **there)
+        choices = choose_from(list(weights), first.shape, whole=whole, **there)
         self._data, self._shapes = data, [it.shape for it in weights.values()]
         self._choices = {name: list(texts) for name, _, texts in choices}
         channel = next(iter(weights)) if channel is None else channel

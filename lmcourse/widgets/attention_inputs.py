@@ -20,10 +20,10 @@ from lmcourse.widgets.tokens import as_tokens
 
 MOST_CHANNELS = 8
 PICTURE = {
-    "map": "map of one head",
-    "lines": "lines of one head",
-    "heads": "lines of the layer’s heads",
-    "scores": "scores of one query",
+    "map": "Map",
+    "lines": "Lines",
+    "heads": "All heads",
+    "scores": "Scores",
 }
 MEASURE = {
     "weight": "weights of one head",
@@ -180,31 +180,29 @@ def as_segments(segments: Any, length: int, same: bool) -> list[int]:
 
 
 def choose_from(
-    picture: str, channels: Sequence[str], shape: tuple[int, ...], **there: bool
+    channels: Sequence[str], shape: tuple[int, ...], **there: bool
 ) -> list[tuple[str, str, dict[str, str]]]:
     """Return the settings with choices: name, label, and the values with their labels.
 
     Args:
-        picture: what is drawn; only lines of one head and of all heads are choices of one page.
         channels: the names of the channels.
         shape: the shape of the first channel's weights.
         there: whether the page has all weights (``whole``), which a difference, segments, and all
             measures but the weight need; segments (``pair``); queries and keys (``computed``);
             ``norms`` of values; and the ``same`` tokens as queries and keys.
     """
-    several = bool(channels[1:]) or (shape[0] * shape[1] > 1 and picture == "map")
-    whole, lined = there["whole"], picture in ("lines", "heads")
-    rolled = there["same"] and shape[0] > 1
-    possible = dict(zip(MEASURE, (True, there["norms"], shape[1] > 1, rolled), strict=True))
-    measures = [it for it in MEASURE if it == "weight" or (lined and whole and possible[it])]
-    pictures = ["lines", "heads"] if lined else [picture]
-    scores = picture == "scores"
+    several, whole = bool(channels[1:]) or shape[0] * shape[1] > 1, there["whole"]
+    drawn = {"heads": shape[1] > 1, "scores": there["computed"]}
+    measured = {"norm": there["norms"], "mean": shape[1] > 1}
+    measured["rollout"] = there["same"] and shape[0] > 1
+    pictures = {it: words for it, words in PICTURE.items() if drawn.get(it, True)}
+    measures = {it: x for it, x in MEASURE.items() if it == "weight" or (whole and measured[it])}
     out: list[tuple[str, str, Mapping[str, str], int]] = [  # the last is the number of choices
-        ("picture", "Draw", {it: PICTURE[it] for it in pictures}, 2),
-        ("measure", "Numbers", {it: MEASURE[it] for it in measures}, 4),
+        ("picture", "Draw", pictures, 4),
+        ("measure", "Numbers", measures, 4),
         ("channel", "Show", {it: it for it in channels}, len(channels)),
-        ("lines", "Lines to", {"8": LINES["8"]} if scores else LINES, len(LINES)),
-        ("compare", "Compare", COMPARE, 1 if scores else 1 + several + (several and whole)),
+        ("lines", "Lines to", LINES, len(LINES)),
+        ("compare", "Compare", COMPARE, 1 + several + (several and whole)),
         ("between", "Segments", BETWEEN, len(BETWEEN) if there["pair"] and whole else 1),
         ("masking", "Mask", MASKING, 3 if there["computed"] else 1),
         ("scaling", "Scale", SCALING, 2 if there["computed"] else 1),

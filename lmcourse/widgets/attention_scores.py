@@ -56,7 +56,7 @@ def scores(
     return out
 
 
-def value_norms(values: Any, shape: tuple[int, ...], channels: int) -> dict[str, Array]:
+def value_norms(values: Any, shape: tuple[int, ...]) -> dict[str, Array]:
     """Return the norm of each head's value of each key, (layer, head, key), as ``norms0``.
 
     No weight is negative, so the norm of weight · value is weight · norm (Kobayashi et al. 2020).
@@ -64,15 +64,9 @@ def value_norms(values: Any, shape: tuple[int, ...], channels: int) -> dict[str,
     Args:
         values: (layer, head, key, width), or a list with one array per layer; None: no norms.
         shape: (layer, head, query, key).
-        channels: how many channels of weights there are.
     """
     if values is None:
         return {}
-    if channels > 1:
-        raise CourseError(
-            f"values belong to one channel, and there are {channels}.",
-            "Pass the attentions of one channel, or leave out values.",
-        )
     layers, heads, _, keys = shape
     found = as_array("values", as_layers("values", values), (layers, heads, keys, None))
     return {"norms0": np.linalg.norm(found.astype(np.float64), axis=-1)}

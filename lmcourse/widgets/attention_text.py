@@ -6,6 +6,7 @@ compares the sentences with those of web/widgets/attention_heads/words.js.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -66,19 +67,24 @@ class View:
     """What is shown; ``settings`` has the widget's settings as attributes."""
 
     def __init__(self, data: Data, settings: Any) -> None:
-        self._data, self._now = data, settings
-        self.among = data.among(settings.between)
+        now = SimpleNamespace(**settings.trait_values())
+        if now.picture in ("map", "scores"):
+            now.measure = "weight"
+        if now.picture == "scores":  # of the first channel
+            now.compare, now.channel, now.lines = "off", next(iter(data.codes)), "8"
+        self._data, self._now = data, now
+        self.among = data.among(now.between)
         self.quotes = [
             [quotes[i] for i in positions]
             for quotes, positions in zip(data.quotes, self.among, strict=True)
         ]
-        mine = list(data.codes).index(settings.channel)
-        self.size = data.codes[settings.channel].shape[:2]
-        self.head = self._head(mine, settings.layer, settings.head)
-        self.other = None if settings.compare == "off" else self._other(mine)
+        mine = list(data.codes).index(now.channel)
+        self.size = data.codes[now.channel].shape[:2]
+        self.head = self._head(mine, now.layer, now.head)
+        self.other = None if now.compare == "off" else self._other(mine)
         self.i, self.j = (
             positions.index(pin) if pin in positions else 0
-            for pin, positions in zip((settings.query, settings.key), self.among, strict=True)
+            for pin, positions in zip((now.query, now.key), self.among, strict=True)
         )
 
     def alternative(self) -> str:
@@ -97,22 +103,31 @@ class View:
         channel, codes = list(data.codes.items())[which]
         at = min(layer, len(codes) - 1), min(head, codes.shape[1] - 1)
         how = (now.temperature, now.scaling, now.masking)
-        parts = computed(data.parts, *at, *how) if data.parts and not which else None
-        rows = _decoded(codes[at]) if parts is None else parts["p"].astype(np.float32)
-        says = data.says[which][at[0] * codes.shape[1] + at[1]] + data.less * (parts is None)
+        exact = bool(data.parts) and not which
+
+        def weights(layer: int, head: int) -> Array:
+            if not exact:
+                return _decoded(codes[layer, head])
+            p: Array = computed(data.parts, layer, head, *how)["p"].astype(np.float32)
+            return p
+
+        rows = weights(*at)
+        says = data.says[which][at[0] * codes.shape[1] + at[1]] + data.less * (not exact)
         name = f"Layer {at[0]}, head {at[1]}"
         if now.measure == "norm":
             rows, name = rows * data.norms[at], f"{name}, × norm"
         elif now.measure != "weight":
-            means = _decoded(codes[: at[0] + 1]).mean(1)
+            heads = range(codes.shape[1])
+            means = [np.mean([weights(i, it) for it in heads], 0) for i in range(at[0] + 1)]
             rows, name = means[-1], f"Layer {at[0]}, mean of heads"
             if now.measure == "rollout":
                 rows, name = rollout(means), f"Rollout to layer {at[0]}"
             bits = [_entropy(row) for row in rows if row.any()]
             says = f"mean entropy {number(float(np.mean(bits or [0])))} bits"
         name += f" of {channel}" * (len(data.codes) > 1)
-        name += ", recomputed" * (parts is not None and how != (1, "given", "given"))
-        return Head(at, name, says, rows[np.ix_(*self.among)], rows, parts)
+        name += ", recomputed" * (exact and how != (1, "given", "given"))
+        steps = computed(data.parts, *at, *how) if exact and now.measure == "weight" else None
+        return Head(at, name, says, rows[np.ix_(*self.among)], rows, steps)
 
     def _other(self, mine: int) -> Head:
         """Return the head that the shown one is compared with: never itself."""

@@ -83,7 +83,7 @@ def stack() -> dict[str, Any]:
         "p": p.flatten().tolist(),
         "means": p.mean(1).flatten().tolist(),
         "rollouts": torch.stack(rollouts).flatten().tolist(),
-        "norms": value_norms(values @ out, tuple(p.shape), 1)["norms0"].flatten().tolist(),
+        "norms": value_norms(values @ out, tuple(p.shape))["norms0"].flatten().tolist(),
         "moved": moved.flatten().tolist(),
     }
 

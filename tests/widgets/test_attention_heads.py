@@ -9,7 +9,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 import torch
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Browser, Locator, Page, expect
 
 from lmcourse.errors import CourseError
 from lmcourse.models.bert import Bert
@@ -22,8 +22,8 @@ from lmcourse.widgets.attentions import as_attentions, pooled, quantized
 from tests.widgets import golden_attention_heads as golden
 from tests.widgets.examples import press, tap, walk
 from tests.widgets.examples.attention_heads import PARTS, TOKENS, make, softmax, weights
-from tests.widgets.hosts import host_page, open_file, show_values
-from tests.widgets.test_every_widget import figure, says
+from tests.widgets.hosts import axe, host_page, open_file, overflow, show_values
+from tests.widgets.test_every_widget import beside, figure, resize, says
 from tests.widgets.test_fuzz import PAGE as MANY
 
 NUMBERS = np.random.default_rng(0)
@@ -138,14 +138,10 @@ LONG = np.broadcast_to(np.float32(1 / 2000), (10, 10, 2000, 2000))
         (FOUR, {"values": FOUR[..., :3, :]}, "values has the shape .2, 3, 3, 4.*2, 3, 4, …"),
         (FOUR, {"values": NAN}, "values has numbers that are not finite"),
         (FOUR, {"values": "text"}, "values is of type str"),
-        (
-            {"a": FOUR, "b": FOUR},
-            {"values": FOUR, "picture": "lines"},
-            "values belong to one channel.*leave out",
-        ),
-        (FOUR, {"picture": "line"}, "picture 'line' is unknown.*map, lines, heads, scores"),
+        (FOUR, {"picture": "line"}, "picture 'line' is unknown.*map, lines, heads"),
+        (FOUR[:, :1], {"picture": "heads"}, "picture 'heads' is unknown.*map, lines"),
         (FOUR, {"picture": "scores"}, "'scores' needs queries and keys.*attention_arrays"),
-        (FOUR, {"measure": "mean"}, "measure 'mean' is unknown. Choose one of weight"),
+        (FOUR, {"measure": "norm"}, "measure 'norm' is unknown. Choose one of weight"),
         (FOUR, {"picture": "lines", "measure": "norm"}, "Choose one of weight, mean, rollout"),
         (FOUR, {"picture": "lines", "measure": "norm", "values": None}, "'norm' is unknown"),
         (FOUR[:1], {"picture": "lines", "measure": "rollout"}, "Choose one of weight, mean"),
@@ -154,7 +150,7 @@ LONG = np.broadcast_to(np.float32(1 / 2000), (10, 10, 2000, 2000))
             {"picture": "heads", "measure": "rollout", "key_tokens": WORDS},
             "Choose one of weight, mean",
         ),
-        (FOUR, {"picture": "lines", "compare": "beside"}, "'beside' is unknown"),
+        (FOUR[:1, :1], {"picture": "lines", "compare": "beside"}, "'beside' is unknown"),
         (FOUR, {"layer": 2}, "layer is 2, not between 0 and 1"),
         (FOUR, {"held": [0, 3]}, "held\\[1\\] is 3"),
         (FOUR, {"temperature": 2.0}, "temperature is 2"),
@@ -482,29 +478,23 @@ def settings_of(seed: int) -> AttentionHeads:
     if not cross and random.random() < 0.6:
         given["segments"] = [int(2 * i >= rows) for i in range(rows)]
         given["between"] = random.choice(["all", "A-A", "A-B", "B-A", "B-B"])
-    given["picture"] = picture = random.choice(["map", "map", "lines", "heads", "scores"])
-    if picture == "scores" and "queries" not in given:
-        given["picture"] = picture = "map"
-    if picture in ("lines", "heads"):
-        given = {
-            it: x for it, x in given.items() if it not in ("temperature", "masking", "scaling")
-        }
-        values = np.random.default_rng(seed).standard_normal((layers, heads, columns, 3))
-        several = isinstance(given["attentions"], dict)
-        given |= {} if several else {"values": values}
-        measures = ["weight", "mean"] + ["norm"] * (not several)
-        measures += ["rollout"] * (not cross and layers > 1)
-        given["measure"] = random.choice(measures)
-    compared = picture == "map" or (picture != "scores" and isinstance(given["attentions"], dict))
+    several = isinstance(given["attentions"], dict)
+    pictures = ["map", "lines", "heads"] + ["scores"] * ("queries" in given)
+    given["picture"] = random.choice(pictures)
+    if random.random() < 0.5:
+        given["values"] = np.random.default_rng(seed).standard_normal((layers, heads, columns, 3))
+    measures = ["weight", "mean"] + ["norm"] * ("values" in given and not several)
+    measures += ["rollout"] * (not cross and layers > 1)
+    given["measure"] = random.choice(measures)
     return AttentionHeads(
         **given,
         tokens=[f"t{i % 4}" for i in range(rows)],
         key_tokens=[f"k{i % 4}" for i in range(columns)] if cross else None,
-        compare=random.choice(["off", "beside", "difference"] if compared else ["off"]),
+        compare=random.choice(["off", "beside", "difference"]),
         held=random.choice([None, [layers - 1, heads - 1], [0, 0]]),
         query=random.choice([None, rows - 1, 0]),
         key=random.choice([None, columns - 1]),
-        lines=random.choice(["1", 3, "8", "50%", "90%", "100%"] if picture != "scores" else ["8"]),
+        lines=random.choice(["1", 3, "8", "50%", "90%", "100%"]),
     )
 
 
@@ -553,7 +543,7 @@ def test_many_heads_can_be_chosen_by_a_finger(browser: Browser, tmp_path):
     ) as it:
         box = it.page.get_by_label("Head", exact=True).bounding_box()
         assert box["height"] >= 44 and box["width"] > 100
-        press(it.page, "Layer", "ArrowRight")
+        it.page.get_by_label("Layer", exact=True).press("ArrowRight")
         says(it.page, "Layer 4, head 4:")
 
 
@@ -665,17 +655,133 @@ def test_norms_are_those_of_what_each_weight_moves():
     widget.head, widget.query, widget.key, widget.measure = 2, 3, 1, "norm"
     assert f"“\u2068d\u2069” (3) → “\u2068b\u2069” (1): {moved[1, 2, 3, 1]:.2f}" in widget.alt
     norms = np.linalg.norm(values, axis=-1)
-    np.testing.assert_allclose(value_norms(values, FOUR.shape, 1)["norms0"], norms)
+    np.testing.assert_allclose(value_norms(values, FOUR.shape)["norms0"], norms)
 
 
-def test_a_page_has_only_what_its_picture_needs():
-    given = PARTS | {"values": PARTS["queries"]}
-    sizes = {}
-    for picture in ("map", "lines", "scores"):
-        widget = AttentionHeads(**given, tokens=TOKENS, picture=picture)
-        sizes[picture] = set(widget.index)
-    assert sizes["lines"] == {"entropy0", "weights0", "norms0"}
-    assert sizes["map"] == sizes["scores"] == {"entropy0", "weights0", "q", "k", "mask", "scale"}
+def test_a_page_has_what_each_of_its_pictures_needs():
+    widget = AttentionHeads(**PARTS, values=PARTS["queries"], tokens=TOKENS)
+    assert set(widget.index) == {"entropy0", "weights0", "q", "k", "mask", "scale", "norms0"}
+    pictures = {name: it for name, _, it in widget.choices}["picture"]
+    assert list(pictures) == ["map", "lines", "heads", "scores"]
+    channels = AttentionHeads({"a": FOUR, "b": FOUR}, WORDS, values=FOUR)  # whose norms?
+    assert set(channels.index) == {"entropy0", "weights0", "entropy1", "weights1"}
+
+
+def drawing(page: Page, name: str) -> Locator:
+    """The button that draws a picture."""
+    return page.get_by_role("group", name="Draw").get_by_role("button", name=name, exact=True)
+
+
+def all_pictures(**more) -> AttentionHeads:
+    """A widget whose reader can draw every picture."""
+    given = PARTS | {"values": PARTS["queries"], "layer": 0, "head": 1, "query": 6, "key": 2}
+    return AttentionHeads(**given | more, tokens=TOKENS)
+
+
+@pytest.mark.parametrize("how", ["mouse", "keys", "finger"])
+def test_a_reader_switches_between_the_pictures(how, browser: Browser, tmp_path):
+    path, touch = host_page("jupyter", all_pictures(), tmp_path), how == "finger"
+    own = {"Map": "Weights", "Lines": None, "All heads": None, "Scores": "q ⊙ k by dimension"}
+    with open_file(browser, path, touch=touch, width=390 if touch else 1000) as it:
+        page = it.page
+        for name in ("Lines", "All heads", "Scores", "Map"):
+            button = drawing(page, name)
+            if how == "keys":
+                button.focus()
+                page.keyboard.press("Enter")
+            else:
+                button.tap() if touch else button.click()
+            expect(button).to_have_attribute("aria-pressed", "true")
+            expect(page.get_by_role("button", pressed=True)).to_have_count(1)
+            for other, grid in own.items():
+                if grid:
+                    there = page.get_by_role("grid", name=grid)
+                    expect(there).to_have_count(int(name == other))
+            value = page.evaluate("host.changed.picture")
+            assert value == ("heads" if name == "All heads" else name.lower())
+            assert axe(page) == [] and overflow(page) == 0 and beside(page) == []
+        page.get_by_role("button", name="Undo").click()
+        expect(drawing(page, "Scores")).to_have_attribute("aria-pressed", "true")
+        assert it.errors == []
+
+
+def test_only_the_controls_of_the_picture_are_shown(browser: Browser, tmp_path):
+    with open_file(browser, host_page("file", all_pictures(), tmp_path)) as it:
+        for name, wanted in {
+            "Map": {"Lines to", "Compare", "Mask", "Scale"},
+            "Lines": {"Numbers", "Lines to", "Compare", "Mask", "Scale"},
+            "Scores": {"Mask", "Scale"},
+        }.items():
+            drawing(it.page, name).click()
+            boxes = it.page.get_by_role("combobox")
+            expect(boxes).to_have_count(len(wanted))
+            assert {x.evaluate("it => it.labels[0].firstChild.data") for x in boxes.all()} == wanted
+
+
+def test_a_picture_on_file_has_nothing_of_the_others(browser: Browser, tmp_path):
+    with open_file(browser, host_page("file", all_pictures(), tmp_path)) as it:
+        drawing(it.page, "Lines").click()
+        expect(it.page.get_by_role("grid", name="Weights")).to_have_count(0)
+        with it.page.expect_download() as caught:
+            it.page.get_by_role("button", name="Save SVG").click()
+        images = re.findall(r"<image [^>]*>", caught.value.path().read_text(encoding="utf-8"))
+        assert sum(not re.search(r' width="0"', image) for image in images) == 1  # the heads
+
+
+def test_on_a_phone_the_picture_is_before_the_controls(browser: Browser, tmp_path):
+    with open_file(browser, host_page("file", all_pictures(), tmp_path), width=390) as it:
+        page = it.page
+        controls = page.locator(".lm-controls")
+
+        def top(where: Locator) -> float:
+            return where.bounding_box()["y"]
+
+        says(page, "Layer 0, head 1:")
+        assert top(page.locator(".lm-stage")) < 180
+        assert top(controls) > top(page.get_by_role("grid", name="Weights"))
+        resize(page, 1000)
+        assert top(controls) < top(page.locator(".lm-stage"))
+        resize(page, 390)
+        assert top(controls) > top(page.locator(".lm-stage"))
+
+
+def touching(page: Page) -> list:
+    """The pairs of tokens' names in the picture that overlap."""
+    return page.locator(".lm-stage svg[role=img]").evaluate(
+        """(svg) => {
+          const found = [...svg.querySelectorAll("text")].filter((it) => /^word/.test(it.textContent))
+            .map((it) => [it.textContent, it.getBoundingClientRect(), it]);
+          const covered = ([, box, it]) => {
+            const papers = [...svg.querySelectorAll(".paper")].filter((paper) =>
+              it.compareDocumentPosition(paper) & Node.DOCUMENT_POSITION_FOLLOWING);
+            return papers.some((paper) => {
+              const at = paper.getBoundingClientRect();
+              return at.left <= box.left + 1 && at.right >= box.right - 1 && at.top <= box.top + 1 && at.bottom >= box.bottom - 1;
+            });
+          };
+          const seen = found.filter((it) => !covered(it));
+          const pairs = seen.flatMap((a, i) => seen.slice(i + 1).map((b) => [a, b]));
+          return pairs.filter(([[, a], [, b]]) => Math.min(a.right, b.right) - Math.max(a.left, b.left) > 2
+            && Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top) > 4).map(([a, b]) => [a[0], b[0]]);
+        }"""
+    )
+
+
+@pytest.mark.parametrize("picture", ["map", "lines", "scores"])
+def test_no_name_of_a_token_lies_on_another(picture, browser: Browser, tmp_path):
+    words = [f"word {i}" for i in range(40)]
+    widget = AttentionHeads(
+        **weights(Random(2), 1, 2, 40, 40), tokens=words, picture=picture, query=18, key=11
+    )
+    with open_file(browser, host_page("file", widget, tmp_path), width=390) as it:
+        page = it.page
+        for width in (390, 1000):
+            resize(page, width)
+            assert touching(page) == []
+            for grid in ("Queries", "Keys"):
+                walk(page, grid, "ArrowDown", "ArrowRight")
+                assert touching(page) == []
+        assert page.locator(".lm-stage svg .strong").count() > 2
 
 
 def test_a_token_shows_its_row_and_its_column(browser: Browser, tmp_path):
@@ -723,7 +829,7 @@ def test_all_lines_of_one_head_and_of_all(browser: Browser, tmp_path):
             return int(sum(map(np.count_nonzero, (some, some[:, 6], some[:, :, 2]))))
 
         expect(lines).to_have_count(count(p[2:]))
-        page.get_by_label("Draw").select_option("heads")
+        drawing(page, "All heads").click()
         expect(lines).to_have_count(count(p))
         expect(page.get_by_text("Layer 1, all heads")).to_be_visible()
         for measure, said in {

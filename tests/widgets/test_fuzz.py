@@ -42,7 +42,8 @@ window.mount = async (state, seed) => {{
   const first = svg.getAttribute("aria-label");
   for (let i = 0; i < 6; i++) {{
     const all = [...el.querySelectorAll(
-      ".lm-grid [role=gridcell], .lm-field input, .lm-field select, .lm-buttons button")];
+      ".lm-grid [role=gridcell], .lm-field input, .lm-field select, .lm-buttons button")]
+      .filter((it) => !it.closest("[hidden]")); // nothing happens to what is not there
     const it = all[random(all.length)];
     if (it.type === "range") {{
       it.value = random(Number(it.max) + 1);

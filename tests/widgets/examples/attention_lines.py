@@ -60,7 +60,7 @@ EXAMPLE = Example(
     by_pointer=by_pointer,
     after_pointer="Pinned: “\u2068was\u2069” (3) → “\u2068was\u2069” (3)",
     trait=("layer", 1, "Layer 1, head 1:"),
-    nonsense=("picture", "map"),
+    nonsense=("picture", "scores"),
     call={"given": {"tokens": TOKENS, **PARTS}},
     fuzz=fuzz,
 )

@@ -28,12 +28,12 @@ export const columns = (width, size) => {
 export const strips = (width, size) => {
   const { rows, columns, left, lines } = size, { wide, overview, over, aside, x, y: under, right } = start(width, size, lines);
   const deep = min(18, 560 / max(rows, columns)), high = columns * deep, y = 92 + under;
-  const both = width > 539, end = width - (both ? right : min(right, 122)) - 44, room = both ? (end - x - 16) / 2 : end - x;
+  const both = width > 539 && width - x - right > 120, end = width - (both ? right : min(right, 132)) - 52, room = both ? (end - x - 16) / 2 : end - x;
   const bottom = max(y + max(rows * deep, high), wide && over) + 12, from = (wide ? over : bottom) + 24;
   const sum = { y: from, width: wide ? aside : min(width, 320), height: 20 * lines + 20 };
   const strip = (n, y, height) => ({ x: x + (n && both) * (room + 16), y, width: room, height });
   return { overview, x, y, left, end, deep, high, sum,
     strips: [strip(0, y - 44, 12), both && strip(0, y, high), strip(1, y, high)],
-    tokens: [{ x: x - left, y, width: left, height: rows * deep }, { x: end + 86, y, width: width - end - 86, height: high }],
+    tokens: [{ x: x - left, y, width: left, height: rows * deep }, { x: end + 90, y, width: width - end - 90, height: high }],
     height: ceil(max(bottom, from + sum.height)) };
 };

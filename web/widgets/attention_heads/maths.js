@@ -1,6 +1,7 @@
 // Attention in numbers: weights from their bytes, which of them get a line, and how one comes about.
 
 import { times } from "../shared/dom.js";
+import { short } from "../shared/numbers.js";
 
 export const { abs, ceil, floor, max, min, sqrt } = Math;
 
@@ -128,3 +129,14 @@ export const scaled = (p, norms) => p.map((it, at) => it * norms[at % norms.leng
 
 /** What adds up to q · k, dimension by dimension: q, k and q ⊙ k of one of a `row`'s cells. */
 export const product = ({ q, k }) => [[...q], [...k], [...q].map((it, d) => it * k[d])];
+
+/** What is shown in place of one head's weights. */
+export const change = ({ place, source, name }, weights, { labels }, { measure }) => {
+  const [layer] = place, [queries, { length: count }] = labels;
+  if (measure === "weight") return;
+  if (measure === "norm") return { all: scaled(weights(...place), source.part("norms", ...place)), name: `${name}, × norm` };
+  const all = { mean, rollout }[measure](weights, layer, source.size[1]);
+  const rows = times(queries.length, (i) => part(all, i, count)).filter(total);
+  return { all, name: measure === "mean" ? `Layer ${layer}, mean of heads` : `Rollout to layer ${layer}`,
+    says: `mean entropy ${short(rows.reduce((bits, it) => bits + entropy(it) / rows.length, 0))} bits` };
+};

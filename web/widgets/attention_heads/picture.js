@@ -1,88 +1,46 @@
 // The marks of the picture. Colors come from the root's variables, and from one blue and one orange.
 
-import { s, times } from "../shared/dom.js";
-import { colors } from "../shared/heat.js";
+import { s } from "../shared/dom.js";
 import { note, rect, text, title } from "../shared/marks.js";
 import { cividis } from "../shared/ramp.js";
-import { abs, ceil, floor, links, max, min, pool, sqrt } from "./maths.js";
+import { abs, ceil, links, max, sqrt } from "./maths.js";
+import { BLUE, frame, ORANGE } from "./overview.js";
 import { clipped, number, steps, weight } from "./words.js";
 
-const BLUE = "#2f86bd", ORANGE = "#d55e00"; // seen on light and on dark paper
-const frame = (x, y, width, height, style) => [rect(x - 1, y - 1, width + 2, height + 2, { class: "halo" }),
-  rect(x, y, width, height, { class: "pin", style })];
 const upright = (x, y, words, name = "soft") =>
   text(0, 0, words, { class: name, transform: `translate(${x + 4} ${y - 6})rotate(-90)` });
 const before = (x, y, words, name) => text(x, y, words, { class: name, "text-anchor": "end" }); // of a place
 
-const RAMP = colors(cividis);
-/** What a weight looks like: its root; 0 stays clear. A difference is blue or orange, clearer the nearer to 0. */
-const painted = (value, signed) => (!value ? 0 : signed
-  ? (255 * sqrt(abs(value))) << 24 | (value < 0 ? 0xbd862f : 0x5ed5) : RAMP[Math.round(255 * sqrt(value))]);
 const tint = (value, signed) => (signed && value > 0 ? ORANGE : BLUE);
-
-/** One head on its canvas, no larger than it is seen. */
-export const paint = (canvas, place, p, rows, columns, signed) => {
-  const [high, wide] = [min(rows, ceil(place.height)), min(columns, ceil(place.width))];
-  const found = pool(p, rows, columns, high, wide);
-  canvas.place(place);
-  canvas.paint(high, wide, (pixels) => found.forEach((it, i) => { pixels[i] = painted(it, signed); }));
-};
-
-/** All heads on one canvas. @param thumb (layer, head) → its weights, so many rows and columns */
-export const thumbnails = (canvas, place, [layers, heads], thumb, rows, columns) => {
-  const { width, height, side, pitch, tall } = place;
-  const [high, wide] = [min(side, rows), min(side, columns)];
-  canvas.place(place);
-  canvas.paint(height, width, (pixels) => times(layers * heads, (n) => {
-    const layer = floor(n / heads), found = pool(thumb(layer, n % heads), rows, columns, high, wide);
-    times(side * side, (at) => {
-      const i = floor(at / side), j = at % side;
-      pixels[(layer * tall + i) * width + (n % heads) * pitch + j] =
-        painted(found[floor((i * high) / side) * wide + floor((j * wide) / side)]);
-    });
-  }));
-};
-
-export const overview = ({ x, y, side, pitch, tall, height }, { view, other, notes }) => {
-  const { size: [layers, heads], part } = view.source;
-  const around = ({ place: [layer, head] }, dashes) => frame(x + head * pitch - 2, y + layer * tall - 2, side + 4, side + 8,
-    `stroke:${ORANGE};stroke-width:3;stroke-dasharray:${dashes}`);
-  return [
-    title(0, 12, notes[5]),
-    times(heads, (h) => h % ceil(20 / pitch) || note(x + h * pitch + side / 2, y - 6, h, "middle")),
-    times(layers, (l) => [
-      l % ceil(15 / tall) || note(x - 8, y + l * tall + side / 2 + 4, l, "end"),
-      times(heads, (h) => rect(x + h * pitch, y + l * tall + side + 2,
-        side * part("entropy", l, h)[0], 2, { fill: BLUE }))]),
-    note(x, y + height + 14, notes[0]),
-    other?.source === view.source && around(other, "3 2"),
-    around(view, 0)];
-};
 
 /** A head's name, in as many letters as have room, labels and frame, and what is pinned. */
 export const head = (place, d, ...names) => {
-  const { x, y, width, height, left, top } = place, { names: [rows, columns], i, j } = d;
-  const [wide, tall] = [width / columns.length, height / rows.length];
+  const { x, y, width, height, left, top } = place;
   return [
     names.map((it, n) => it && title(x - left, y - top - (n || !names[1] ? 22 : 38), clipped(it, ~~((place.room + left) / 8)))),
-    rows.map((it, row) => row % ceil(12 / tall) || (left && note(x - 7, y + (row + 0.5) * tall + 4, it, "end"))),
-    columns.map((it, column) => column % ceil(12 / wide) || upright(x + (column + 0.5) * wide, y, it)),
     rect(x, y, width, height, { class: "pin", opacity: 0.2 }),
-    cross(place, d, i, j)];
+    cross(place, d, d.i, d.j)];
 };
 
 const named = (name, at) => `${name} ${at}`;
+/** Whether a name at so many pixels from one that stands out would touch it. */
+const touches = (at, pinned, each) => pinned >= 0 && abs(at - pinned) * each < 13;
 
-/** The names of a row and a column over what is there, and both framed, no matter how small they are. Of −1 nothing. */
-export const cross = ({ x, y, width, height, left, top }, { names: [rows, columns], axes: [r, c] }, row, column, dashes = 0) => {
+/** The names of rows and columns, as many as have room, and a row and a column framed, no matter how small they are, whose
+ *  names stand out. Of −1 nothing. `dashes` over what is there. */
+export const cross = ({ x, y, width, height, left, top }, { names: [rows, columns], axes: [r, c] }, row, column, dashes) => {
   const [wide, tall] = [width / columns.length, height / rows.length];
-  const middle = y + (row + 0.5) * tall, center = x + (column + 0.5) * wide;
-  const around = (x, y, width, height) => frame(x - max(width, 7) / 2, y - max(height, 7) / 2, max(width, 7), max(height, 7), `stroke-dasharray:${dashes}`);
+  const middle = (row) => y + (row + 0.5) * tall, center = (column) => x + (column + 0.5) * wide;
+  const around = (x, y, width, height) => frame(x - max(width, 7) / 2, y - max(height, 7) / 2, max(width, 7), max(height, 7), `stroke-dasharray:${dashes ?? 0}`);
   return [
-    row >= 0 && [left && [rect(x - left, middle - 9, left - 1, 18, { class: "paper" }),
-      before(x - 7, middle + 4, named(rows[row], r[row]), "strong")], around(x + width / 2, middle, width, tall)],
-    column >= 0 && [rect(center - 7, y - top - 6, 14, top + 4, { class: "paper" }),
-      upright(center, y, named(columns[column], c[column]), "strong"), around(center, y + height / 2, wide, height)]];
+    left && (row >= 0 || !dashes) && [dashes && rect(x - left, y - 9, left - 1, height + 18, { class: "paper" }),
+      rows.map((it, at) => (at === row ? before(x - 7, middle(at) + 4, named(it, r[at]), "strong")
+        : at % ceil(12 / tall) || touches(at, row, tall) || note(x - 7, middle(at) + 4, it, "end")))],
+    (column >= 0 || !dashes) && [dashes && rect(x - 7, y - top - 6, width + 14, top + 4, { class: "paper" }),
+      columns.map((it, at) => (at === column ? upright(center(at), y, named(it, c[at]), "strong")
+        : at % ceil(12 / wide) || touches(at, column, wide) || upright(center(at), y, it)))],
+    row >= 0 && around(x + width / 2, middle(row), width, tall),
+    column >= 0 && around(center(column), y + height / 2, wide, height)];
 };
 
 /** A line of a weight from a height to another, stronger the larger it is. */
@@ -162,17 +120,17 @@ export const sum = ({ y, width }, d) => [
 export const scores = ({ x, y, left, strips, end, deep }, { names, axes, cells, i }, query, key, over) => {
   const height = (at) => y + (at + 0.5) * deep;
   return [
-    names.map((them, side) => them.map((it, at) => {
-      const pinned = at === [query, key][side];
-      if (!pinned && (over || at % ceil(13 / deep))) return;
-      const name = pinned ? named(it, axes[side][at]) : it, look = { class: pinned ? "strong" : "soft" };
-      return [over && rect(side ? end + 88 : x - left, height(at) - 9, left, 18, { class: "paper" }),
-        side ? text(end + 90, height(at) + 4, name, look) : text(x - 7, height(at) + 4, name, { ...look, "text-anchor": "end" })];
-    })),
+    names.map((them, side) => {
+      const pinned = [query, key][side], [from, look] = side ? [end + 94, {}] : [x - 7, { "text-anchor": "end" }];
+      if (over && pinned < 0) return;
+      return [over && rect(side ? end + 92 : x - left, y - 9, left, deep * them.length + 18, { class: "paper" }),
+        them.map((it, at) => (at === pinned ? text(from, height(at) + 4, named(it, axes[side][at]), { ...look, class: "strong" })
+          : at % ceil(13 / deep) || touches(at, pinned, deep) || text(from, height(at) + 4, it, { ...look, class: "soft" })))];
+    }),
     over || [title(x - left, y - 74, `${names[0][i]}: q, each key’s k, and q ⊙ k`),
       strips.map((it, which) => it && note(it.x, it.y - 6, ["q", "k", "q ⊙ k; its sum is q · k"][which])),
-      cells.map(({ p, dot }, at) => at % ceil(13 / deep) || [before(end + 44, height(at) + 4, number(dot)),
-        rect(end + 52, height(at) - 5, 34 * p, 10, { fill: BLUE })])]];
+      cells.map(({ p, dot }, at) => at % ceil(13 / deep) || [before(end + 54, height(at) + 4, number(dot)),
+        rect(end + 59, height(at) - 5, 30 * p, 10, { fill: BLUE })])]];
 };
 
 /** A dimension of the query, of a key, and of their product. */

@@ -1,17 +1,23 @@
-// What both pictures of attention have in common: the settings, the numbers that are shown, and what
-// reacts to pointer and keys. Of its three pictures, each is a
-// module: the map (attention_heads.js), all lines (attention_lines.js), the scores (attention_scores.js).
+// What the pictures of attention have in common: the settings, the numbers that are shown, and what
+// reacts to pointer and keys. The pictures (attention_pictures.js) are a script of their own, to which the page adds this module.
 
-import { range, select, whole } from "../shared/controls.js";
-import { times } from "../shared/dom.js";
+/* global attentionPictures */
+
+import { button, range, select, whole } from "../shared/controls.js";
+import { h, set, times } from "../shared/dom.js";
 import { grid } from "../shared/grid.js";
 import { heat } from "../shared/heat.js";
 import { onChange } from "../shared/settings.js";
-import { cut, max, min, part, total } from "./maths.js";
-import { thumbnails } from "./picture.js";
+import { attention, cut, max, min, part, row, total } from "./maths.js";
+import { overview, paint, thumbnails } from "./overview.js";
 import { about, alternative, token, values } from "./words.js";
 
-const fields = ({ labels: [tokens, keys], channels, choices, parts }) => {
+const PRESSED = "border:2px solid var(--accent);font-weight:650;line-height:40px";
+
+/** Settings that a picture does not use. */
+const IDLE = { map: "measure", scores: "measure channel lines compare" };
+
+export const fields = ({ labels: [tokens, keys], channels, choices, parts }) => {
   // More layers or heads than a finger can hit have a slider, too.
   const [layer, head] = ["Layer", "Head"].map((label, axis) => {
     const most = max(...channels.map((it) => it.size[axis]));
@@ -20,22 +26,25 @@ const fields = ({ labels: [tokens, keys], channels, choices, parts }) => {
   return {
     layer, head, query: whole(tokens.length), key: whole(keys.length),
     held: { start: null, takes: (it) => it === null || (layer.takes(it?.[0]) && head.takes(it[1])) },
-    ...Object.fromEntries(choices.map(([name, label, choices]) => { // what leaves no choice has no control
-      const [start, more] = Object.keys(choices);
-      return [name, { ...select({ label, start, choices }), ...(!more && { make: 0 }) }];
+    ...Object.fromEntries(choices.map(([name, label, choices]) => {
+      const [start, more] = Object.keys(choices), it = select({ label, start, choices });
+      return [name, { ...it, make: more && name !== "picture" && ((on) => { // what leaves no choice has no control
+        const { node, show } = it.make(on);
+        return { node, show(value, { picture }) {
+          node.hidden = IDLE[picture]?.includes(name);
+          show(value);
+        } };
+      }) }];
     })),
     temperature: parts ? range({ label: "Temperature T", start: 1, positions: [0.1, 0.2, 0.5, 1, 2, 5, 10] }) : whole(2, 1),
   };
 };
 
-/**
- * Everything that the picture shows, at these settings.
- *
- * @param attention, row as in maths.js, of a picture that computes weights anew. @param change (head, its weights, data, now) → what
- *   is shown in place of it, of one that shows other numbers: {all, name, says?}.
- */
-const compute = (data, now, { attention, row, change }) => {
-  const { labels, channels, parts } = data;
+/** Everything that the picture shows, at these settings. */
+const compute = (data, settings) => {
+  const { labels, channels, parts } = data, now = { ...settings };
+  const idle = { measure: "weight", compare: "off", channel: channels[0].name, lines: "8" };
+  IDLE[now.picture]?.split(" ").forEach((name) => { now[name] = idle[name]; });
   const axes = data.among(now.between), [rows, columns] = axes; // the tokens that are shown
   const these = (all) => axes.map((them, side) => them.map((it) => all[side][it]));
   const inside = (p) => cut(p, labels[1].length, rows, columns);
@@ -48,7 +57,7 @@ const compute = (data, now, { attention, row, change }) => {
     const partial = !exact && source.partial(place[0]);
     const it = { source, place, partial, all: weights(...place), of: [which, place[0]],
       says: source.says(...place) + (partial ? data.notes[1] : ""), name: `Layer ${place[0]}, head ${place[1]}` };
-    if (change) Object.assign(it, change(it, weights, data, now));
+    Object.assign(it, attentionPictures["change"](it, weights, data, now));
     it.p = inside(it.all);
     it.name += (channels[1] ? ` of ${source.name}` : "") +
       (exact && `${[now.temperature, now.masking, now.scaling]}` !== "1,given,given" ? ", recomputed" : "");
@@ -62,10 +71,10 @@ const compute = (data, now, { attention, row, change }) => {
       : channels[1] ? look(+!mine, ...source.partner(layer, head))
         : look(0, ...(heads > 1 ? [layer, (head + 1) % heads] : [(layer + 1) % layers, 0]));
   const [i, j] = [rows.indexOf(now.query), columns.indexOf(now.key)].map((it) => max(it, 0));
-  const cells = parts && !mine && row(parts, layer, head, rows[i], now), wide = columns.length;
+  const cells = parts && !mine && now.measure === "weight" && row(parts, layer, head, rows[i], now), wide = columns.length;
   const signed = now.compare === "difference", { p } = view, its = [...part(p, i, wide)];
   const difference = other && p.map((it, at) => it - other.p[at]);
-  return { ...data, now, axes, counts: [rows.length, wide], inside, view, other, p, i, j,
+  return { ...data, now, axes, look, mine, counts: [rows.length, wide], inside, view, other, p, i, j,
     row: its, names: these(labels), quotes: these(data.quotes), difference, signed,
     partial: view.partial || other?.partial,
     drawn: signed ? difference : p,
@@ -73,17 +82,17 @@ const compute = (data, now, { attention, row, change }) => {
     cells: cells && columns.map((it) => cells[it]) };
 };
 
-/**
- * The parts of a widget whose picture is `draw`n: with the heads as thumbnails, and tokens that react.
- *
- * @param more (it, over) → {fan, cross?, draw}: of a picture, its own canvases (`under`) and grids (`over`), and how
- *   it is drawn; `it.size` then has places for `overview` and `tokens`. @param maths as for `compute`
- */
-export const parts = (more, maths) => ({ data, view, model, signal, moving, tip, say, refresh }) => {
+/** The heads as thumbnails, tokens that react, and one of the pictures: {over, count, point, draw}. `it.size` then has
+ *  places for `overview` and `tokens`. */
+export const build = ({ data, view, model, signal, root, svg, moving, caption, tip, say, refresh }) => {
   const { channels, small, labels } = data;
-  const it = { data, view }; // d: what is shown; size: where
-  let under;
-  const [left, top] = labels.map((them) => min(8 * (max(...them.map((it) => it.length)) + `${them.length}`.length) + 14, 118));
+  const canvases = times(3, heat);
+  // d: what is shown; size: where.
+  const it = { data, view,
+    paint: (nth, ...what) => paint(canvases[nth], ...what),
+    show(made, ...where) { made.node.hidden = false; made.place(...where); } };
+  let under, phone;
+  const [left, top] = labels.map((them) => min(9.5 * (max(...them.map((it) => it.length)) + `${them.length}`.length) + 10, 124));
 
   /** A grid over what is there, `count()` rows and columns of it; it has one cell until it has its place. */
   const over = (label, box, count, describe, onPin, also) => {
@@ -100,7 +109,7 @@ export const parts = (more, maths) => ({ data, view, model, signal, moving, tip,
     made.node.addEventListener("focusout", () => onPoint());
     return made;
   };
-  const map = heat();
+  const thumbs = heat();
   const chooser = over("Heads", () => it.size.overview,
     () => it.d.view.source.size,
     (layer, head) => `Layer ${layer}, head ${head}: ${it.d.view.source.says(layer, head)}`,
@@ -113,50 +122,51 @@ export const parts = (more, maths) => ({ data, view, model, signal, moving, tip,
       const { axes } = it.d, token = axes[side][max(...at)];
       return axes.map((them, other) => (other === side || data.same ? them.indexOf(token) : -1));
     };
-    return over(label, () => ({ ...it.size.tokens[side], height: 0 }), () => it.count(side), // its words stand above all
+    return over(label, () => ({ ...it.size.tokens[side], height: 0 }), () => it.own.count(side), // its words stand above all
       (...at) => token(it.d, ...of(...at)),
       (...at) => {
         const [i, j] = of(...at), { axes: [rows, columns], now } = it.d;
         view.assign({ query: rows[i] ?? now.query, key: columns[j] ?? now.key });
       },
-      (...at) => it.point(...of(...at)));
+      (...at) => it.own.point(...of(...at)));
   });
   const many = it.many = channels.some(({ size: [layers, heads] }) => layers * heads > 1);
-  const own = more(it, over);
+  const pictures = attentionPictures["pictures"](it, over);
+  const grids = Object.values(pictures).flatMap(({ over }) => over);
+  const drawn = data.choices[0][2];
+  const tabs = Object.keys(pictures).filter((name) => drawn[name]).map((name) => [name, button(drawn[name], () => view.assign({ picture: name }))]);
   onChange(model, "full_of", signal, refresh);
   return {
-    under: [many && map.node, own.under],
-    over: [many && chooser.node, tokens.map(({ node }) => node), own.over],
+    above: [h("div", { class: "lm-buttons", role: "group", "aria-label": "Draw" }, tabs.map(([, node]) => node))],
+    under: [many && thumbs.node, canvases.map(({ node }) => node)],
+    over: [many && chooser.node, tokens.map(({ node }) => node), grids.map(({ node }) => node)],
     table: () => values(it.d),
     draw(now, changed, width) {
-      const d = it.d = compute(data, now, maths), { source, place } = d.view, [rows, columns] = d.counts, [layers, heads] = source.size;
+      const d = it.d = compute(data, now), { source, place } = d.view, [rows, columns] = d.counts, [layers, heads] = source.size;
       if (d.partial) { // a kernel may have all weights of the layers
         model.set("wanted", [d.view, d.other].flatMap((it) => (it ? [it.of] : [])));
         try { model.save_changes(); } catch { /* a page has nobody to ask */ }
       }
-      const still = own.draw(d, { many, layers, heads, rows, columns, left, top }, width);
+      if (phone !== (phone = width < 560)) { // there, the picture is first
+        const [controls] = root.getElementsByClassName("lm-controls");
+        if (controls) phone ? caption.after(controls) : svg.parentNode.before(controls);
+      }
+      tabs.forEach(([name, node]) => set(node, name === now.picture ? { "aria-pressed": true, style: PRESSED } : { "aria-pressed": false, style: "" }));
+      grids.forEach(({ node }) => { node.hidden = true; });
+      canvases.forEach((it) => it.place({ x: 0, y: 0, width: 0, height: 0 })); // a picture on file has none of it either
+      it.own = pictures[now.picture];
+      const still = it.own.draw(d, { many, layers, heads, rows, columns, left, top }, width);
       if (many) {
-        thumbnails(map, it.size.overview, source.size, (...at) => (small ? source.small(...at) : d.inside(source.weights(...at))), ...(small || [rows, columns]));
+        thumbnails(thumbs, it.size.overview, source.size, (...at) => (small ? source.small(...at) : d.inside(source.weights(...at))), ...(small || [rows, columns]));
         chooser.place(it.size.overview, { rows: layers, columns: heads });
         chooser.go(...place);
       }
       tokens.forEach((made, side) => {
-        const [rows, columns] = it.count(side), at = [d.i, d.j][side];
+        const [rows, columns] = it.own.count(side), at = [d.i, d.j][side];
         made.place(it.size.tokens[side], { rows, columns });
         made.go(...(rows > 1 ? [at, 0] : [0, at]));
       });
-      return { height: it.size.height, caption: about(d), alt: alternative(d), still };
+      return { height: it.size.height, caption: about(d), alt: alternative(d), still: [many && overview(it.size.overview, d), still] };
     },
   };
-};
-
-const TITLE = "What does each token attend to?";
-
-/** What is the same for all. */
-export const same = {
-  name: "attention-heads",
-  label: TITLE, title: TITLE,
-  intro: "Point at a token or a head.",
-  call: "AttentionHeads(**given, ",
-  fields,
 };
