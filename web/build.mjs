@@ -133,7 +133,7 @@ const styles = {
 
 /** Of a widget whose name starts so, functions become arrows, which take fewer letters, style variables have one, and
  *  marks that it lacks have no style. */
-const SHORTER = /^attention_/;
+const SHORTER = /^a/; // AttentionHeads, Anatomy
 const arrows = {
   name: "arrows",
   setup: (it) => it.onLoad({ filter: /widgets[/\\].*\.js$/ }, ({ path }) => ({

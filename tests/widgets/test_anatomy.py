@@ -27,7 +27,7 @@ from tests.models.subjects import SUBJECTS
 from tests.widgets import golden_anatomy
 from tests.widgets.examples import tap, walk
 from tests.widgets.examples.anatomy import drawn, make
-from tests.widgets.hosts import WEB, host_page, open_file
+from tests.widgets.hosts import WEB, axe, host_page, open_file, show_values
 from tests.widgets.test_modules import STATE_BYTES
 
 IDS = torch.arange(6)[None]
@@ -225,3 +225,59 @@ def test_a_reader_goes_down_to_one_number_and_up_again(browser: Browser, tmp_pat
         page.get_by_role("button", name="Bert", exact=True).click()
         expect(image).to_have_attribute("aria-label", re.compile("Shown is the whole model"))
         assert it.errors == [] and it.requests == []
+
+
+def anatomy_of(name: str) -> Anatomy:
+    """The anatomy of a model that all models' tests use."""
+    torch.manual_seed(0)
+    subject = next(it for it in SUBJECTS if it.name == name)
+    batch = {k: v[:1] for k, v in subject.batch().items() if not re.search("mask|label", k)}
+    return Anatomy(anatomy(subject.build(), most=1000, **batch))
+
+
+@pytest.mark.parametrize("name", ["BERT for pre-training", "Transformer's target, pre-norm"])
+def test_on_a_phone_a_model_can_be_read_without_scrolling_sideways(
+    name: str, browser: Browser, tmp_path: Path
+):
+    path = host_page("file", anatomy_of(name), tmp_path)
+    with open_file(browser, path, width=390, touch=True) as it:
+        stage = it.page.locator(".lm-stage")
+        sizes = stage.locator("svg[role=img] text").evaluate_all(
+            "all => all.map((it) => parseFloat(getComputedStyle(it).fontSize) * it.getScreenCTM().a)"
+        )
+        assert len(sizes) > 10 and min(sizes) >= 9
+        assert stage.evaluate("it => it.scrollWidth <= it.clientWidth")
+        show_values(it.page)
+        assert it.page.locator(".lm-table").evaluate("it => it.scrollWidth <= it.clientWidth")
+
+
+def test_on_a_phone_the_details_are_beside_the_selected_block(browser: Browser, tmp_path: Path):
+    path = host_page("file", anatomy_of("BERT for pre-training"), tmp_path)
+    with open_file(browser, path, width=390, touch=True) as it:
+        page = it.page
+        image = page.locator(".lm-stage svg[role=img]")
+        image.scroll_into_view_if_needed()
+        attention = image.get_by_text("attention", exact=True).first
+
+        def touch() -> None:
+            box = attention.bounding_box()
+            assert box is not None
+            page.touchscreen.tap(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+
+        touch()
+        facts = page.locator(".lm-facts .lm-title")
+        expect(facts).to_contain_text("Multi-head attention")
+        cell = page.get_by_role("grid", name="Blocks").get_by_role("gridcell")
+        expect(facts).to_be_in_viewport(ratio=1)
+        expect(cell).to_be_in_viewport(ratio=1)
+        block, title = cell.bounding_box(), facts.bounding_box()
+        assert block is not None and title is not None
+        assert block["y"] + block["height"] <= title["y"]
+        assert axe(page) == []
+        page.get_by_role("button", name="Close").click()
+        expect(facts).to_be_hidden()
+        touch()
+        expect(facts).to_be_visible()
+        touch()
+        expect(image).to_have_attribute("aria-label", re.compile("the inside of Multi-head"))
+        assert it.errors == []

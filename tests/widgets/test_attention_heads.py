@@ -746,23 +746,22 @@ def test_on_a_phone_the_picture_is_before_the_controls(browser: Browser, tmp_pat
 
 
 def touching(page: Page) -> list:
-    """The pairs of tokens' names in the picture that overlap."""
+    """The pairs of tokens' names in the picture that overlap, but for covered ones."""
     return page.locator(".lm-stage svg[role=img]").evaluate(
         """(svg) => {
-          const found = [...svg.querySelectorAll("text")].filter((it) => /^word/.test(it.textContent))
-            .map((it) => [it.textContent, it.getBoundingClientRect(), it]);
-          const covered = ([, box, it]) => {
-            const papers = [...svg.querySelectorAll(".paper")].filter((paper) =>
-              it.compareDocumentPosition(paper) & Node.DOCUMENT_POSITION_FOLLOWING);
-            return papers.some((paper) => {
-              const at = paper.getBoundingClientRect();
-              return at.left <= box.left + 1 && at.right >= box.right - 1 && at.top <= box.top + 1 && at.bottom >= box.bottom - 1;
-            });
-          };
-          const seen = found.filter((it) => !covered(it));
-          const pairs = seen.flatMap((a, i) => seen.slice(i + 1).map((b) => [a, b]));
-          return pairs.filter(([[, a], [, b]]) => Math.min(a.right, b.right) - Math.max(a.left, b.left) > 2
-            && Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top) > 4).map(([a, b]) => [a[0], b[0]]);
+          const box = (it) => it.getBoundingClientRect();
+          const holds = (a, b) => a.left <= b.left + 1 && a.right >= b.right - 1
+            && a.top <= b.top + 1 && a.bottom >= b.bottom - 1;
+          const papers = [...svg.querySelectorAll(".paper")];
+          const covered = (it) => papers.some((paper) => holds(box(paper), box(it))
+            && it.compareDocumentPosition(paper) & Node.DOCUMENT_POSITION_FOLLOWING);
+          const seen = [...svg.querySelectorAll("text")]
+            .filter((it) => it.textContent.startsWith("word") && !covered(it));
+          const touch = (a, b) => Math.min(a.right, b.right) - Math.max(a.left, b.left) > 2
+            && Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top) > 4;
+          return seen.flatMap((one, i) => seen.slice(i + 1)
+            .filter((other) => touch(box(one), box(other)))
+            .map((other) => [one.textContent, other.textContent]));
         }"""
     )
 

@@ -6,15 +6,16 @@
 import Reveal from "reveal.js";
 import Notes from "reveal.js/plugin/notes/notes.esm.js";
 
+const PRINTING = /print-pdf/i.test(location.search);
 const SMALLEST = 20 / 28; // of the text's size: smaller letters do not reach the last row
 const LARGE = 1.25; // where there is room
 const STEP = 0.03;
-const ZOOMS = [1.5, 1.4, 1.3, 1.2, 1.1, 1, 0.91, 0.82, 0.74, 0.66]; // of a widget
+// Of a widget, whose words have 12 pixels and more; what does not fit then scrolls, but on paper.
+const ZOOMS = [1.6, 1.5, 1.4, 1.3, 1.2, ...(PRINTING ? [1.1, 1, 0.91, 0.82, 0.74, 0.66] : [])];
 const WIDGET = ".live, .lmcourse-widget, [data-lm-suppress-shortcuts]";
 const OWN_KEYS = `${WIDGET}, input, select, textarea, [role="grid"], [role="slider"]`;
 const PRESSED_BY = new Set(["Enter", " ", "Spacebar"]);
 const SCROLLED_BY = new Set(["ArrowUp", "ArrowDown", "PageUp", "PageDown", "Home", "End", " "]);
-const PRINTING = /print-pdf/i.test(location.search);
 const STORED = "lmcourse-deck-theme";
 
 /** The themes that a key goes through; "auto" is what the system prefers. */
@@ -44,8 +45,8 @@ const sheetOf = (node) => node.closest(".sheet");
 /** Whether a sheet's content is larger than its room. */
 function overflows(body) {
   if (body.scrollHeight > body.clientHeight + 1) return true;
-  const tall = body.querySelector(".live .lm-stage"); // scrolls at a size that can be read
-  if (tall && sheetOf(body).dataset.fit > 1 && tall.scrollHeight > tall.clientHeight + 1) return true;
+  const tall = body.matches(":not(.tall)") && body.querySelector(".live .lm-stage");
+  if (tall && tall.scrollHeight > tall.clientHeight + 1) return true;
   const inside = body.querySelectorAll(".column, .equation > .scroll, pre, .table");
   const low = body.getBoundingClientRect().bottom + 1;
   if ([...body.querySelectorAll(".column")].some((it) => it.lastElementChild?.getBoundingClientRect().bottom > low)) return true;
@@ -82,7 +83,7 @@ function fitWidget(sheet, body) {
   const smaller = sheet.dataset.fit && overflows(body) ? ZOOMS.find((it) => it < at) : at;
   sheet.dataset.fit = smaller ?? at;
   sheet.style.setProperty("--zoom", sheet.dataset.fit);
-  body.classList.toggle("scrolls", smaller === undefined);
+  if (smaller === undefined) body.classList.add("tall");
 }
 
 /** Fit all sheets: reveal.js does not lay out those that are far away, so they are shown for it. */

@@ -150,8 +150,9 @@ test("everything has a place inside the width, one thing not over another", () =
           if (second) assert.ok(second.x >= heat.x + heat.width || second.y - 92 >= heat.y + heat.height, what);
           assert.ok(legend.y >= heat.y + heat.height && legend.x >= 0 && legend.x + 240 <= width, what);
           assert.ok(sum.width >= 220 && sum.width <= width && sum.y + sum.height <= height, what);
-          const above = width < 820 ? Math.max(legend.y, fan.from + fan.high) : overview ? overview.y + overview.height + 14 : 0;
-          assert.ok(sum.y > above && (width < 820 || sum.width <= heat.x - heat.left), what);
+          const wide = width > (overview ? 639 : 819);
+          const above = !wide ? Math.max(legend.y, fan.from + fan.high) : overview ? overview.y + overview.height + 14 : 0;
+          assert.ok(sum.y > above && (!wide || sum.width <= heat.x - heat.left), what);
           for (const it of tokens) assert.ok(it.x >= 0 && it.y >= 0 && it.width > 0 && it.height > 0, what);
           for (const lanes of [1, 2, heads]) {
             const flat = columnsOf(width, { ...size, lanes });

@@ -9,8 +9,9 @@ import { picture, rows, STYLE } from "./anatomy/picture.js";
 import { alternative, spoken } from "./anatomy/words.js";
 
 const HEAD = ["Output", "Reads", "Parameters"];
-const HINT = "Select a block to see its equation, code and numbers. Select it again to look inside.";
-const APART = 40, BESIDE = 340, LEAST = 0.72;
+const APART = 40, BESIDE = 340, LEAST = 0.75; // of the size of names, 12 pixels
+const SMALLEST = 9.2; // pixels of other words
+const FADE = "linear-gradient(270deg,#0003,#000 28px)"; // there is more
 
 function read(arrays, model) {
   return model.get("models").map((it, i) => ({ ...it, tokens: it.tokens, values: arrays[`numbers ${i}`].data }));
@@ -61,9 +62,13 @@ const build = ({ data: models, view, svg, tip, say }) => {
       else select(it);
     },
   });
-  const facts = panel({ view, say, open: () => go(now.block) });
+  const facts = panel({ view, say, open: () => go(now.block), close: () => view.assign({ block: null, row: null, column: null }) });
   const path = h("div", { class: "lm-buttons", role: "navigation", "aria-label": "Where this is in the model" });
-  const hint = h("p"), beside = h("div", null, hint), under = h("div");
+  const beside = h("div"), under = h("div");
+  const fade = () => {
+    const stage = svg.parentNode;
+    stage.style.maskImage = stage.scrollLeft + stage.clientWidth < stage.scrollWidth - 1 ? FADE : "";
+  };
 
   /** The whole, and the blocks around the view and its own. */
   function crumbs() {
@@ -106,7 +111,7 @@ const build = ({ data: models, view, svg, tip, say }) => {
       const wide = Math.max(width, widest * scale), selected = block();
       const lines = parts.map(([, , marks], i) => rows(marks, ...place[i].at, i)), all = across ? merged(lines) : lines.flat();
       (broad ? beside : under).append(facts.node);
-      hint.textContent = selected ? "" : HINT;
+      under.className = selected && !broad ? "lm-sheet" : ""; // at the end of the window, while the block is seen
       set(beside, { style: `position:absolute;top:0;right:0;width:${width - natural - 24}px;display:${broad ? "block" : "none"}` });
       facts.show({ now, data: model, block: selected, opens: selected && opens(now) });
       const high = across ? tall * scale + head : y;
@@ -114,13 +119,18 @@ const build = ({ data: models, view, svg, tip, say }) => {
       cells.place(all, high);
       cells.node.style.width = `${broad ? natural : wide}px`;
       svg.style.minWidth = `${wide}px`;
+      svg.style.setProperty("--small", `${Math.max(10, SMALLEST / scale)}px`);
       stage.style.overflow = wide > width ? "auto hidden" : "";
+      stage.onscroll = fade;
+      fade();
       crumbs();
+      if (under.className && changed.includes("block") && !changed.includes("layer")) { // selected now, above the sheet
+        cells.node.querySelector(".lm-cell").scrollIntoView({ block: "nearest", inline: "nearest" });
+      }
       const root = model.blocks[roots[now.model]];
       return {
         height, wide,
         alt: alternative({ models, now, root, block: selected, inside: boxes() }),
-        caption: selected || broad ? "" : HINT,
         still: parts.map(([, , marks], i) => [picture(marks, i === now.model ? now.block : null, ...place[i].at), place[i].title]),
       };
     },
@@ -142,7 +152,7 @@ export default widget({
   name: "anatomy",
   label: "Anatomy of a model",
   title: "What is inside?",
-  intro: "Select a block; select it again to look inside. Then select one of its numbers.",
+  intro: "Select a block to see its equation, code and numbers. Select it again to look inside.",
   call: "Anatomy(*drawings, ",
   read,
   fields,

@@ -11,8 +11,8 @@ import { arithmetic, place } from "./words.js";
 const CELL = 20;
 const DIVERGING = colors(diverging), SEQUENTIAL = colors(cividis);
 
-/** @param {{view, say, open: () => void}} options `open` shows the inside of the selected block. */
-export function panel({ view, say, open }) {
+/** @param {{view, say, open: () => void, close: () => void}} options `open` shows the inside of the selected block. */
+export function panel({ view, say, open, close }) {
   let now, data, block, arrays, y;
   const title = h("p", { class: "lm-title" }), list = h("dl"), equation = h("pre", { class: "sum" });
   const inside = button("Look inside", open);
@@ -48,7 +48,7 @@ export function panel({ view, say, open }) {
   const box = h("div", { style: "position:relative" }, map.node, cells.node);
   const note = h("p", { class: "lm-soft" }), sum = h("pre", { class: "sum", "aria-live": "polite" });
   const code = h("div");
-  const node = h("div", { class: "lm-facts" }, title, h("div", { class: "lm-buttons" }, inside, layers.input, heads.input),
+  const node = h("div", { class: "lm-facts" }, title, h("div", { class: "lm-buttons" }, inside, button("Close", close), layers.input, heads.input),
     list, equation, note, box, sum, code);
 
   function paint() {

@@ -6,13 +6,16 @@ import { s } from "../shared/dom.js";
 /** As in lmcourse/widgets/anatomy_svg.py. Computed styles, not attributes, are what an export writes out. */
 export const STYLE = ".lm{--edge:light-dark(#59636e,#a5afbb);--mark:light-dark(#a84300,#ff9e64)}.lm svg{" +
   "& :is(.name,.sign,.out){text-anchor:middle}& .sign{font-size:14px}& :is(.title,.shape,.out,.small){fill:var(--soft)}" +
-  "& .title{font-size:11px}& :is(.shape,.small,.mark){font-size:10px}& :is(.count,.times){font-weight:650}& .count{text-anchor:end}" +
+  "& .title{font-size:max(11px,var(--small))}& :is(.shape,.small,.mark){font-size:var(--small)}& :is(.count,.times){font-weight:650}& .count{text-anchor:end}" +
   "& .small{font-weight:400}& .mark{fill:var(--mark);font-weight:650}& :is(.line,.bracket){fill:none;stroke:var(--edge);stroke-width:1.3}" +
   "& .head{fill:var(--edge)}& .frame{fill:var(--field);stroke:var(--line)}@media print{min-width:0!important}}" +
   ".lm-facts{min-width:0;& dl{margin:4px 0;display:grid;grid-template-columns:auto 1fr;gap:2px 10px;font-size:13px}& :is(dt,dd){margin:0}" +
   "& dt{color:var(--soft)}& dd{overflow-wrap:anywhere}& pre{margin:4px 0;padding:8px;font:12px/1.4 ui-monospace,monospace;overflow:auto;max-height:230px;" +
   "background:var(--field);color:var(--ink);border-radius:8px}& pre.sum{white-space:pre-wrap}& select{height:44px}}" +
-  "@container(width<560px){.lm-facts dl{display:block;& dd{margin:0 0 4px}}}";
+  ".lm .lm-table{& *{white-space:normal;text-align:left;vertical-align:top}& tbody{overflow-wrap:anywhere}}" +
+  "@media screen{.lm-sheet{position:sticky;bottom:0;z-index:2;max-height:45vh;overflow:auto;margin:0 -16px;padding:6px 16px;" +
+  "background:var(--bg);border-block:3px solid var(--accent)}.lm:has(.lm-sheet) .lm-cell{scroll-margin:64px 0 50vh}}" +
+  "@container(width<560px){.lm-facts dl{display:block;& dd{margin:0 0 4px}}.lm-stage{margin:0 -12px}}";
 
 const edge = "var(--edge)";
 

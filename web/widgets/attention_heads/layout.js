@@ -9,8 +9,8 @@ import { ceil, floor, max, min } from "./maths.js";
  *   arithmetic.
  */
 export const layout = (width, { many, layers, heads, rows, columns, left, top, two, signed, lines }) => {
-  const wide = width > 819, beside = width > 539;
-  const pitch = min(max(floor((wide ? 280 : min(width, 460) - 34) / heads), 4), 60);
+  const wide = width > (many ? 639 : 819), beside = width > 539;
+  const pitch = min(max(floor((width > 819 ? 280 : wide ? 180 : min(width, 460) - 34) / heads), 4), 60);
   const overview = many && { x: 34, y: 36, pitch, side: pitch - ceil(pitch / 6), tall: pitch + 6,
     width: heads * pitch, height: layers * (pitch + 6) };
   const over = overview ? overview.height + 62 : 0;

@@ -12,7 +12,7 @@ import { attention, cut, max, min, part, row, total } from "./maths.js";
 import { overview, paint, thumbnails } from "./overview.js";
 import { about, alternative, token, values } from "./words.js";
 
-const PRESSED = "border:2px solid var(--accent);font-weight:650;line-height:40px";
+const PRESSED = "border-color:var(--accent);box-shadow:inset 0 0 0 1px var(--accent);font-weight:650";
 
 /** Settings that a picture does not use. */
 const IDLE = { map: "measure", scores: "measure channel lines compare" };
