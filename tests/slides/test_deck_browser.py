@@ -136,7 +136,7 @@ def test_every_widget_fits_a_slide(browser, widgets_deck):
         sheets = measured(it.page)[1:]
         assert len(sheets) == len(EXAMPLES)
         for sheet in sheets:
-            assert not sheet["overflows"] and sheet["text"] >= 20 and sheet["widget"] >= 6, sheet
+            assert not sheet["overflows"] and sheet["text"] >= 20 and sheet["widget"] >= 14, sheet
         assert it.errors == []
 
 

@@ -149,7 +149,7 @@ test("everything has a place inside the width, one thing not over another", () =
           }
           if (second) assert.ok(second.x >= heat.x + heat.width || second.y - 92 >= heat.y + heat.height, what);
           assert.ok(legend.y >= heat.y + heat.height && legend.x >= 0 && legend.x + 240 <= width, what);
-          assert.ok(sum.width >= 220 && sum.width <= width && sum.y + sum.height <= height, what);
+          assert.ok(sum.width >= 176 && sum.width <= width && sum.y + sum.height <= height, what);
           const wide = width > (overview ? 639 : 819);
           const above = !wide ? Math.max(legend.y, fan.from + fan.high) : overview ? overview.y + overview.height + 14 : 0;
           assert.ok(sum.y > above && (!wide || sum.width <= heat.x - heat.left), what);

@@ -10,17 +10,18 @@ import { ceil, floor, max, min } from "./maths.js";
  */
 export const layout = (width, { many, layers, heads, rows, columns, left, top, two, signed, lines }) => {
   const wide = width > (many ? 639 : 819), beside = width > 539;
-  const pitch = min(max(floor((width > 819 ? 280 : wide ? 180 : min(width, 460) - 34) / heads), 4), 60);
+  const pitch = min(max(floor((width > 819 ? 280 : wide ? 150 : min(width, 460) - 34) / heads), 4), 60);
   const overview = many && { x: 34, y: 36, pitch, side: pitch - ceil(pitch / 6), tall: pitch + 6,
     width: heads * pitch, height: layers * (pitch + 6) };
   const over = overview ? overview.height + 62 : 0;
-  const aside = wide && (over || lines) ? max(34 + heads * pitch, 220) : 0;
-  const x = left + aside + (aside && 32);
+  const close = width < 820; // as on a slide
+  const aside = wide && (over || lines) ? max(34 + heads * pitch, close ? 176 : 220) : 0;
+  const x = left + aside + (aside && (close ? 20 : 32));
   const y = top + (signed ? 50 : 34) + (wide ? 0 : over);
   const right = min(top, 96) + 54;
   const space = width - x - 2;
   const room = two && beside ? (space - 20) / 2 : space;
-  const cell = min((beside && !two ? space - 90 - right : room) / columns, 34);
+  const cell = min((beside && !two ? space - (wide && close ? 70 : 90) - right : room) / columns, 34);
   // Rows that can be read, if all of them can; else a map that is not flat.
   const deep = rows < 31 ? max(cell, 15) : max(min(cell, 460 / rows), 260 / rows);
   const heat = { x, y, width: columns * cell, height: rows * deep, left, top, room };

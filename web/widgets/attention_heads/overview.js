@@ -48,7 +48,7 @@ export const overview = ({ x, y, side, pitch, tall, height }, { view, other, not
       l % ceil(15 / tall) || note(x - 8, y + l * tall + side / 2 + 4, l, "end"),
       times(heads, (h) => rect(x + h * pitch, y + l * tall + side + 2,
         side * part("entropy", l, h)[0], 2, { fill: BLUE }))]),
-    note(x, y + height + 14, notes[0]),
+    note(0, y + height + 14, notes[0]),
     other?.source === view.source && around(other, "3 2"),
     around(view, 0)];
 };
