@@ -140,6 +140,19 @@ def test_every_widget_fits_a_slide(browser, widgets_deck):
         assert it.errors == []
 
 
+def test_the_pointer_finds_a_block_where_it_is_drawn(browser, widgets_deck):
+    with hosts.open_file(browser, widgets_deck) as it:
+        start(it.page)
+        it.page.keyboard.press("ArrowRight")
+        fitted(it.page)
+        sheet = it.page.locator("section.present")
+        block = sheet.locator(".lm-stage svg text.name").nth(2)
+        block.scroll_into_view_if_needed()
+        name, box = block.text_content(), block.bounding_box()
+        it.page.mouse.click(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+        expect(sheet.locator(".lm-facts .lm-title")).to_contain_text(name)
+
+
 def test_an_answer_that_is_too_long_scrolls_by_key(browser, tmp_path):
     """No smaller letters: the last row reads 20 pixels of 720."""
     asked = trees.question("Is it tall?", " ".join(["It is."] * 400))

@@ -6,7 +6,7 @@ import { clamp } from "./grid.js";
 const GAP = 3; // between boxes it still counts
 /** How far a key goes, in rows and in boxes; nowhere: it pins. */
 const KEYS = {
-  ArrowLeft: [0, -1], ArrowRight: [0, 1], ArrowUp: [-1, 0], ArrowDown: [1, 0], Home: [0, -1e4], End: [0, 1e4], Enter: [0, 0], " ": [0, 0],
+  ArrowLeft: [0, -1], ArrowRight: [0, 1], ArrowUp: [-1, 0], ArrowDown: [1, 0], Home: [0, -99], End: [0, 99], Enter: [0, 0], " ": [0, 0],
 };
 
 /**
@@ -37,9 +37,9 @@ export function walk({ label, describe, onPoint, onMove, onPin }) {
   }
 
   function under({ clientX, clientY }) {
-    const { left, top } = node.getBoundingClientRect();
-    const within = (at, size) => at >= 0 && at < size + GAP;
-    return rows.flat().find((it) => within(clientX - left - it.x, it.width) && within(clientY - top - it.y, it.height));
+    const box = node.getBoundingClientRect(), scale = node.offsetWidth / box.width; // a slide is scaled
+    const x = (clientX - box.x) * scale, y = (clientY - box.y) * scale;
+    return rows.flat().find((it) => x >= it.x && x < it.x + it.width + GAP && y >= it.y && y < it.y + it.height);
   }
   const point = (event) => onPoint(under(event));
   const node = h("div", {
@@ -48,7 +48,7 @@ export function walk({ label, describe, onPoint, onMove, onPin }) {
     onclick(event) {
       const it = under(event);
       if (!it) return;
-      rows.forEach((all, i) => { if (all.includes(it)) go(i, all.indexOf(it)); });
+      rows.forEach((all, i) => all.includes(it) && go(i, all.indexOf(it)));
       onPin(it);
     },
     onkeydown(event) {
@@ -68,7 +68,7 @@ export function walk({ label, describe, onPoint, onMove, onPin }) {
       node.hidden = !rows.flat()[0];
       set(node, {
         "aria-rowcount": rows.length, "aria-colcount": Math.max(...rows.map((it) => it.length)),
-        style: `left:0;top:0;width:100%;height:${height}px;touch-action:auto`,
+        style: `inset:0 0 auto;height:${height}px;touch-action:auto`,
       });
       go(row, column);
     },
