@@ -243,7 +243,8 @@ def test_on_a_phone_a_model_can_be_read_without_scrolling_sideways(
     with open_file(browser, path, width=390, touch=True) as it:
         stage = it.page.locator(".lm-stage")
         sizes = stage.locator("svg[role=img] text").evaluate_all(
-            "all => all.map((it) => parseFloat(getComputedStyle(it).fontSize) * it.getScreenCTM().a)"
+            """all => all.map((it) =>
+              it.getScreenCTM().a * parseFloat(getComputedStyle(it).fontSize))"""
         )
         assert len(sizes) > 10 and min(sizes) >= 9
         assert stage.evaluate("it => it.scrollWidth <= it.clientWidth")
