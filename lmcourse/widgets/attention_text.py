@@ -108,8 +108,7 @@ class View:
         def weights(layer: int, head: int) -> Array:
             if not exact:
                 return _decoded(codes[layer, head])
-            p: Array = computed(data.parts, layer, head, *how)["p"].astype(np.float32)
-            return p
+            return np.asarray(computed(data.parts, layer, head, *how)["p"], np.float32)
 
         rows = weights(*at)
         says = data.says[which][at[0] * codes.shape[1] + at[1]] + data.less * (not exact)
