@@ -120,7 +120,7 @@ class View:
             means = [np.mean([weights(i, it) for it in heads], 0) for i in range(at[0] + 1)]
             rows, name = means[-1], f"Layer {at[0]}, mean of heads"
             if now.measure == "rollout":
-                rows, name = rollout(means), f"Rollout to layer {at[0]}"
+                rows, name = rollout(np.array(means)), f"Rollout to layer {at[0]}"
             bits = [_entropy(row) for row in rows if row.any()]
             says = f"mean entropy {number(float(np.mean(bits or [0])))} bits"
         name += f" of {channel}" * (len(data.codes) > 1)
