@@ -101,7 +101,7 @@ def prune_heads(model: M, heads: Mapping[str, Iterable[int]]) -> Compressed[M]:
     """Return a copy of the model without these heads.
 
     Its attention outputs have the remaining heads, in order. The configuration still has the
-    original number: `lmcourse.compression.saving` writes such a model, `Model.save` refuses it.
+    original number, so `Model.save` refuses it.
 
     Args:
         heads: the heads to remove by attention name (see `attentions_of`), counted from 0 among

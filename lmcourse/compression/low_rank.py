@@ -149,29 +149,20 @@ def factors(
     return first.to(weight.dtype), second.to(weight.dtype)
 
 
-def low_rank_like(layer: Any, rank: int) -> LowRankLinear | LowRankEmbedding:
-    """Return a low-rank layer of another layer's shape, mode, type and device."""
-    outputs, inputs = layer.weight.shape
-    new: LowRankLinear | LowRankEmbedding
-    if isinstance(layer, nn.Embedding):
-        new = LowRankEmbedding(outputs, inputs, rank, layer.padding_idx)
-    else:
-        new = LowRankLinear(inputs, outputs, rank, layer.bias is not None)
-    return new.to(layer.weight.device, layer.weight.dtype).train(layer.training)
-
-
 def _factorized(layer: Any, rank: int) -> LowRankLinear | LowRankEmbedding:
     """Return the low-rank layer whose product is closest to the layer's weight."""
+    outputs, inputs = layer.weight.shape
     requires_grad = layer.weight.requires_grad
     left, right = (
         nn.Parameter(part.contiguous(), requires_grad) for part in factors(layer.weight, rank)
     )
-    new = low_rank_like(layer, rank)
-    if isinstance(new, LowRankEmbedding):
-        new.reduce.weight, new.expand = left, right
-    else:
-        new.reduce.weight, new.expand.weight, new.expand.bias = right, left, layer.bias
-    return new
+    if isinstance(layer, nn.Embedding):
+        embedding = LowRankEmbedding(outputs, inputs, rank, layer.padding_idx)
+        embedding.reduce.weight, embedding.expand = left, right
+        return embedding.train(layer.training)
+    linear = LowRankLinear(inputs, outputs, rank, layer.bias is not None)
+    linear.reduce.weight, linear.expand.weight, linear.expand.bias = right, left, layer.bias
+    return linear.train(layer.training)
 
 
 def _rank_rule(
