@@ -1,7 +1,7 @@
 """The training loop in its plain form: zero_grad, backward, clip, step.
 
 `fit` is enough to train a model in one session and one process. Resuming from checkpoints,
-accumulating gradients, mixed precision, early stopping and several processes are the business of
+accumulating gradients, early stopping and several processes are the business of
 `lmcourse.training.train`, which takes the same steps.
 
 Both take *losses*, an iterable that computes each loss when the loop requests it. What a batch is,

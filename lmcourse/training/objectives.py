@@ -21,17 +21,16 @@ labeled pairs, or none; except that dropout differs.
 
 from collections.abc import Sequence
 from inspect import signature
-from typing import cast
 
 import torch
 from torch import Tensor, nn
-from torch.nn.parallel import DistributedDataParallel
 
 from lmcourse.errors import CourseError
 from lmcourse.models.bert_tasks import BertForSequenceClassification, BertForTokenClassification
 from lmcourse.models.embeddings import Embeddings
 from lmcourse.models.inputs import IGNORED
 from lmcourse.models.rnn_lm import RNNLanguageModel
+from lmcourse.training.distributed import unwrapped
 from lmcourse.training.examples import Batch
 from lmcourse.training.fit import Terms
 from lmcourse.training.masking import Masking, StaticMasking
@@ -77,8 +76,7 @@ class Objective:
     @property
     def module(self) -> nn.Module:
         """The model, without the wrapper that exchanges gradients with other processes."""
-        wrapped = isinstance(self.model, DistributedDataParallel)
-        return cast(nn.Module, self.model.module) if wrapped else self.model
+        return unwrapped(self.model)
 
     @property
     def config(self) -> dict[str, str]:

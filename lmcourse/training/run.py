@@ -6,13 +6,10 @@ from typing import Any, Protocol, runtime_checkable
 
 import torch
 from torch import Tensor, nn
-from torch.nn.parallel import DistributedDataParallel
 from torch.optim.lr_scheduler import LRScheduler
 
-from lmcourse.training.distributed import Processes
+from lmcourse.training.distributed import Processes, unwrapped
 from lmcourse.training.fit import History
-from lmcourse.training.precision import Scaled
-from lmcourse.training.stopping import EarlyStopping
 
 
 @dataclass
@@ -21,6 +18,7 @@ class Run:
 
     Attributes:
         losses: computes the next loss.
+        stop: decides when to stop early; None: never.
         settings: of the loop itself, such as ``clip``.
     """
 
@@ -28,8 +26,7 @@ class Run:
     optimizer: torch.optim.Optimizer
     scheduler: LRScheduler | None
     losses: Any
-    scaled: Scaled
-    stop: EarlyStopping | None
+    stop: Any
     history: History
     processes: Processes
     settings: dict[str, Any]
@@ -42,9 +39,12 @@ class Run:
     @property
     def module(self) -> nn.Module:
         """The model, without the wrapper that exchanges gradients with other processes."""
-        if isinstance(self.model, DistributedDataParallel):
-            return self.model.module
-        return self.model
+        return unwrapped(self.model)
+
+    @property
+    def device(self) -> torch.device:
+        """The device of the model."""
+        return next(self.model.parameters(), torch.empty(0)).device
 
     @property
     def parameters(self) -> list[Tensor]:
