@@ -69,7 +69,7 @@ def fit(
         learning_rate: of Adam (Kingma and Ba 2015), if no ``optimizer`` is given.
         clip: the maximal norm of the gradient (Pascanu et al. 2013); None: no clipping.
         optimizer, scheduler: PyTorch's, in place of Adam at a constant rate.
-        watch: what is displayed meanwhile: "line", "plot" or "nothing".
+        watch: what is displayed meanwhile: "line", "log" or "nothing".
 
     Raises:
         KeyboardInterrupt: Ctrl-C was pressed.

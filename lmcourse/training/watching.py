@@ -1,8 +1,8 @@
-"""What is displayed of a training: a line, a plot, or nothing.
+"""What is displayed of a training: a line, or nothing.
 
     watch       in a notebook            in a terminal          in a pipe or a log
     "line"      one line, rewritten      one line, rewritten    nothing
-    "plot"      one figure, redrawn      one line, rewritten    one line at the end
+    "log"       one line, rewritten      one line, rewritten    one line at the end
     "nothing"   nothing                  nothing                nothing
 
 Of several processes, only the first one displays it. The last state stays on display however the
@@ -18,9 +18,8 @@ from typing import Any, Literal, Protocol, get_args, runtime_checkable
 
 from lmcourse.errors import CourseError
 from lmcourse.training.distributed import here
-from lmcourse.training.loss_figure import LossFigure
 
-Watch = Literal["line", "plot", "nothing"]
+Watch = Literal["line", "log", "nothing"]
 
 _SHARE = 0.01  # of the time, at most, is spent on drawing
 _SECONDS = 0.5  # between two drawings of a line of text
@@ -84,9 +83,7 @@ def watching(watch: Watch, history: Steps, steps: int | None = None) -> Iterator
 def _chosen(watch: Watch, history: Steps, steps: int | None) -> Watcher:
     if watch == "nothing" or here().rank > 0:
         return Watcher(None)
-    if watch == "plot" and notebook() is not None:
-        return Watcher(LossFigure(history))
-    return Watcher(Line(history, steps, in_a_log=watch == "plot"))
+    return Watcher(Line(history, steps, in_a_log=watch == "log"))
 
 
 def notebook() -> Any:

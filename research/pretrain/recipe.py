@@ -89,7 +89,7 @@ class Trainable(Protocol):
         seed: int,
         device: torch.device,
         checkpoints: Checkpoints | None = None,
-        watch: Watch = "plot",
+        watch: Watch = "log",
     ) -> Trained:
         """Train; or go on where the checkpoints are."""
         ...
@@ -224,7 +224,7 @@ class Recipe:
         seed: int,
         device: torch.device,
         checkpoints: Checkpoints | None = None,
-        watch: Watch = "plot",
+        watch: Watch = "log",
     ) -> Trained:
         """See `Trainable.train`. Of all looks at held-out reviews, the best one's model is kept."""
         begun = self.begin(world, seed, device)

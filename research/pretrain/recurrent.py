@@ -66,7 +66,7 @@ class CharacterRecipe(CausalRecipe):
         seed: int,
         device: torch.device,
         checkpoints: Checkpoints | None = None,
-        watch: Watch = "plot",
+        watch: Watch = "log",
     ) -> Trained:
         """See `Trainable.train`."""
         trained = super().train(world, seed, device, checkpoints, watch)
