@@ -1,7 +1,6 @@
 """A language model's loss on texts: per token, word and byte, with standard errors."""
 
 from collections.abc import Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -73,11 +72,6 @@ def scored_text(log_probabilities: Sequence[Tensor], texts: Sequence[str] | None
     tokens = np.array([len(row) for row in log_probabilities])
     if texts is None:
         return TextScore(nats, tokens)
-    if isinstance(texts, str) or len(texts) != len(nats):
-        raise CourseError(
-            f"There are {len(texts)} texts and {len(nats)} documents.",
-            "Pass a list with the text of each document, in order.",
-        )
     words = np.array([len(text.split()) for text in texts])
     return TextScore(nats, tokens, words, np.array([len(it.encode()) for it in texts]))
 
@@ -101,15 +95,8 @@ def documents_of(
 
 
 def _ids(document: Any, before: list[int]) -> Int[Tensor, " tokens"]:
-    found = torch.empty(())
-    with suppress(TypeError, ValueError, RuntimeError):  # text, or a ragged list
-        found = document.detach().cpu() if isinstance(document, Tensor) else torch.tensor(document)
-    if found.ndim != 1 or (len(found) and found.is_floating_point()):
-        raise CourseError(
-            f"A document is {document!r:.60}.",
-            "Give documents as lists of ids: [[3, 1, 4], [1, 5]]; a single one is [[3, 1]].",
-        )
-    return torch.cat([torch.tensor(before, dtype=torch.long), found.long()])
+    ids = document.tolist() if isinstance(document, Tensor) else list(document)
+    return torch.tensor([*before, *ids], dtype=torch.long)
 
 
 def _exponential(nats: Score) -> Score:
