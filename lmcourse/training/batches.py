@@ -20,7 +20,6 @@ from lmcourse.errors import CourseError
 from lmcourse.training.examples import (
     Batch,
     Example,
-    check_examples,
     digest_of,
     length_of,
     padded,
@@ -123,8 +122,7 @@ class BatchLosses(Iterator[Terms]):
         config: what must be the same then.
 
     Raises:
-        CourseError: there are no examples; or one is too long for the model, or has an id or a
-            label that the model does not know.
+        CourseError: there are no examples. (The model checks ids and lengths in each batch.)
     """
 
     def __init__(
@@ -140,7 +138,10 @@ class BatchLosses(Iterator[Terms]):
         seed: int = 0,
         share: tuple[int, int] | None = None,
     ) -> None:
-        check_examples(examples, objective.vocab_size, objective.longest, objective.classes)
+        if not examples:
+            raise CourseError(
+                "There is no example.", "Were all texts empty or filtered out? Provide one or more."
+            )
         lengths = [length_of(example) for example in examples]
         settings: dict[str, Any] = {
             "batch_size": batch_size,

@@ -26,7 +26,6 @@ import torch
 from torch import Tensor, nn
 
 from lmcourse.errors import CourseError
-from lmcourse.models.bert_tasks import BertForSequenceClassification, BertForTokenClassification
 from lmcourse.models.embeddings import Embeddings
 from lmcourse.models.inputs import IGNORED
 from lmcourse.models.rnn_lm import RNNLanguageModel
@@ -34,7 +33,7 @@ from lmcourse.training.distributed import unwrapped
 from lmcourse.training.examples import Batch
 from lmcourse.training.fit import Terms
 from lmcourse.training.masking import Masking, StaticMasking
-from lmcourse.training.terms import ONE_CLASS, predictions, terms_of
+from lmcourse.training.terms import predictions, terms_of
 
 INPUTS = ("input_ids", "attention_mask", "token_type_ids", "position_ids")
 PAIRS = ("next_sentence_label", "sentence_order_label")
@@ -90,25 +89,12 @@ class Objective:
         return 0 if found is None else found
 
     @property
-    def classes(self) -> dict[str, int]:
-        """The number of classes of each label, if it is known."""
-        return dict.fromkeys(PAIRS, 2)
-
-    @property
     def vocab_size(self) -> int | None:
         """The number of ids that the model knows; None if it is unknown."""
-        tables = [table.word.num_embeddings for table in self._embeddings]
+        parts = [part for part in self.module.modules() if isinstance(part, Embeddings)]
+        tables = [part.word.num_embeddings for part in parts]
         config = getattr(self.module, "config", None)
         return min(tables, default=getattr(config, "vocab_size", None))
-
-    @property
-    def longest(self) -> int | None:
-        """The length of the longest sequence that the model accepts; None if it is unknown."""
-        return min((table.max_length for table in self._embeddings), default=None)
-
-    @property
-    def _embeddings(self) -> list[Embeddings]:
-        return [part for part in self.module.modules() if isinstance(part, Embeddings)]
 
     def model_inputs(self, batch: Batch, *more: str) -> dict[str, Tensor]:
         """The model's arguments in a batch, on its device.
@@ -148,16 +134,6 @@ class Labelled(Objective):
             )
         return names
 
-    @property
-    def classes(self) -> dict[str, int]:
-        tagger = (BertForTokenClassification, BertForSequenceClassification)
-        if not isinstance(self.module, tagger):
-            return super().classes
-        config = self.module.config
-        if config.num_labels == 1 or config.problem_type not in (None, ONE_CLASS):
-            return super().classes  # numbers, or several yes or no
-        return super().classes | {"labels": config.num_labels}
-
 
 class MaskedLM(Objective):
     """Masked tokens. (Labels of the examples belong to another task and are ignored.)
@@ -165,14 +141,10 @@ class MaskedLM(Objective):
     Args:
         model: one with a head for masked tokens, such as `BertForMaskedLM`.
         masking: `Masking` for a new mask each time, or `StaticMasking`.
-
-    Raises:
-        CourseError: the masking uses ids that the model does not know.
     """
 
     def __init__(self, model: nn.Module, masking: Masking | StaticMasking) -> None:
         super().__init__(model)
-        check_ids(masking, self.vocab_size)
         self.masking = masking
 
     def sample(self, batch: Batch, generator: torch.Generator | None) -> Batch:
@@ -263,18 +235,3 @@ class CausalLM(Objective):
 
     def _labels(self, batch: Batch) -> Tensor:
         return batch["input_ids"].masked_fill(batch["attention_mask"] == 0, IGNORED)
-
-
-def check_ids(masking: Masking | StaticMasking, vocab_size: int | None) -> None:
-    """Check that a model knows the tokens that a masking uses.
-
-    Raises:
-        CourseError: it does not.
-    """
-    rule = masking.masking if isinstance(masking, StaticMasking) else masking
-    if vocab_size is not None and max(rule.mask_id, rule.vocab_size - 1) >= vocab_size:
-        raise CourseError(
-            f"The masking has mask_id={rule.mask_id} and draws random tokens from 0 to "
-            f"{rule.vocab_size - 1}; the model knows 0 to {vocab_size - 1}.",
-            "Use the mask_id and vocab_size of the tokenizer that the model was built for.",
-        )

@@ -16,7 +16,7 @@ from lmcourse.models.tinybert import STAGES, TinyBertDistiller, position_pairs
 from lmcourse.models.triple_loss import Distiller
 from lmcourse.training.examples import Batch
 from lmcourse.training.masking import Masking, StaticMasking
-from lmcourse.training.objectives import Labelled, MaskedLM, Objective, check_ids
+from lmcourse.training.objectives import Labelled, MaskedLM, Objective
 from lmcourse.training.terms import predictions, real_positions, terms_of
 
 OF_SEQUENCES = (
@@ -71,8 +71,6 @@ class Distilled(Objective):
         self, model: nn.Module, masking: Masking | StaticMasking | None = None, **options: Any
     ) -> None:
         super().__init__(model)
-        if masking is not None:
-            check_ids(masking, self.vocab_size)
         self.masking, self.options = masking, options
 
     def sample(self, batch: Batch, generator: torch.Generator | None) -> Batch:
