@@ -33,7 +33,6 @@ from lmcourse.errors import CourseError
 from lmcourse.models import distillation, inputs
 from lmcourse.models.attention import MultiHeadAttention
 from lmcourse.models.bert import BertConfig
-from lmcourse.models.bert_tasks import BertForMultipleChoice
 from lmcourse.models.checkpoint import Model
 from lmcourse.models.initialization import init_weights
 from lmcourse.models.layer_map import checked_map, layer_map
@@ -194,11 +193,9 @@ class TinyBertDistiller(nn.Module):
 def run(model: Model, model_inputs: tuple[Any, ...], predicting: bool) -> ModelOutput:
     """Apply a model to a batch, without its head if the predictions are not needed.
 
-    Logits over a vocabulary take longer than a small student's layers. A multiple choice model is
-    always applied as a whole, since it flattens the choices.
+    Logits over a vocabulary take longer than a small student's layers.
     """
-    whole = predicting or isinstance(model, BertForMultipleChoice)
-    return distillation.run(model if whole else getattr(model, "bert", model), *model_inputs)
+    return distillation.run(model if predicting else getattr(model, "bert", model), *model_inputs)
 
 
 def attention_losses(

@@ -10,7 +10,7 @@ from lmcourse.training.batches import BatchLosses
 from lmcourse.training.fit import History, fit, window_losses
 from lmcourse.training.loop import train
 from lmcourse.training.masking import Masking, StaticMasking
-from lmcourse.training.objectives import CausalLM, MaskedLM, NextSentence, PreTraining
+from lmcourse.training.objectives import CausalLM, MaskedLM, PreTraining
 from lmcourse.training.truncation import cut_every, cut_randomly, scale_gradient
 from lmcourse.training.two_models import Distilled, ReplacedTokens
 
@@ -21,7 +21,6 @@ __all__ = [
     "History",
     "MaskedLM",
     "Masking",
-    "NextSentence",
     "PreTraining",
     "ReplacedTokens",
     "StaticMasking",

@@ -8,7 +8,6 @@ the model, on its device and for this process's part of the batch.
     objective                       published as
     MaskedLM(model, masking)        BERT's MLM, RoBERTa; with `Spans` and its model, SpanBERT
     PreTraining(model, masking)     BERT's MLM and NSP; ALBERT's MLM and SOP
-    NextSentence(model)             NSP alone
     CausalLM(model)                 GPT; recurrent language models
     Labelled(model)                 fine-tuning: classes, tags, answers
     ReplacedTokens(pair, masking)   ELECTRA             (these two in lmcourse.training.two_models)
@@ -189,30 +188,6 @@ class PreTraining(MaskedLM):
                 "AlbertForPreTraining those of swapped_pairs.",
             )
         return wanted[0]
-
-
-class NextSentence(Objective):
-    """Pairs alone.
-
-    Args:
-        model: a `BertForNextSentencePrediction`.
-    """
-
-    def means(self, batch: Batch) -> Sequence[Tensor]:
-        return terms_of(self.model(**self.model_inputs(self._labeled(batch), "labels")))
-
-    def counts(self, batch: Batch) -> list[int]:
-        return predictions(self.module, self._labeled(batch), "labels")
-
-    def _labeled(self, batch: Batch) -> Batch:
-        """The batch with the pairs' labels as ``labels``."""
-        found = next((name for name in PAIRS if name in batch), None)
-        if found is None:
-            raise CourseError(
-                f"A batch of {', '.join(batch)} has no labels of pairs.",
-                "Build the examples with segment_pairs, sentence_pairs or swapped_pairs.",
-            )
-        return batch | {"labels": batch[found]}
 
 
 class CausalLM(Objective):

@@ -46,8 +46,8 @@ def predictions(model: nn.Module, batch: Batch, *names: str) -> list[int]:
 
 
 def real_positions(batch: Batch) -> Bool[Tensor, "sequence time"]:
-    """False at padding; each choice of a multiple choice is a sequence."""
-    ids = batch["input_ids"].flatten(0, -2)
+    """False at padding."""
+    ids = batch["input_ids"]
     real = padding_mask(batch.get("attention_mask"), ids[..., None])
     return torch.ones_like(ids, dtype=torch.bool) if real is None else real
 

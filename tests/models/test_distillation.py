@@ -13,7 +13,6 @@ from lmcourse.errors import CourseError
 from lmcourse.models.bert import Bert
 from lmcourse.models.bert_heads import BertForMaskedLM
 from lmcourse.models.bert_tasks import (
-    BertForMultipleChoice,
     BertForSequenceClassification,
     BertForTokenClassification,
 )
@@ -259,17 +258,6 @@ def test_sequences_are_distilled_as_words_are():
     tags = batch()
     tags["labels"] = tags["labels"].where(tags["labels"] == IGNORED, tags["labels"] % 3)
     assert pair(BertForTokenClassification)(**tags).loss.isfinite()
-
-
-def test_choices_are_distilled_over_the_choices():
-    ids = torch.randint(1, 23, (2, 4, 6))
-    mask = torch.ones_like(ids)
-    mask[1, 2, 3:] = 0
-    distiller = pair(BertForMultipleChoice)
-    result = distiller(ids, mask, labels=torch.tensor([1, 3]))
-    other = distiller(ids.where(mask == 1, 7), mask, labels=torch.tensor([1, 3]))
-    torch.testing.assert_close(result.loss, other.loss)
-    assert result.logits.shape == (2, 4)
 
 
 def test_a_place_is_real_if_any_may_look_at_it():

@@ -10,7 +10,6 @@ from lmcourse.models.albert import AlbertConfig, AlbertForPreTraining
 from lmcourse.models.bert import BertConfig
 from lmcourse.models.bert_heads import (
     BertForMaskedLM,
-    BertForNextSentencePrediction,
     BertForPreTraining,
 )
 from lmcourse.models.bert_tasks import (
@@ -33,7 +32,6 @@ from lmcourse.training.objectives import (
     CausalLM,
     Labelled,
     MaskedLM,
-    NextSentence,
     PreTraining,
 )
 from lmcourse.training.pairs import Frame, segment_pairs, swapped_pairs
@@ -137,21 +135,6 @@ def test_masked_tokens_and_pairs(cls, config, make, name, scores):
     )
     torch.testing.assert_close(loss, both)
     assert counts == [(batch["labels"] != -100).sum(), len(batch[name])]
-
-
-def test_pairs_alone():
-    model = bert(BertForNextSentencePrediction)
-    batch = pairs()
-    loss, counts, _ = drawn(NextSentence(model), batch)
-    given = {name: batch[name] for name in ("attention_mask", "token_type_ids")}
-    logits = model(batch["input_ids"], **given).logits
-    torch.testing.assert_close(loss, functional.cross_entropy(logits, batch["next_sentence_label"]))
-    assert counts == [len(logits)]
-    ignored = batch["next_sentence_label"].clone()
-    ignored[1:] = -100
-    loss, counts, _ = drawn(NextSentence(model), batch | {"next_sentence_label": ignored})
-    torch.testing.assert_close(loss, functional.cross_entropy(logits[:1], ignored[:1]))
-    assert counts == [1]
 
 
 @pytest.mark.parametrize(
@@ -281,5 +264,3 @@ def test_what_does_not_fit_is_refused():
         PreTraining(bert(BertForMaskedLM), MASKING)(batch, None)
     with pytest.raises(CourseError, match=r"no label for BertForTokenClassification\. Add labels"):
         Labelled(bert(BertForTokenClassification))(batch)
-    with pytest.raises(CourseError, match="has no labels of pairs"):
-        NextSentence(bert(BertForNextSentencePrediction))(padded([{"input_ids": [5]}]))

@@ -72,10 +72,8 @@ BODY = Conversion(
 HEADS = {
     "ForPreTraining": PREDICTIONS + NEXT_SENTENCE,
     "ForMaskedLM": PREDICTIONS,
-    "ForNextSentencePrediction": NEXT_SENTENCE,
     "ForSequenceClassification": CLASSIFIER,
     "ForQuestionAnswering": ANSWERS,
     "ForTokenClassification": CLASSIFIER,
-    "ForMultipleChoice": CLASSIFIER,
 }
 CONVERSIONS = {"Bert": BODY} | heads("Bert", BODY, BASE, HEADS)
