@@ -69,34 +69,6 @@ class ElectraPairConfig:
             intermediate_size=between,
         )
 
-    @classmethod
-    def small(
-        cls, *, generator_size: float = 1 / 4, discriminator_weight: float = 50.0, **changes: Any
-    ) -> "ElectraPairConfig":
-        """ELECTRA small, with a generator of a quarter of the size (table 6).
-
-        Args:
-            changes: settings of both models, such as ``vocab_size``.
-        """
-        discriminator = ElectraConfig.small(**changes)
-        return cls(discriminator, generator_size, discriminator_weight)
-
-    @classmethod
-    def base(
-        cls, *, generator_size: float = 1 / 3, discriminator_weight: float = 50.0, **changes: Any
-    ) -> "ElectraPairConfig":
-        """ELECTRA base, with a generator of a third of the size; arguments as for `small`."""
-        discriminator = ElectraConfig.base(**changes)
-        return cls(discriminator, generator_size, discriminator_weight)
-
-    @classmethod
-    def large(
-        cls, *, generator_size: float = 1 / 4, discriminator_weight: float = 50.0, **changes: Any
-    ) -> "ElectraPairConfig":
-        """ELECTRA large, with a generator of a quarter of the size; arguments as for `small`."""
-        discriminator = ElectraConfig.large(**changes)
-        return cls(discriminator, generator_size, discriminator_weight)
-
 
 @dataclass(frozen=True, eq=False)
 class ElectraPairOutput(ModelOutput):

@@ -16,7 +16,7 @@ from tokenizers import Tokenizer
 from torch import nn
 
 from lmcourse.corpus.bookworld import BookWorld, Review
-from lmcourse.evaluation import Score, text_score
+from lmcourse.evaluation import Score
 from lmcourse.evaluation.uncertainty import mean_of_ratio
 from lmcourse.models.checkpoint import Model
 from lmcourse.models.rnn_lm import RNNLanguageModel
@@ -29,6 +29,7 @@ from research.pretrain.causal import CausalRecipe
 from research.pretrain.looks import loss_of
 from research.pretrain.recipe import Trained
 from research.pretrain.records import Scores
+from research.pretrain.text_score import text_score
 from research.runs import Checkpoints
 
 WORDS = {"cell": "lstm", "embedding_size": 64, "hidden_size": 112}

@@ -11,7 +11,7 @@ from torch.nn.functional import cross_entropy
 from lmcourse import hub
 from lmcourse.errors import CourseError
 from lmcourse.evaluation import perplexity, token_probabilities
-from lmcourse.evaluation.perplexity import log_probabilities, text_score
+from lmcourse.evaluation.perplexity import log_probabilities
 from lmcourse.models.bert import Bert, BertConfig
 from lmcourse.models.bert_heads import BertForMaskedLM, BertForPreTraining
 from lmcourse.models.bilm import BiLMConfig
@@ -20,6 +20,7 @@ from lmcourse.models.elmo import ElmoConfig, ElmoForPreTraining
 from lmcourse.models.gpt import GPTConfig, GPTForCausalLM
 from lmcourse.models.ngram import NGramModel
 from lmcourse.models.rnn_lm import RNNConfig, RNNLanguageModel
+from research.pretrain.text_score import text_score
 
 V = 11
 
@@ -274,7 +275,7 @@ def test_errors_are_those_of_documents_drawn_anew():
 
 def test_cutting_words_finer_changes_perplexity_and_not_bits_a_byte():
     """One text as 4 tokens and as 8 that are sure of each second: the same code length."""
-    from lmcourse.evaluation.text_score import scored_text
+    from research.pretrain.text_score import scored_text
 
     whole = scored_text([torch.full((4,), math.log(1 / 9))], ["abab abab"])
     cut = scored_text([torch.tensor([math.log(1 / 9), 0.0] * 4)], ["abab abab"])

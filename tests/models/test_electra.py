@@ -198,7 +198,7 @@ def test_a_generator_has_heads_as_wide_as_the_discriminators(size, width, heads,
 
 def test_any_number_of_heads_is_left_of_base():
     for percent in range(1, 101):
-        small = ElectraPairConfig.base(generator_size=percent / 100).generator
+        small = ElectraPairConfig(ElectraConfig.base(), percent / 100).generator
         assert abs(small.hidden_size / 768 - percent / 100) <= 0.5 / 12 + 1e-9
 
 
