@@ -15,7 +15,6 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from lmcourse.errors import CourseError
 from lmcourse.models.conversion.recurrent import RNN_LAYER
 from lmcourse.models.conversion.torch_layers import TorchCounterpart
 from lmcourse.models.recurrence import (
@@ -46,11 +45,6 @@ class RNN(TorchCounterpart):
         self, input_size: int, hidden_size: int, nonlinearity: Nonlinearity = "tanh"
     ) -> None:
         super().__init__()
-        if nonlinearity not in NONLINEARITIES:
-            raise CourseError(
-                f"The nonlinearity {nonlinearity!r} is not known.",
-                f"Choose one of {', '.join(NONLINEARITIES)}.",
-            )
         self.nonlinearity = nonlinearity
         self.U = nn.Parameter(torch.empty(hidden_size, input_size))
         self.W = nn.Parameter(torch.empty(hidden_size, hidden_size))

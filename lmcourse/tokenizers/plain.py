@@ -17,7 +17,7 @@ from typing import Any
 from tokenizers import Tokenizer
 
 from lmcourse.errors import CourseError
-from lmcourse.tokenizers.models.training import Training, contents
+from lmcourse.tokenizers.models.training import Training
 from lmcourse.tokenizers.models.unigram_training import UnigramStep, UnigramTrainer
 
 CLASSES = Path(__file__).with_name("unicode_classes.json")
@@ -66,11 +66,6 @@ def plain(tokenizer: Tokenizer, training: Training[Any, Any] | None = None) -> P
         raise CourseError(
             f"The tokenizer's {file['model']['type']} model has no vocabulary yet.",
             "Train it first: recipes.char_bpe(texts, vocab_size=800), for one.",
-        )
-    if sorted(known.values()) != list(range(len(known))):
-        raise CourseError(
-            f"The ids of the vocabulary's {len(known)} tokens are not consecutive.",
-            "Number the tokens from 0 without gaps.",
         )
     added = [it["content"] for it in file["added_tokens"] if not it["special"]]
     if added:
@@ -209,12 +204,6 @@ def _training(training: Training[Any, Any]) -> Plain:
         return _rounds(training.trainer, training.word_counts)
     trainer, counts = training.trainer, training.word_counts
     score = getattr(trainer, "score", "frequency")
-    kept = {*trainer.alphabet(counts), *contents(trainer.special_tokens)}
-    if gone := set().union(*counts) - kept:
-        raise CourseError(
-            f"The training left out {len(gone)} characters, {min(gone)!r} for one.",
-            "Train without limit_alphabet: the widget replays all characters of all words.",
-        )
     return {
         "steps": [[*step.pair, step.tied] for step in training.steps],
         "first": len(trainer.first_tokens(counts)),

@@ -55,12 +55,6 @@ class Batches:
         pool: int = 50,
         seed: int = 0,
     ) -> None:
-        longest = max(range(len(lengths)), key=lengths.__getitem__)
-        if max_tokens is not None and lengths[longest] > max_tokens:
-            raise CourseError(
-                f"Example {longest} has {lengths[longest]} tokens, a batch at most {max_tokens}.",
-                "Choose a larger max_tokens, or truncate the example.",
-            )
         self.lengths, self.batch_size, self.max_tokens = list(lengths), batch_size, max_tokens
         self.pool, self.seed = pool, seed
 

@@ -145,12 +145,7 @@ def _device() -> torch.device:
         return torch.device(kind)
     if kind != "cuda":
         return torch.device("cpu")  # there is no backend for Apple's GPUs
-    local, found = int(os.environ.get("LOCAL_RANK", "0")), torch.cuda.device_count()
-    if local >= found:
-        raise CourseError(
-            f"This is process {local + 1} on a machine with {found} GPU{'s' * (found > 1)}.",
-            f"Start torchrun with --nproc-per-node {found}, or set LMCOURSE_DEVICE=cpu.",
-        )
+    local = int(os.environ.get("LOCAL_RANK", "0"))
     torch.cuda.set_device(local)
     return torch.device("cuda", local)
 

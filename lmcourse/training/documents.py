@@ -79,10 +79,4 @@ def _ids_and_words(sentence: Any, name: str) -> tuple[list[int], list[int] | Non
             )
         return sentence.ids, words
     ids = np.asarray(sentence)
-    if ids.ndim != 1 or (ids.size and ids.dtype.kind not in "iu"):
-        raise CourseError(
-            f"{name} is {sentence!r:.60}.",
-            "Pass lists of ids or a tokenizer's encodings: texts are encoded first, and each "
-            "document is a list of sentences.",
-        )
     return ids.tolist(), None

@@ -145,12 +145,6 @@ class StaticMasking:
             batch: has also the numbers of the examples and of the epoch (``example`` and ``epoch``,
                 (batch,)), as `lmcourse.training.BatchLosses` adds them.
         """
-        if "example" not in batch or "epoch" not in batch:
-            raise CourseError(
-                "This batch does not contain the numbers of its examples and of the epoch.",
-                "BatchLosses adds them; add batch['example'] and batch['epoch'] to your own "
-                "batches, an integer for each sequence.",
-            )
         ids, maskable = batch["input_ids"], maskable_positions(batch)
         words = words_of(batch, self.masking.select)
         masked_ids, labels = ids.clone(), torch.full_like(ids, IGNORED)

@@ -380,8 +380,6 @@ def test_what_does_not_fit_is_refused():
     for bad in ({"rate": 0.0}, {"rate": 1.2}, {"masked": 0.95}, {"random": -0.1}):
         with pytest.raises(CourseError, match=r"A masking cannot have rate=.*BERT's are"):
             Masking(MASK, VOCAB, **bad)
-    with pytest.raises(CourseError, match="does not contain the numbers of its examples"):
-        StaticMasking(Masking(MASK, VOCAB)).of_batch(padded(examples()))
     with pytest.raises(CourseError, match="maskable has shape"):
         Masking(MASK, VOCAB)(torch.zeros(1, 3, dtype=torch.long), torch.ones(1, 2) > 0)
     with pytest.raises(CourseError, match="input_ids is of the class list"):

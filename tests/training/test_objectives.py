@@ -247,9 +247,9 @@ def test_padding_and_limits_are_the_models():
     roberta = MaskedLM(bert(RobertaForMaskedLM, RobertaConfig, max_position_embeddings=34), MASKING)
     assert (roberta.pad_token_id, roberta.vocab_size) == (1, V)
     recurrent = CausalLM(RNNLanguageModel(RNNConfig(V, 5, 6)))
-    assert (recurrent.pad_token_id, recurrent.vocab_size, recurrent.longest) == (0, V, None)
+    assert (recurrent.pad_token_id, recurrent.vocab_size) == (0, V)
     pair = ReplacedTokens(electra(), MASKING)
-    assert (pair.pad_token_id, pair.vocab_size, pair.longest) == (0, V, 32)
+    assert (pair.pad_token_id, pair.vocab_size) == (0, V)
     assert MaskedLM(nn.Linear(1, 1), MASKING).vocab_size is None
     masks = {MaskedLM(nn.Linear(1, 1), m).config["masking"] for m in (MASKING, Masking(MASK, V))}
     assert len(masks) == 2

@@ -86,12 +86,6 @@ def test_only_the_first_process_shows_something(monkeypatch):
     assert grown("log") == grown("line") == ""
 
 
-@pytest.mark.bad_input
-def test_another_way_to_watch_is_refused():
-    with pytest.raises(CourseError, match=r"'graph' is not a way.*'line', 'log', 'nothing'"):
-        grown("graph")
-
-
 def test_drawing_takes_its_share_of_the_time_at_most(monkeypatch):
     monkeypatch.setattr(watching, "_SHARE", 0.02)  # so that 0.1 s of drawing take 5 s
     clock, drawn = [0.0], []

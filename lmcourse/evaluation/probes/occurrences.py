@@ -15,7 +15,6 @@ from numpy.typing import NDArray
 from lmcourse.corpus.tasks.senses import SenseExample
 from lmcourse.corpus.tasks.tagging import TaggingExample
 from lmcourse.corpus.tasks.task import Task
-from lmcourse.errors import CourseError
 from lmcourse.evaluation.columns import column
 from lmcourse.evaluation.probes.states import WordVectors
 
@@ -56,13 +55,6 @@ def occurrences(
         states: the vectors of each example's words, from `hidden_states` of its tokens.
     """
     examples: Sequence[SenseExample | TaggingExample] = task.examples
-    sizes = [len(example.tokens) for example in examples]
-    if [len(each) for each in states] != sizes:
-        raise CourseError(
-            f"The task {task.name} has {len(sizes)} texts of {sum(sizes)} words, and there are "
-            f"vectors of {len(states)} texts of {sum(map(len, states))} words.",
-            "Pass hidden_states(model, [example.tokens for example in task.examples], …)[layer].",
-        )
     rows = [
         (vectors[position], example.tokens[position], label, number)
         for number, (example, vectors) in enumerate(zip(examples, states, strict=True))
