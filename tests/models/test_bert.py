@@ -9,7 +9,6 @@ import transformers
 from torch.nn import functional
 
 from lmcourse.errors import CourseError
-from lmcourse.models.albert import Albert
 from lmcourse.models.bert import Bert, BertConfig
 from lmcourse.models.bert_heads import (
     BertForMaskedLM,
@@ -22,7 +21,6 @@ from lmcourse.models.bert_tasks import (
     BertForTokenClassification,
 )
 from lmcourse.models.inputs import IGNORED
-from lmcourse.models.roberta import Roberta
 from tests.models.small import BERT as SMALL
 from tests.models.small import HEADS, ids, parameters
 from tests.parity.comparing import shaken
@@ -391,11 +389,3 @@ def test_the_first_loss_is_log_v():
 def test_a_problem_that_there_is_not_is_named():
     with pytest.raises(CourseError, match=r"problem_type is 'Regression'.*regression, single_l"):
         replace(SMALL, problem_type="Regression")
-
-
-@pytest.mark.parametrize("kind", [Bert, Albert, Roberta], ids=lambda kind: kind.__name__)
-def test_a_model_without_segments_has_no_counterpart(kind):
-    sizes = {"num_hidden_layers": 1, "type_vocab_size": 0, "vocab_size": 23}
-    model = kind(kind.Config.tiny(**sizes))
-    with pytest.raises(CourseError, match="has type_vocab_size=0; its counterpart"):
-        model.to_transformers()
