@@ -21,6 +21,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from lmcourse.errors import CourseError
+from lmcourse.models.activations import activation_of
 from lmcourse.models.bert import BertConfig, BertHead, BertInputs, Problem, with_pooler
 from lmcourse.models.bert_heads import ClassifierOutput, check_class_labels
 from lmcourse.models.initialization import init_weights
@@ -214,3 +215,22 @@ class BertForTokenClassification(BertHead):
             check_class_labels(labels, tuple(logits.shape[:-1]), self.config.num_labels)
             loss = label_loss(logits, labels)
         return ClassifierOutput(loss, logits, states.hidden_states, states.attentions)
+
+
+class TwoLayerHead(ClassificationHead):
+    """BERT's head after another layer, which replaces the pooler over [CLS]'s hidden state h_1:
+
+        logits = W Dropout(f(V h_1 + c)) + b
+
+    RoBERTa, ELECTRA and DistilBERT use it with different activations f and dropouts.
+    """
+
+    activation: ClassVar[str] = "tanh"
+
+    def __init__(self, config: BertConfig, classes: int) -> None:
+        super().__init__(config, classes)
+        self.first = nn.Linear(config.hidden_size, config.hidden_size)
+        init_weights(self.first, config.initializer_range, truncated=True)
+
+    def forward(self, x: Float[Tensor, "*positions width"]) -> Float[Tensor, "*positions classes"]:
+        return super().forward(activation_of(self.activation)(self.first(x)))

@@ -26,11 +26,11 @@ from lmcourse.models.bert_tasks import (
     BertForSequenceClassification,
     BertForTokenClassification,
     ClassificationHead,
+    TwoLayerHead,
 )
 from lmcourse.models.checkpoint import Model
 from lmcourse.models.reuse import body_of
 from lmcourse.models.transformer import Encoder, EncoderLayer
-from lmcourse.models.two_layer_head import TwoLayerHead
 from lmcourse.models.weights import load_strictly
 
 OWN = ("num_hidden_layers", "type_vocab_size", "add_pooling_layer", "classifier_dropout")

@@ -26,13 +26,13 @@ from lmcourse.models.bert_tasks import (
     BertForQuestionAnswering,
     BertForSequenceClassification,
     BertForTokenClassification,
+    TwoLayerHead,
 )
 from lmcourse.models.embeddings import Embeddings
 from lmcourse.models.factorized_embeddings import FactorizedEmbeddings
 from lmcourse.models.initialization import init_weights
 from lmcourse.models.inputs import IGNORED
 from lmcourse.models.outputs import Layers, ModelOutput
-from lmcourse.models.two_layer_head import TwoLayerHead
 
 
 @dataclass(frozen=True)

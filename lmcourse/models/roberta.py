@@ -29,9 +29,9 @@ from lmcourse.models.bert_tasks import (
     BertForQuestionAnswering,
     BertForSequenceClassification,
     BertForTokenClassification,
+    TwoLayerHead,
 )
 from lmcourse.models.embeddings import Embeddings
-from lmcourse.models.two_layer_head import TwoLayerHead
 
 
 @dataclass(frozen=True)

@@ -15,8 +15,14 @@ from lmcourse.models.tinybert import STAGES, TinyBertDistiller, position_pairs
 from lmcourse.models.triple_loss import Distiller
 from lmcourse.training.examples import Batch
 from lmcourse.training.masking import Masking, StaticMasking
-from lmcourse.training.objectives import Labelled, MaskedLM, Objective
-from lmcourse.training.terms import predictions, real_positions, terms_of
+from lmcourse.training.objectives import (
+    Labelled,
+    MaskedLM,
+    Objective,
+    predictions,
+    real_positions,
+    terms_of,
+)
 
 
 class ReplacedTokens(MaskedLM):

@@ -20,7 +20,7 @@ from torch import Tensor
 from lmcourse import files
 from lmcourse.errors import CourseError
 from lmcourse.training.checks import not_finite
-from lmcourse.training.run import Run
+from lmcourse.training.loop import Run
 from research.runs.run_config import check_same, plain
 from research.runs.state_files import Damaged, read_state, write_state
 from research.runs.states import RunState

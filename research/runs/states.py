@@ -15,7 +15,7 @@ from torch import Tensor
 
 from lmcourse.errors import CourseError
 from lmcourse.training.distributed import Processes
-from lmcourse.training.run import Run
+from lmcourse.training.loop import Run
 from research.runs.run_config import config_of, constants_of, plain, schedule_of, settings_kept
 
 

@@ -21,8 +21,7 @@ from lmcourse import files
 from lmcourse.errors import CourseError
 from lmcourse.training.distributed import Processes
 from lmcourse.training.fit import History
-from lmcourse.training.loop import train
-from lmcourse.training.run import Run
+from lmcourse.training.loop import Run, train
 from research.runs import Checkpoints
 from research.runs.state_files import Damaged, differences, read_state, write_state
 from research.runs.states import RunState
