@@ -188,8 +188,7 @@ def words_of(batch: Mapping[str, Tensor], select: Selection) -> Int[Tensor, "bat
     if "word_ids" not in batch and isinstance(select, Words | Spans):
         raise CourseError(
             f"This batch has no word_ids, and {type(select).__name__} selects whole words.",
-            "Build the examples from a tokenizer's encodings (examples.example_of, or pairs of "
-            "encoded sentences). If each token is a word, call "
-            "examples.each_token_a_word(examples).",
+            "Build the examples from a tokenizer's encodings (examples.example_of); or, if each "
+            "token is a word, call examples.each_token_a_word(examples).",
         )
     return batch.get("word_ids")
