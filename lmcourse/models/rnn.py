@@ -16,7 +16,7 @@ from jaxtyping import Float
 from torch import Tensor, nn
 
 from lmcourse.models.conversion.recurrent import RNN_LAYER
-from lmcourse.models.conversion.torch_layers import TorchCounterpart
+from lmcourse.models.conversion.torch_layers import FromTorch
 from lmcourse.models.recurrence import (
     Boundary,
     Lengths,
@@ -30,7 +30,7 @@ Nonlinearity = Literal["tanh", "relu"]
 NONLINEARITIES: dict[str, Callable[[Tensor], Tensor]] = {"tanh": torch.tanh, "relu": torch.relu}
 
 
-class RNN(TorchCounterpart):
+class RNN(FromTorch):
     """One recurrent layer, in one direction.
 
     Args:
