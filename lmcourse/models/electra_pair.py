@@ -44,7 +44,8 @@ class ElectraPairConfig:
         discriminator: its settings; the generator's differ only in size.
         generator_size: the generator's share of the discriminator's heads, rounded. Heads have the
             same width; the hidden and feed-forward widths scale with their number. If less than
-            one head is left, one narrower head is used.
+            one head is left, one narrower head is used. Table 6 has 1/4 for ELECTRA small and
+            large, 1/3 for base.
         discriminator_weight: λ, the weight of the discriminator's loss; with 0, only the generator
             learns.
     """

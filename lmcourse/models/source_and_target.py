@@ -11,6 +11,7 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
+from lmcourse.errors import CourseError
 from lmcourse.models.inputs import IGNORED, check_ids, check_like, shift_right
 
 
@@ -53,11 +54,22 @@ def decoder_inputs(
     """
     if labels is not None:
         check_ids(labels, config.vocab_size, name="labels", allowed=IGNORED)
+        _check_batch(labels, states, "labels")
     if decoder_input_ids is None:
         source = torch.zeros(len(states), 1, dtype=torch.long, device=states.device)
         decoder_input_ids = shift_right(
             source, labels, config.decoder_start_token_id, config.pad_token_id
         )
     check_ids(decoder_input_ids, config.vocab_size, positions, "decoder_input_ids")
+    _check_batch(decoder_input_ids, states, "decoder_input_ids")
     check_like(labels, decoder_input_ids, "labels")
     return decoder_input_ids
+
+
+def _check_batch(target: Tensor, states: Tensor, name: str) -> None:
+    if len(target) != len(states):
+        raise CourseError(
+            f"{name} has shape {tuple(target.shape)}, a batch of {len(target)}; the source is a "
+            f"batch of {len(states)}.",
+            "Give one target for each source; repeat the source's states for several targets.",
+        )

@@ -67,6 +67,11 @@ def plain(tokenizer: Tokenizer, training: Training[Any, Any] | None = None) -> P
             f"The tokenizer's {file['model']['type']} model has no vocabulary yet.",
             "Train it first: recipes.char_bpe(texts, vocab_size=800), for one.",
         )
+    if sorted(known.values()) != list(range(len(known))):
+        raise CourseError(
+            f"The ids of the vocabulary's {len(known)} tokens are not consecutive.",
+            "Number the tokens from 0 without gaps.",
+        )
     added = [it["content"] for it in file["added_tokens"] if not it["special"]]
     if added:
         raise CourseError(

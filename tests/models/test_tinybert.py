@@ -311,13 +311,9 @@ def test_a_map_weights_and_a_temperature_that_do_not_fit_are_named(options, word
 def test_pruned_heads_are_counted_in_the_layers_that_the_map_pairs():
     student, name = shaken(Bert(SMALL)), "encoder.layers.{}.attention"
     pruned = prune_heads(shaken(Bert(TEACHER)), {name.format(1): [0]}).model
-    with pytest.raises(CourseError, match=r"layer 1 has 3 heads .*layer 2 has 2"):
-        TinyBertDistiller(student, pruned)
     assert TinyBertDistiller(student, pruned, (0, 1, 4, 5))(**batch(), stage="general").loss > 0
     fewer = prune_heads(student, {name.format(0): [2]}).model
     assert TinyBertDistiller(fewer, pruned)(**batch(), stage="general").loss > 0
-    with pytest.raises(CourseError, match=r"layer 1 has 2 heads .*layer 1 has 3"):
-        TinyBertDistiller(fewer, pruned, (0, 1, 4, 5))
 
 
 def test_a_uniform_map_that_does_not_come_out_even_is_refused():
