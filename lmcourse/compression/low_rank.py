@@ -84,23 +84,21 @@ def factorize(
     *,
     rank: int | None = None,
     energy: float | None = None,
-    budget: float | None = None,
     types: LayerTypes = nn.Linear,
     where: Where = "*",
 ) -> Compressed[M]:
     """Return a copy of the model whose matrices are factorized.
 
-    One of ``rank``, ``energy`` and ``budget`` determines the ranks. Matrices that would not become
-    smaller are kept.
+    Either ``rank`` or ``energy`` determines the ranks. Matrices that would not become smaller are
+    kept.
 
     Args:
         rank: the rank of all matrices.
         energy: choose the smallest rank with this fraction of Σ s_i², 0 < energy ≤ 1.
-        budget: choose the largest rank with this fraction of the weights, 0 < budget < 1.
         types: `nn.Linear`, `nn.Embedding` or both.
         where: one or more patterns of layer names, see `layers.select_layers`.
     """
-    rank_of = _rank_rule(rank, energy, budget)
+    rank_of = _rank_rule(rank, energy)
     model = copy_model(model)
     layers = select_layers(model, types, where, untied=True)
     new: dict[nn.Module, nn.Module] = {}
@@ -165,17 +163,12 @@ def _factorized(layer: Any, rank: int) -> LowRankLinear | LowRankEmbedding:
     return linear.train(layer.training)
 
 
-def _rank_rule(
-    rank: int | None, energy: float | None, budget: float | None
-) -> Callable[[Tensor], int]:
+def _rank_rule(rank: int | None, energy: float | None) -> Callable[[Tensor], int]:
     """Return the function that determines the rank from a weight."""
-    if sum(value is not None for value in (rank, energy, budget)) != 1:
-        raise CourseError("The rank is ambiguous.", "Pass one of rank, energy and budget.")
+    if (rank is None) == (energy is None):
+        raise CourseError("The rank is ambiguous.", "Pass either rank or energy.")
     if energy is not None:
         check_share(energy, "energy", one=True)
         return lambda weight: rank_of_energy(weight, energy)
-    if budget is not None:
-        check_share(budget, "budget")
-        return lambda weight: max(int(budget * weight.numel() / sum(weight.shape)), 1)
     assert rank is not None
     return lambda _: rank

@@ -17,8 +17,8 @@ from typing import Any
 from tokenizers import Tokenizer
 
 from lmcourse.errors import CourseError
-from lmcourse.tokenizers.models.training import Training
 from lmcourse.tokenizers.models.unigram_training import UnigramStep, UnigramTrainer
+from lmcourse.tokenizers.models.word_model import Training
 
 CLASSES = Path(__file__).with_name("unicode_classes.json")
 SHOWN = 31  # pieces of a round of a unigram's training that are listed

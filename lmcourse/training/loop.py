@@ -11,9 +11,9 @@ things, such as masked tokens and pairs of sentences, is a list of terms, each w
 """
 
 from collections.abc import Iterable, Iterator, Sized
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import nullcontext
 from dataclasses import dataclass
-from typing import Any, Protocol, runtime_checkable
+from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -68,25 +68,6 @@ class Run:
         return [p for group in self.optimizer.param_groups for p in group["params"]]
 
 
-@runtime_checkable
-class Keeper(Protocol):
-    """Saves a run and resumes it, such as `research.runs.Checkpoints`."""
-
-    def keeping(self, run: Run) -> AbstractContextManager[None]:
-        """Resume the run if there is one, and save its end."""
-        ...
-
-    def before(self, run: Run) -> None:
-        """Prepare for the next step, which may fail or be incomplete."""
-
-    def after(self, run: Run) -> None:
-        """Save the run after this step, if it is time to."""
-
-    def rescue(self, run: Run) -> str:
-        """Save the run before a step that failed; return a sentence on how to continue."""
-        ...
-
-
 def train(
     model: nn.Module,
     losses: Iterable[Loss],
@@ -96,7 +77,7 @@ def train(
     optimizer: Optimizer | None = None,
     scheduler: LRScheduler | None = None,
     accumulate: int = 1,
-    checkpoints: Keeper | None = None,
+    checkpoints: Any = None,
     stop: Any = None,
     watch: Watch = "line",
 ) -> History:
@@ -145,7 +126,7 @@ def train(
     return history
 
 
-def _step(run: Run, stream: Iterator[Loss], checkpoints: Keeper | None) -> bool:
+def _step(run: Run, stream: Iterator[Loss], checkpoints: Any) -> bool:
     """Take a step, if there are enough losses left for one, and say whether there were."""
     if checkpoints:
         checkpoints.before(run)

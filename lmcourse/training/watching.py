@@ -14,7 +14,7 @@ import sys
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any, Literal, Protocol, runtime_checkable
+from typing import Any, Literal
 
 from lmcourse.training.distributed import here
 
@@ -22,14 +22,6 @@ Watch = Literal["line", "log", "nothing"]
 
 _SHARE = 0.01  # of the time, at most, is spent on drawing
 _SECONDS = 0.5  # between two drawings of a line of text
-
-
-@runtime_checkable
-class Steps(Protocol):
-    """What is watched: the loss and the gradient's norm of each step so far."""
-
-    losses: list[float]
-    gradient_norms: list[float]
 
 
 class Watcher:
@@ -60,11 +52,12 @@ class Watcher:
 
 
 @contextmanager
-def watching(watch: Watch, history: Steps, steps: int | None = None) -> Iterator[Watcher]:
+def watching(watch: Watch, history: Any, steps: int | None = None) -> Iterator[Watcher]:
     """Display the history while it grows.
 
     Args:
-        history: what it contains at the beginning is an earlier part of the same training.
+        history: the ``losses`` of all steps so far; what it contains at the beginning is an
+            earlier part of the same training.
         steps: the number of steps, if it is known.
     """
     watcher = _chosen(watch, history, steps)
@@ -74,7 +67,7 @@ def watching(watch: Watch, history: Steps, steps: int | None = None) -> Iterator
         watcher.end()
 
 
-def _chosen(watch: Watch, history: Steps, steps: int | None) -> Watcher:
+def _chosen(watch: Watch, history: Any, steps: int | None) -> Watcher:
     if watch == "nothing" or here().rank > 0:
         return Watcher(None)
     return Watcher(Line(history, steps, in_a_log=watch == "log"))
@@ -103,7 +96,7 @@ class Line:
     seconds = _SECONDS
     _last: tuple[Any, Any] = (None, None)  # the cell that ran last, and its line
 
-    def __init__(self, history: Steps, steps: int | None = None, in_a_log: bool = False) -> None:
+    def __init__(self, history: Any, steps: int | None = None, in_a_log: bool = False) -> None:
         self._losses, self._steps, self._in_a_log = history.losses, steps, in_a_log
         self._handle = self._notebook_line()
         self._terminal = self._handle is None and sys.stderr.isatty()

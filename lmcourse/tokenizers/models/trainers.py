@@ -17,8 +17,7 @@ from lmcourse.tokenizers.models.merging import (
     pmi,
     spelled,
 )
-from lmcourse.tokenizers.models.training import Training, contents, nonempty, too_small
-from lmcourse.tokenizers.models.word_model import numbered
+from lmcourse.tokenizers.models.word_model import Training, contents, nonempty, numbered, too_small
 from lmcourse.tokenizers.models.wordpiece import WordPiece
 
 if TYPE_CHECKING:

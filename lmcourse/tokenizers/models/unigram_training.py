@@ -18,9 +18,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from lmcourse.tokenizers.models.training import Training, contents, nonempty, too_small
 from lmcourse.tokenizers.models.unigram import Unigram
 from lmcourse.tokenizers.models.unigram_em import Corpus, loss, maximize
+from lmcourse.tokenizers.models.word_model import Training, contents, nonempty, too_small
 
 if TYPE_CHECKING:
     from tokenizers import AddedToken, trainers
