@@ -17,6 +17,7 @@ from typing import Any
 import torch
 
 from lmcourse.errors import CourseError
+from lmcourse.training.distributed import here
 from lmcourse.training.examples import (
     Batch,
     Example,
@@ -108,8 +109,7 @@ class BatchLosses(Iterator[Terms]):
         epochs: in place of ``steps``, how often each example is read.
         batch_size, max_tokens, pool: see `Batches`. They count the parts of all processes.
         seed: of the order, and of the objective's random draws.
-        share: the rank of this process and the number of processes; None: those of
-            ``torch.distributed``.
+        share: the rank of this process and the number of processes; None: those of torchrun.
 
     Attributes:
         step: the number of batches read so far, from which a run resumes.
@@ -146,7 +146,7 @@ class BatchLosses(Iterator[Terms]):
         self.objective, self.examples, self.seed = objective, examples, seed
         self.batches = Batches(lengths, **settings)
         self.steps = self._count(steps, epochs)
-        self.rank, self.count = _processes() if share is None else share
+        self.rank, self.count = share or (here().rank, here().count)
         self.config = {
             **settings,
             "objective": objective.config,
@@ -216,12 +216,3 @@ class BatchLosses(Iterator[Terms]):
         if steps is not None:
             return steps
         return sum(len(self.batches.epoch(number)) for number in range(epochs or 0))
-
-
-def _processes() -> tuple[int, int]:
-    """The rank of this process, and the number of processes."""
-    from torch import distributed
-
-    if distributed.is_available() and distributed.is_initialized():
-        return distributed.get_rank(), distributed.get_world_size()
-    return 0, 1

@@ -22,7 +22,6 @@ from torch.optim.lr_scheduler import LRScheduler
 
 from lmcourse.errors import CourseError
 from lmcourse.training import checks
-from lmcourse.training.batches import BatchLosses
 from lmcourse.training.distributed import Processes, unwrapped
 from lmcourse.training.fit import History, Loss, interruptible
 from lmcourse.training.watching import Watch, watching
@@ -101,7 +100,6 @@ def train(
     history, processes = History(), Processes(model)
     settings = {"clip": clip, "accumulate": accumulate}
     run = Run(model, optimizer, scheduler, losses, stop, history, processes, settings)
-    _check_share(run)
     if stop:
         stop.begin()
     model.train()
@@ -206,14 +204,3 @@ def _predictions_in_step(run: Run, counts: list[float]) -> list[float] | None:
     in_step = run.processes.summed(counts)
     checks.check_predictions(sum(in_step), run.step)
     return in_step
-
-
-def _check_share(run: Run) -> None:
-    """Check that batches are divided among the processes that train."""
-    losses, own = run.losses, (run.processes.rank, run.processes.count)
-    if isinstance(losses, BatchLosses) and (losses.rank, losses.count) != own:
-        raise CourseError(
-            f"The losses read share {losses.rank} of {losses.count} of each batch, but this is "
-            f"process {own[0]} of {own[1]}.",
-            "Build them after parallel(model), without share=.",
-        )

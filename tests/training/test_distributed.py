@@ -101,10 +101,9 @@ def test_gradients_are_exchanged_once_a_step(runs):
 def test_losses_that_are_not_the_processes_own_are_refused_before_a_step_is_taken(runs):
     for found in runs[:2]:
         assert all(unchanged for _, unchanged in found["apart"])
-        mine, batches, share = (said for said, _ in found["apart"])
+        mine, batches = (said for said, _ in found["apart"])
         for said in (mine, batches):
             assert "gradients of the 2 processes differ" in said and "parallel(model)" in said
-        assert "share 0 of 1" in share and "after parallel(model)" in share
 
 
 def test_a_loss_that_is_not_finite_in_one_process_ends_all_and_all_keep_the_step_before(runs):

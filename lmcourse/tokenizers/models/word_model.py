@@ -1,4 +1,4 @@
-"""What the models share: tokens, the steps that lead to them, and a repr that fits on a line."""
+"""What the models share: tokens, the steps that lead to them, and the record of a training."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
