@@ -5,7 +5,7 @@ once. All inputs must have the same batch size: one sequence's states would othe
 silently.
 """
 
-from typing import Protocol, runtime_checkable
+from typing import Any, Protocol, runtime_checkable
 
 import torch
 from jaxtyping import Float, Int
@@ -28,7 +28,7 @@ class Settings(Protocol):
 
 
 def check_source(
-    input_ids: Tensor | None,
+    input_ids: Any,
     attention_mask: Tensor | None,
     vocab_size: int,
     positions: int | None = None,

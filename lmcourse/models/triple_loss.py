@@ -126,6 +126,7 @@ class Distiller(nn.Module):
         """Return the positions of the distillation loss."""
         if not self.config.restrict_ce_to_mask:
             return real
+        assert labels is not None  # restrict_ce_to_mask needs them
         if isinstance(self.student, GPTForCausalLM):  # position t predicts label t + 1
             labels = functional.pad(labels[:, 1:], (0, 1), value=IGNORED)
         return labels != IGNORED

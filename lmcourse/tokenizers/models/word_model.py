@@ -56,7 +56,6 @@ def numbered(tokens: Iterable[str]) -> dict[str, int]:
 
 
 ModelT = TypeVar("ModelT")
-StepT = TypeVar("StepT")
 
 
 @dataclass(frozen=True)
