@@ -1,10 +1,9 @@
 """What the training loop costs: `python -m benchmarks.loop [--seconds 20] [--turns 6]`.
 
 The same steps by a bare PyTorch loop and by `lmcourse.training.train`, watched in each way; the
-ways take turns. The plot is drawn on a terminal (a pseudo-terminal, into which the bar is written)
-and in a notebook (its figure is drawn, and displayed nowhere). Two trainings of the same steps
-differ by more than 3 % where a machine is shared; so the time that goes into showing is measured in
-the training that is shown, too, and its share says what a ratio of two trainings hides.
+ways take turns. The line is written into a pseudo-terminal. Two trainings of the same steps differ
+by more than 3 % where a machine is shared; so the time that goes into showing is measured in the
+training that is shown, too, and its share says what a ratio of two trainings hides.
 The table goes to `benchmarks/loop.md`.
 """
 
@@ -92,16 +91,6 @@ def terminal() -> Iterator[None]:
         os.close(reader)
 
 
-@contextmanager
-def notebook() -> Iterator[None]:
-    """The training finds itself in a notebook, and what it displays goes nowhere."""
-    with (
-        mock.patch("lmcourse.training.watching.notebook", lambda: True),
-        mock.patch("IPython.display.display", return_value=mock.Mock()),
-    ):
-        yield
-
-
 class Shown:
     """What goes into showing, as a share of all else, by way of watching.
 
@@ -156,8 +145,8 @@ def ways(
         def __iter__(self) -> Iterator[Any]:
             return losses(steps)
 
-    def ours(way: str, watch: Any, where: Callable[[], Any] = terminal) -> None:
-        with where(), shown.counted(way):
+    def ours(way: str, watch: Any) -> None:
+        with terminal(), shown.counted(way):
             train(model, Known(), learning_rate=1e-4, watch=watch)
 
     return {
@@ -165,8 +154,6 @@ def ways(
         "bare again": lambda: bare(model, losses(steps)),
         "nothing": lambda: ours("nothing", "nothing"),
         "line": lambda: ours("line", "line"),
-        "plot, terminal": lambda: ours("plot, terminal", "plot"),
-        "plot, notebook": lambda: ours("plot, notebook", "plot", notebook),
     }
 
 
@@ -202,7 +189,7 @@ def main() -> int:
         f"{os.getloadavg()[0]:.1f} at the end, of which 1 is its own. One "
         f"training takes some {arguments.seconds:.0f} s; of each turn's ratios to the bare loop's "
         f"time (this process's) the median of {arguments.turns} turns, and the middle half. The "
-        f"loop may take {ALLOWED:g} of it. A figure in a notebook has been drawn once before. "
+        f"loop may take {ALLOWED:g} of it. "
         "The bare loop again, over itself, says what is chance. Shown: the share of a training's "
         "own time that goes into showing it, in which there is next to no chance."
     )
@@ -213,8 +200,6 @@ def main() -> int:
         "bare again",
         "nothing",
         "line",
-        "plot, terminal",
-        "plot, notebook",
     )
     tables.write(__file__, "What the training loop costs", facts, header, rows)
     return 0 if within else 1

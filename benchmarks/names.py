@@ -47,7 +47,7 @@ class Names:
 
     def again(self, review: Any) -> list[int]:
         """The places of such tokens in ``input_ids``."""
-        from lmcourse.evaluation.probes import mention_links
+        from research.pretrain.links import mention_links
 
         (links,) = mention_links([review])
         return [link.query + 1 for link in links]  # behind [CLS]

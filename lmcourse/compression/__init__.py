@@ -11,7 +11,7 @@ text"), one method per module:
     sharing                             several layers share one set of weights
     low_rank                            replace a matrix by the product of two thin ones
 
-`layers` has what they share, `saving` writes and reads compressed models, and `size` measures them.
+`layers` has what they share, and `size` measures the results.
 Each method takes a model and returns a compressed copy with the same call signature. Each can
 follow distillation, and they combine in this order: head pruning, sharing, low rank, magnitude
 pruning, quantization. Quantization-aware training accepts masks; dynamic quantization needs them

@@ -30,24 +30,22 @@ from lmcourse.compression.layers import (
     replace_modules,
     select_layers,
 )
-from lmcourse.errors import CourseError
 
 
 def quantize_dynamic(model: M, where: Where = "*", *, per_channel: bool = True) -> Compressed[M]:
     """Return a copy of the model with int8 linear layers, in evaluation mode.
 
-    It computes on the CPU and has no gradients.
+    It is a float32 model on the CPU, and has no gradients.
 
     Args:
         where: one or more patterns of layer names, see `layers.select_layers`.
         per_channel: whether each row of a weight has its own scale; a single scale is less precise.
 
     Raises:
-        CourseError: no layer matches; the model is quantized, masked, not on the CPU or not
-            float32; a weight is tied.
+        CourseError: no layer matches; the model is quantized or masked; a weight is tied.
     """
     model = copy_model(model).eval()
-    layers = quantizable(model, where)
+    layers = select_layers(model, nn.Linear, where, untied=True)
     new: dict[nn.Module, nn.Module] = {}
     changes = []
     for name, layer in layers.items():
@@ -55,19 +53,6 @@ def quantize_dynamic(model: M, where: Where = "*", *, per_channel: bool = True) 
         new[layer] = dynamic_layer(weight, layer.bias)
         changes.append(change_of(name, layer.weight, weight.dequantize(), bits=8))
     return Compressed(replace_modules(model, new).requires_grad_(False), tuple(changes))
-
-
-def quantizable(model: nn.Module, where: Where) -> dict[str, nn.Linear]:
-    """Return the linear layers whose names match, after checking that they can be quantized."""
-    layers = select_layers(model, nn.Linear, where, untied=True)
-    for name, layer in layers.items():
-        weight = layer.weight
-        if weight.device.type != "cpu" or weight.dtype != torch.float32:
-            raise CourseError(
-                f"{name or 'The layer'} is {weight.dtype} on {weight.device}.",
-                "Quantize a float32 model on the CPU: model.float().cpu().",
-            )
-    return layers
 
 
 def quantized_weight(weight: Tensor, per_channel: bool = True) -> Tensor:

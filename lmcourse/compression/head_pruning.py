@@ -43,8 +43,6 @@ def head_importance(
     model: nn.Module,
     batches: Iterable[Mapping[str, Any]],
     loss: Callable[[Any], Tensor] = lambda output: output.loss,
-    *,
-    normalize: bool = False,
 ) -> Importance:
     """Return the importance of each head, I_h = E_x |∂L(x)/∂ξ_h|, by attention name.
 
@@ -57,7 +55,6 @@ def head_importance(
         batches: the model's inputs, with labels.
         loss: maps a model output to the mean loss of a batch: over the labels that are not −100,
             or over examples if the batch has no ``labels``.
-        normalize: divide the importances of each layer by their norm (section 4.1).
     """
     check_compressible(model, masks=True)
     attentions = attentions_of(model)
@@ -71,10 +68,7 @@ def head_importance(
             for name, gradient in gradients.items():
                 # The loss is the batch's mean, so an example's terms add up to terms · ∂L/∂ξ.
                 sums[name] += terms * gradient.abs().sum(0).float().cpu()
-    importance = {name: value / total for name, value in sums.items()}
-    if normalize:
-        importance = {n: nn.functional.normalize(i, dim=0) for n, i in importance.items()}
-    return importance
+    return {name: value / total for name, value in sums.items()}
 
 
 def least_important(importance: Importance, count: int) -> dict[str, list[int]]:
@@ -101,7 +95,7 @@ def prune_heads(model: M, heads: Mapping[str, Iterable[int]]) -> Compressed[M]:
     """Return a copy of the model without these heads.
 
     Its attention outputs have the remaining heads, in order. The configuration still has the
-    original number: `lmcourse.compression.saving` writes such a model, `Model.save` refuses it.
+    original number, so `Model.save` refuses it.
 
     Args:
         heads: the heads to remove by attention name (see `attentions_of`), counted from 0 among

@@ -84,23 +84,21 @@ def factorize(
     *,
     rank: int | None = None,
     energy: float | None = None,
-    budget: float | None = None,
     types: LayerTypes = nn.Linear,
     where: Where = "*",
 ) -> Compressed[M]:
     """Return a copy of the model whose matrices are factorized.
 
-    One of ``rank``, ``energy`` and ``budget`` determines the ranks. Matrices that would not become
-    smaller are kept.
+    Either ``rank`` or ``energy`` determines the ranks. Matrices that would not become smaller are
+    kept.
 
     Args:
         rank: the rank of all matrices.
         energy: choose the smallest rank with this fraction of Σ s_i², 0 < energy ≤ 1.
-        budget: choose the largest rank with this fraction of the weights, 0 < budget < 1.
         types: `nn.Linear`, `nn.Embedding` or both.
         where: one or more patterns of layer names, see `layers.select_layers`.
     """
-    rank_of = _rank_rule(rank, energy, budget)
+    rank_of = _rank_rule(rank, energy)
     model = copy_model(model)
     layers = select_layers(model, types, where, untied=True)
     new: dict[nn.Module, nn.Module] = {}
@@ -149,42 +147,28 @@ def factors(
     return first.to(weight.dtype), second.to(weight.dtype)
 
 
-def low_rank_like(layer: Any, rank: int) -> LowRankLinear | LowRankEmbedding:
-    """Return a low-rank layer of another layer's shape, mode, type and device."""
-    outputs, inputs = layer.weight.shape
-    new: LowRankLinear | LowRankEmbedding
-    if isinstance(layer, nn.Embedding):
-        new = LowRankEmbedding(outputs, inputs, rank, layer.padding_idx)
-    else:
-        new = LowRankLinear(inputs, outputs, rank, layer.bias is not None)
-    return new.to(layer.weight.device, layer.weight.dtype).train(layer.training)
-
-
 def _factorized(layer: Any, rank: int) -> LowRankLinear | LowRankEmbedding:
     """Return the low-rank layer whose product is closest to the layer's weight."""
+    outputs, inputs = layer.weight.shape
     requires_grad = layer.weight.requires_grad
     left, right = (
         nn.Parameter(part.contiguous(), requires_grad) for part in factors(layer.weight, rank)
     )
-    new = low_rank_like(layer, rank)
-    if isinstance(new, LowRankEmbedding):
-        new.reduce.weight, new.expand = left, right
-    else:
-        new.reduce.weight, new.expand.weight, new.expand.bias = right, left, layer.bias
-    return new
+    if isinstance(layer, nn.Embedding):
+        embedding = LowRankEmbedding(outputs, inputs, rank, layer.padding_idx)
+        embedding.reduce.weight, embedding.expand = left, right
+        return embedding.train(layer.training)
+    linear = LowRankLinear(inputs, outputs, rank, layer.bias is not None)
+    linear.reduce.weight, linear.expand.weight, linear.expand.bias = right, left, layer.bias
+    return linear.train(layer.training)
 
 
-def _rank_rule(
-    rank: int | None, energy: float | None, budget: float | None
-) -> Callable[[Tensor], int]:
+def _rank_rule(rank: int | None, energy: float | None) -> Callable[[Tensor], int]:
     """Return the function that determines the rank from a weight."""
-    if sum(value is not None for value in (rank, energy, budget)) != 1:
-        raise CourseError("The rank is ambiguous.", "Pass one of rank, energy and budget.")
+    if (rank is None) == (energy is None):
+        raise CourseError("The rank is ambiguous.", "Pass either rank or energy.")
     if energy is not None:
         check_share(energy, "energy", one=True)
         return lambda weight: rank_of_energy(weight, energy)
-    if budget is not None:
-        check_share(budget, "budget")
-        return lambda weight: max(int(budget * weight.numel() / sum(weight.shape)), 1)
     assert rank is not None
     return lambda _: rank

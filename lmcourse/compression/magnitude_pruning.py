@@ -9,31 +9,24 @@ The smallest are taken per matrix (``scope="layer"``, as Gordon et al. 2020 prun
 selected matrices (``"global"``: a layer of small weights may lose them all). The gradient with
 respect to w is m times that with respect to w', so pruned weights stay pruned.
 
-Gradual pruning during training hurts less than pruning at once. The sparsity grows fast at first
-and slowly in the end (Zhu and Gupta 2017, eq. 1):
-
-    s_t = s_f + (s_0 − s_f) (1 − (t − t_0) / (n Δt))³        t = t_0, t_0 + Δt, …, t_0 + n Δt
-
 The matrices keep their size and speed: zeros save nothing until they are stored or multiplied in a
 sparse form (see `lmcourse.compression.size`).
 """
 
 from collections.abc import Mapping
-from typing import Any, Literal
+from typing import Literal
 
 import torch
 from torch import Tensor, nn
 from torch.nn.utils import parametrize
 
 from lmcourse.compression.layers import (
-    Change,
     Compressed,
     LayerTypes,
     M,
     Mask,
     Where,
     change_of,
-    check_compressible,
     check_share,
     copy_model,
     parametrizations_of,
@@ -65,21 +58,9 @@ def prune_weights(
         types: the layer types whose ``weight`` is pruned; biases are not.
         where: one or more patterns of layer names, see `layers.select_layers`.
     """
-    model = copy_model(model, masks=True)
-    return Compressed(model, set_masks(model, sparsity, scope=scope, types=types, where=where))
-
-
-def set_masks(
-    model: nn.Module,
-    sparsity: float,
-    *,
-    scope: Scope = "global",
-    types: LayerTypes = TYPES,
-    where: Where = "*",
-) -> tuple[Change, ...]:
-    """`prune_weights` in place, so that the model's optimizer can be used further."""
     check_share(sparsity, "sparsity", zero=True)
-    layers = _layers(model, scope, types, where)
+    model = copy_model(model, masks=True)
+    layers = select_layers(model, types, where)
     before = {name: layer.weight.detach().clone() for name, layer in layers.items()}
     parameters = {id(weight_of(layer)): layer for layer in layers.values()}
     weights = {key: layer.weight.detach() for key, layer in parameters.items()}
@@ -88,7 +69,8 @@ def set_masks(
         own = getattr(layer, "weight", None)
         if isinstance(own, Tensor) and id(weight_of(layer)) in masks:
             _apply_mask(layer, masks[id(weight_of(layer))])
-    return tuple(change_of(name, before[name], layer.weight) for name, layer in layers.items())
+    changes = [change_of(name, before[name], layer.weight) for name, layer in layers.items()]
+    return Compressed(model, tuple(changes))
 
 
 def make_permanent(model: M) -> M:
@@ -106,89 +88,6 @@ def remove_masks(model: nn.Module) -> None:
     for layer in model.modules():
         if _mask_module(layer) is not None:
             parametrize.remove_parametrizations(layer, "weight", leave_parametrized=True)
-
-
-class GradualPruning:
-    """Pruning in place with a sparsity that grows during training (Zhu and Gupta 2017, eq. 1).
-
-        pruning = GradualPruning(model, 0.8, start=100, every=10, updates=50)
-        for batch in batches:
-            …; optimizer.step()
-            pruning.step()
-
-    Args:
-        final: the final sparsity, s_f.
-        initial: the initial sparsity, s_0; None: the present one.
-        start: the step of the first pruning, t_0.
-        every: the number of steps between two prunings, Δt.
-        updates: the number of increases of the sparsity, n. With the first pruning, to
-            ``initial``, the model is pruned n + 1 times.
-        scope, types, where: as for `prune_weights`.
-    """
-
-    def __init__(
-        self,
-        model: nn.Module,
-        final: float,
-        *,
-        initial: float | None = None,
-        start: int = 0,
-        every: int = 1,
-        updates: int = 100,
-        scope: Scope = "global",
-        types: LayerTypes = TYPES,
-        where: Where = "*",
-    ) -> None:
-        pruned = _pruned(_layers(model, scope, types, where), scope)
-        self.present = max(zeros / size for zeros, size in pruned)
-        self.initial = self.present if initial is None else initial
-        self.final = final
-        check_share(self.initial, "initial sparsity", zero=True)
-        check_share(self.final, "final sparsity", zero=True)
-        fewer = any(round(self.initial * size) < zeros for zeros, size in pruned)
-        if fewer or self.initial > self.final:
-            raise CourseError(
-                f"The sparsity cannot go from {self.initial:.1%} to {self.final:.1%}: "
-                f"{self.present:.1%} of the weights are pruned already.",
-                "Choose a sparsity that grows: pruned weights stay pruned.",
-            )
-        self.start, self.every, self.updates = start, every, updates
-        self.model, self.scope, self.types, self.where = model, scope, types, where
-        self.steps = 0
-
-    def sparsity(self, step: int) -> float:
-        """Return the sparsity s_t after this step; before ``start``, the present one."""
-        if step < self.start:
-            return self.present
-        progress = min((step - self.start) // self.every, self.updates) / self.updates
-        return self.final + (self.initial - self.final) * (1 - progress) ** 3
-
-    def step(self) -> tuple[Change, ...]:
-        """Prune if it is time to, and return the changes; call it after ``optimizer.step()``."""
-        step, self.steps = self.steps, self.steps + 1
-        since = step - self.start
-        if since < 0 or since % self.every or since > self.every * self.updates:
-            return ()
-        return set_masks(
-            self.model, self.sparsity(step), scope=self.scope, types=self.types, where=self.where
-        )
-
-
-def _layers(model: nn.Module, scope: Scope, types: LayerTypes, where: Where) -> dict[str, Any]:
-    """Return the selected layers after checking that they can be pruned."""
-    if scope not in ("global", "layer"):
-        raise CourseError(f"The scope is {scope!r}.", "Choose 'global' or 'layer'.")
-    check_compressible(model, masks=True)
-    return select_layers(model, types, where)
-
-
-def _pruned(layers: Mapping[str, nn.Module], scope: Scope) -> list[tuple[int, int]]:
-    """Return the number of masked weights and of all, per matrix or for all together."""
-    masks = {id(weight_of(layer)): _mask(layer) for layer in layers.values()}.values()
-    counts = [(int((mask == 0).sum()), mask.numel()) for mask in masks]
-    if scope == "layer":
-        return counts
-    return [(sum(zeros for zeros, _ in counts), sum(size for _, size in counts))]
 
 
 def _masks(

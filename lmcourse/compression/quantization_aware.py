@@ -33,7 +33,7 @@ from torch.ao.quantization import (
 from torch.ao.quantization import convert as torch_convert
 
 from lmcourse.compression.affine import INT8, UINT8
-from lmcourse.compression.dynamic_quantization import activation_range, quantizable, silenced
+from lmcourse.compression.dynamic_quantization import activation_range, silenced
 from lmcourse.compression.layers import (
     Compressed,
     M,
@@ -43,6 +43,7 @@ from lmcourse.compression.layers import (
     copy_model,
     original_class,
     replace_modules,
+    select_layers,
     separate_classes,
 )
 from lmcourse.compression.magnitude_pruning import remove_masks
@@ -66,7 +67,7 @@ def prepare(model: M, where: Where = "*", *, averaging_constant: float = 0.01) -
     """
     check_share(averaging_constant, "averaging_constant")
     model = copy_model(model, masks=True)
-    layers = quantizable(model, where)
+    layers = select_layers(model, nn.Linear, where, untied=True)
     return replace_modules(
         model, {layer: _fake_quantized(layer, averaging_constant) for layer in layers.values()}
     )

@@ -29,9 +29,6 @@ def share_layers(
 ) -> Compressed[M]:
     """Return a copy of the model in which groups of layers share their weights.
 
-    `lmcourse.compression.saving` writes shared weights once; `Model.save` writes one copy per
-    layer, since the configuration does not record the sharing.
-
     Args:
         layers: the name of the list of layers, such as ``"bert.encoder.layers"``; None: the only
             list.

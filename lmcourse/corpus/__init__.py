@@ -2,7 +2,6 @@
 
 from lmcourse.corpus.bookworld import END, SPLITS, BookWorld, Grammar, Review
 from lmcourse.corpus.documentation import python_documentation
-from lmcourse.corpus.folder import Document, read_texts
 from lmcourse.corpus.goodreads import read_reviews, split_of
 from lmcourse.corpus.recall import RecallTask
 from lmcourse.corpus.records import ReviewRecord
@@ -13,7 +12,6 @@ __all__ = [
     "END",
     "SPLITS",
     "BookWorld",
-    "Document",
     "Grammar",
     "RecallTask",
     "Review",
@@ -21,7 +19,6 @@ __all__ = [
     "WordVectors",
     "python_documentation",
     "read_reviews",
-    "read_texts",
     "read_vectors",
     "split_of",
     "windows",

@@ -18,7 +18,6 @@ import numpy as np
 from jaxtyping import Float
 
 from lmcourse.corpus import streams
-from lmcourse.corpus.folder import read_texts
 from lmcourse.corpus.tasks import Analogy
 from lmcourse.errors import CourseError
 
@@ -78,8 +77,14 @@ def read_lee(folder: str | Path | None = None) -> LeeDocuments:
 
 def _lines(path: str | Path, encoding: str = "utf-8") -> list[tuple[int, str]]:
     """Return the lines that are not blank, with their numbers."""
-    text = next(read_texts(streams.check(path), encoding=encoding)).text
-    lines = enumerate(map(str.strip, text.split("\n")), start=1)
+    path = streams.check(path)
+    try:
+        text = path.read_text(encoding=encoding)
+    except UnicodeDecodeError as error:
+        line = error.object.count(b"\n", 0, error.start) + 1
+        cause = f"Line {line:,} of {path}: {streams.spoiled(error, error.object, encoding)}."
+        raise CourseError(cause, "Save it with that encoding, or download it again.") from None
+    lines = enumerate(map(str.strip, text.removeprefix("\ufeff").split("\n")), start=1)
     return [(number, line) for number, line in lines if line]
 
 

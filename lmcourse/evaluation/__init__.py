@@ -1,6 +1,6 @@
 """Evaluation of models: scores, with their standard errors.
 
-the probability of a text    `perplexity` of `token_probabilities`; `text_score` of documents
+the probability of a text    `perplexity` of `token_probabilities`
 the distance to the floor    `gap_table`, of a model; `of_causal` and `of_masked` adapt one with
                              another vocabulary
 labels and predictions       GLUE's and SQuAD's metrics: `lmcourse.evaluation.glue` and `.squad`
@@ -11,7 +11,7 @@ the arrays of a widget       `.attention`, `.gates`, `.gradient_flow`, `.masked_
 """
 
 from lmcourse.evaluation.gaps import GapTable, gap_table
-from lmcourse.evaluation.perplexity import perplexity, text_score, token_probabilities
+from lmcourse.evaluation.perplexity import perplexity, token_probabilities
 from lmcourse.evaluation.predictors import of_causal, of_masked
 from lmcourse.evaluation.uncertainty import (
     Score,
@@ -30,6 +30,5 @@ __all__ = [
     "of_masked",
     "perplexity",
     "proportion",
-    "text_score",
     "token_probabilities",
 ]

@@ -8,10 +8,9 @@ those with a probability above zero are stored.
 
 import contextlib
 import hashlib
-import sys
 import zipfile
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
@@ -22,7 +21,6 @@ from lmcourse import files
 from lmcourse.corpus.bookworld import END, BookWorld, Review
 from lmcourse.corpus.bookworld.floors import MASKED_SHARE, hidden_positions
 from lmcourse.files import cache_folder
-from lmcourse.training.watching import notebook
 
 Kind = Literal["causal", "masked"]
 
@@ -58,9 +56,9 @@ def exact_answers(world: BookWorld, reviews: Sequence[Review], kind: Kind) -> li
     if key not in _RECENT:
         path = cache_folder() / "bookworld-exact" / f"{key}.npz"
         worth = len(reviews) >= KEPT
-        answers = _read(path, reviews, kind, len(world.vocabulary)) if worth else None
+        answers = _read(path, reviews) if worth else None
         if answers is None:
-            answers = [_computed(world, review, kind) for review in _with_progress(reviews)]
+            answers = [_computed(world, review, kind) for review in reviews]
             if worth:
                 with contextlib.suppress(OSError):  # a folder that cannot be written
                     _write(path, answers)
@@ -89,9 +87,6 @@ def answers_key(world: BookWorld, reviews: Sequence[Review], kind: Kind) -> str:
     return f"{kind}-{found.hexdigest()[:24]}"
 
 
-# ------------------------------------------------------------------------------------ the file
-
-
 def _write(path: Path, answers: list[Exact]) -> None:
     """Write all answers to one file, concatenated, with their lengths by review."""
     joined = {
@@ -107,7 +102,7 @@ def _write(path: Path, answers: list[Exact]) -> None:
         np.savez_compressed(out, **columns)
 
 
-def _read(path: Path, reviews: Sequence[Review], kind: Kind, width: int) -> list[Exact] | None:
+def _read(path: Path, reviews: Sequence[Review]) -> list[Exact] | None:
     """Return a file's content; None if it is missing or damaged."""
     damaged = (OSError, ValueError, KeyError, EOFError, IndexError, zlib.error, zipfile.BadZipFile)
     try:
@@ -119,54 +114,6 @@ def _read(path: Path, reviews: Sequence[Review], kind: Kind, width: int) -> list
             for name in Exact._fields
         ]
         answers = [Exact(*each) for each in zip(*columns, strict=True)]
-        whole = len(answers) == len(reviews) and all(
-            _fits(answer, predicted_positions(review, kind), width)
-            for answer, review in zip(answers, reviews, strict=True)
-        )
     except damaged:
         return None
-    return answers if whole else None
-
-
-def _fits(answer: Exact, positions: list[int], width: int) -> bool:
-    """Whether an answer holds distributions over words at these positions."""
-    if answer.positions.tolist() != positions or not (answer.probability > 0).all():
-        return False
-    sums = np.bincount(answer.row, answer.probability, len(positions))
-    words = (answer.word >= 0) & (answer.word < width)
-    return bool(len(sums) == len(positions) and words.all() and np.allclose(sums, 1, atol=1e-9))
-
-
-# ------------------------------------------------------------------------------------ progress
-
-
-def _with_progress(reviews: Sequence[Review]) -> Iterator[Review]:
-    """The reviews, with a line of progress in notebooks and terminals if there are many.
-
-    (rich's progress bar would leave a widget in executed notebooks.)
-    """
-    line = _line() if len(reviews) >= KEPT else None
-    try:
-        for number, review in enumerate(reviews):
-            if number % 10 == 0:
-                _show(line, f"BookWorld's exact answers: {number} of {len(reviews)} reviews")
-            yield review
-    finally:
-        _show(line, "")
-
-
-def _line() -> Any:
-    """A line of the running cell that can be updated; None outside a notebook."""
-    if notebook() is None:
-        return None
-    from IPython.display import display
-
-    return display({"text/plain": ""}, raw=True, display_id=True)
-
-
-def _show(line: Any, text: str) -> None:
-    if line is not None:
-        line.update({"text/plain": text}, raw=True)
-    elif sys.stderr.isatty():
-        sys.stderr.write(f"\r{text}\x1b[K")
-        sys.stderr.flush()
+    return answers if len(answers) == len(reviews) else None

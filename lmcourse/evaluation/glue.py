@@ -10,12 +10,10 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-import numpy as np
 from scipy.stats import pearsonr, spearmanr
 from sklearn.metrics import accuracy_score, f1_score, matthews_corrcoef
 
-from lmcourse.errors import CourseError
-from lmcourse.evaluation.columns import finite, same_length
+from lmcourse.evaluation.columns import column
 from lmcourse.evaluation.uncertainty import RESAMPLES, Metric, Score, bootstrap, proportion
 
 METRICS: dict[str, Metric] = {
@@ -60,7 +58,6 @@ TASKS: dict[str, GlueTask] = {
         GlueTask("WNLI", ("accuracy",), 2, "Does B follow if the pronoun is resolved so?"),
     )
 }
-HIGHEST = 5  # label of STS-B
 
 
 def glue_scores(
@@ -79,38 +76,14 @@ def glue_scores(
     Returns:
         The score by metric. A correlation with a constant is nan; Matthews' is 0.
     """
-    chosen = _task(task)
-    y, predicted = finite("labels", labels), finite("predictions", predictions)
-    same_length(labels=y, predictions=predicted)
-    _check_range("labels", y, chosen)
-    if chosen.classes is not None:
-        _check_range("predictions", predicted, chosen)
+    y, predicted = column(labels, float), column(predictions, float)
     scores: dict[str, Score] = {}
     with warnings.catch_warnings():  # of SciPy and scikit-learn, about resamples with one class
         warnings.simplefilter("ignore")
-        for name in chosen.metrics:
+        for name in TASKS[task].metrics:
             if name == "accuracy":
                 scores[name] = proportion(y == predicted)
             else:
                 metric = METRICS[name]
                 scores[name] = bootstrap(metric, y, predicted, resamples=resamples, seed=seed)
     return scores
-
-
-def _task(name: str) -> GlueTask:
-    if name not in TASKS:
-        raise CourseError(f"GLUE has no task {name!r}.", f"Choose one of: {', '.join(TASKS)}.")
-    return TASKS[name]
-
-
-def _check_range(name: str, numbers: np.ndarray, task: GlueTask) -> None:
-    last = HIGHEST if task.classes is None else task.classes - 1
-    wrong = (numbers < 0) | (numbers > last)
-    if task.classes is not None:
-        wrong |= numbers != numbers.round()
-    if wrong.any():
-        at = int(wrong.argmax())
-        raise CourseError(
-            f"{name}[{at}] is {numbers[at]:g}; {task.name} has labels from 0 to {last}.",
-            "Check how the data's labels are numbered. (A test set without labels has −1.)",
-        )

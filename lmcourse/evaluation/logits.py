@@ -90,5 +90,5 @@ def check_looks_ahead(model: nn.Module, ids: Int[Tensor, " time"]) -> None:
         raise CourseError(
             f"{type(model).__name__} reads from left to right: no later token changes its logits, "
             "which are those of the next token, not of the masked one.",
-            "Use text_score or of_causal; or pass a masked model, such as BertForMaskedLM.",
+            "Use perplexity or of_causal; or pass a masked model, such as BertForMaskedLM.",
         )

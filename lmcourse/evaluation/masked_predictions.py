@@ -58,11 +58,6 @@ def masked_predictions(
         groups = [[[position] for position in range(len(review))]]
     else:
         drawn = np.asarray(selected).astype(bool)
-        if drawn.ndim != 2 or drawn.shape[1] != len(tokens):
-            raise CourseError(
-                f"selected has the shape {drawn.shape} for {len(tokens)} tokens.",
-                "Pass one row per draw, with one boolean per token.",
-            )
         groups = [[[k for k, i in enumerate(words) if row[i]]] for row in drawn]
     model, exact = np.zeros((2, len(groups), len(tokens), len(vocabulary)))
     for e, group in enumerate(groups):

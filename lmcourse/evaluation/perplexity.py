@@ -9,8 +9,8 @@ overlap. Each starts ``stride`` tokens after the previous one, and only its new 
 predicted, each from at least window − stride + 1 tokens. A stride of 1 gives each token the longest
 possible context, at the cost of one forward pass per token.
 
-Perplexity per token depends on the tokenizer. Models with different tokenizers are compared per
-word of the text, or by bits per byte (`TextScore`).
+Perplexity per token depends on the tokenizer: models with different tokenizers are compared per
+word or per byte of the text.
 """
 
 import inspect
@@ -33,7 +33,6 @@ from lmcourse.evaluation.logits import (
     logits_of,
     token_logits,
 )
-from lmcourse.evaluation.text_score import TextScore, documents_of, scored_text
 from lmcourse.models.inputs import check_range
 from lmcourse.models.ngram import NGramModel
 from lmcourse.models.sampling import evaluating
@@ -77,36 +76,6 @@ def token_probabilities(
         Probabilities on the CPU, (tokens − 1).
     """
     return log_probabilities(model, [ids], window=window, stride=stride)[0].exp()
-
-
-def text_score(
-    model: NGramModel | nn.Module,
-    documents: Sequence[Any],
-    *,
-    texts: Sequence[str] | None = None,
-    start: int | None = None,
-    window: int | None = None,
-    stride: int | None = None,
-) -> TextScore:
-    """Return the perplexity over documents with standard errors; per word and byte given the texts.
-
-        text_score(model, [review.ids for review in reviews], start=end_id).perplexity
-
-    Args:
-        model, documents, start, window, stride: as in `log_probabilities`.
-        texts: the text of each document. They need ``start``: otherwise the first token is not
-            predicted, but its bytes would count.
-
-    Raises:
-        CourseError: as in `log_probabilities`; there are not as many texts as documents.
-    """
-    if texts is not None and start is None:
-        raise CourseError(
-            "The first token of each text is not predicted, but its bytes would count.",
-            "Pass the id to read before each text: start=….",
-        )
-    found = log_probabilities(model, documents, start=start, window=window, stride=stride)
-    return scored_text(found, texts)
 
 
 @torch.no_grad()
@@ -200,6 +169,29 @@ def _batches(rows: list[Tensor], window: int, at_once: int) -> Iterator[list[int
         size = max(1, at_once // width)
         yield order[:size]
         order = order[size:]
+
+
+def documents_of(
+    documents: Sequence[Any], start: int | None = None
+) -> list[Int[Tensor, " tokens"]]:
+    """Return each document's ids as a tensor, after the ``start`` id.
+
+    Args:
+        start: read before each document; None: nothing.
+    """
+    before = [] if start is None else [start]
+    rows = [_ids(document, before) for document in documents]
+    if not rows:
+        raise CourseError("There is no text.", "Pass one document or more, each a list of ids.")
+    if not any(len(row) > 1 for row in rows):
+        needed = "one token" if before else "two tokens"
+        raise CourseError("These texts have no token to predict.", f"Pass at least {needed}.")
+    return rows
+
+
+def _ids(document: Any, before: list[int]) -> Int[Tensor, " tokens"]:
+    ids = document.tolist() if isinstance(document, Tensor) else list(document)
+    return torch.tensor([*before, *ids], dtype=torch.long)
 
 
 def _sizes(

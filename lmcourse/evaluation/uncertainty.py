@@ -22,7 +22,7 @@ from jaxtyping import Float
 from scipy import stats
 
 from lmcourse.corpus.bookworld.floors import ratio
-from lmcourse.evaluation.columns import column, finite, numbered, same_length
+from lmcourse.evaluation.columns import column, numbered
 
 Metric = Callable[[Any, Any], float]
 """A score of labels and predictions, in this order."""
@@ -57,8 +57,8 @@ def mean_score(values: Any, groups: Any = None) -> Score:
         groups: the text that each example is from; examples of one text are not independent.
             None: each example is a unit. Shape (example).
     """
-    array: Float[np.ndarray, " example"] = finite("values", values)
-    number = np.arange(len(array)) if groups is None else numbered(groups, len(array))
+    array: Float[np.ndarray, " example"] = column(values, float)
+    number = np.arange(len(array)) if groups is None else numbered(groups)
     return mean_of_ratio(np.bincount(number, array), np.bincount(number))
 
 
@@ -73,7 +73,6 @@ def mean_of_ratio(sums: Any, counts: Any) -> Score:
         counts: how many values each sum is over. Shape (group).
     """
     total, count = np.asarray(sums, float), np.asarray(counts, float)
-    same_length(sums=total, counts=count)
     if not np.isfinite(total).all():  # −log of a probability of 0
         return Score(float(total.sum() / count.sum()), np.nan, np.nan, np.nan)
     mean, error = ratio(total, count)
@@ -92,7 +91,7 @@ def proportion(right: Any) -> Score:
     Args:
         right: whether each example is right. Shape (example).
     """
-    truth = finite("right", right)
+    truth = column(right, float)
     value, error, *_ = mean_score(truth)
     test = stats.binomtest(int(truth.sum()), len(truth))
     interval = test.proportion_ci(LEVEL, method="wilson")
@@ -121,11 +120,9 @@ def bootstrap(
         seed: of the resampling.
         groups: as in `mean_score`; whole groups are drawn.
     """
-    y, predicted = same_length(
-        labels=column("labels", labels), predictions=column("predictions", predictions)
-    )
+    y, predicted = column(labels), column(predictions)
     value = float(metric(y, predicted))
-    number = np.arange(len(y)) if groups is None else numbered(groups, len(y))
+    number = np.arange(len(y)) if groups is None else numbered(groups)
     members = [np.flatnonzero(number == group) for group in range(number.max() + 1)]
     if len(members) < 2 or np.isnan(value):
         return Score(value, np.nan, np.nan, np.nan)

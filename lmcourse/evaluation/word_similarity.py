@@ -19,7 +19,7 @@ from sklearn.preprocessing import normalize
 from lmcourse.corpus.tasks import Analogy
 from lmcourse.corpus.vectors import WordVectors
 from lmcourse.errors import CourseError
-from lmcourse.evaluation.columns import as_arrays, finite
+from lmcourse.evaluation.columns import as_arrays, column
 from lmcourse.evaluation.glue import METRICS
 from lmcourse.evaluation.uncertainty import RESAMPLES, Metric, Score, bootstrap, proportion
 
@@ -61,8 +61,8 @@ def word_similarity(
     if len(covered) < 2:
         raise _uncovered(f"{len(covered)} of {len(pairs):,} pairs have")
     words = [[vectors.words[rows[fold(word)][0]] for word in each[:2]] for each in covered]
-    ratings = finite("ratings", [rating for *_, rating in covered])
-    cosines = finite("cosines", [vectors.similarity(*each) for each in words])
+    ratings = column([rating for *_, rating in covered], float)
+    cosines = column([vectors.similarity(*each) for each in words], float)
     missing = 1 - len(covered) / len(pairs)
     return _agreement(len(covered), lambda i: (ratings[i], cosines[i]), resamples, missing)
 
@@ -88,7 +88,6 @@ def document_similarity(
         cause = f"There are {len(matrix)} vectors, and ratings of shape {ratings.shape}."
         raise CourseError(cause, "Pass one vector per document, in the order of the ratings.")
     first, second = np.triu_indices(len(matrix), 1)
-    finite("ratings", ratings[first, second])
 
     def select(documents: Any) -> tuple[np.ndarray, np.ndarray]:
         i, j = documents[first], documents[second]

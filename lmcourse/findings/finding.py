@@ -6,15 +6,14 @@ In a notebook it shows itself; `Finding.show` draws it, with every seed and the 
 """
 
 import html as escaping
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from statistics import mean, stdev
 from typing import Any
 
 import msgspec
 
-from lmcourse import checkout, references, show, table_forms
+from lmcourse import checkout, references, table_forms
 from lmcourse.errors import CourseError
-from lmcourse.findings import figure
 from lmcourse.findings import verdict as rule
 
 
@@ -178,46 +177,10 @@ class Finding(msgspec.Struct, frozen=True, kw_only=True):
             parts += [sentence, table_forms.text(header, rows)]
         return "\n".join(parts)
 
-    def to_markdown(self) -> str:
-        """For a page."""
-        lines = "\n".join(f"- {it}" for it in self.judgments())
-        parts = [self.caption(), table_forms.markdown(*self.rows()), lines]
-        for sentence, header, rows in self.grids():
-            parts += [sentence, table_forms.markdown(header, rows)]
-        return "\n\n".join(parts)
-
-    def _repr_markdown_(self) -> str:
-        return self.to_markdown()
-
     def _repr_html_(self) -> str:
         lines = "".join(f"<li>{escaping.escape(it)}</li>" for it in self.judgments())
         grids = "".join(table_forms.html(*one) for one in self.grids())
         return f"{table_forms.html(self.caption(), *self.rows())}<ul>{lines}</ul>{grids}"
-
-    def show(self, column: str | None = None) -> None:
-        """Draw a column: each seed a dot, the mean and its spread a bar."""
-        chosen = column or next(iter(self.columns))
-        known = self.columns[chosen]
-        scores = {it.name: it.scores[chosen] for it in self.parts if chosen in it.scores}
-        label = f"{known.about} ({known.better} is better)"
-        show.figure(figure.drawn(scores, label, known.limit), self.alt(chosen))
-
-    def alt(self, column: str) -> str:
-        """Describe what the figure of a column shows."""
-        known = self.columns[column]
-        lines = [
-            f"One row of dots per variant: {known.about} for {len(self.seeds)} seeds; "
-            f"{known.better} is better. A diamond with a bar is the mean and the standard "
-            "deviation."
-        ]
-        lines += [
-            f"{part.name}: {self._cell(part, column)}."
-            for part in self.parts
-            if column in part.scores
-        ]
-        if known.limit is not None:
-            lines.append(f"A line at {known.limit:.{known.digits}f} is the best possible.")
-        return " ".join(lines)
 
 
 def said(claimed: Claimed, columns: Mapping[str, Limit]) -> str:
@@ -234,9 +197,3 @@ def said(claimed: Claimed, columns: Mapping[str, Limit]) -> str:
         "equal": f"= {than} ± {margin}",
     }[claimed.claimed]
     return f"{what[0].upper()}{what[1:]}: {claimed.better} {word}"
-
-
-def seeds_done(scores: Sequence[Mapping[int, Any]]) -> list[int]:
-    """The seeds that all of them have, in order."""
-    common = set.intersection(*(set(one) for one in scores)) if scores else set()
-    return sorted(common)

@@ -23,7 +23,6 @@ from lmcourse.models.attention import MultiHeadAttention
 from lmcourse.models.bert import Bert, BertConfig, BertInputs, C
 from lmcourse.models.bert_heads import BertForMaskedLM, NextSentenceHead, PreTrainingHeads
 from lmcourse.models.bert_tasks import (
-    BertForMultipleChoice,
     BertForQuestionAnswering,
     BertForSequenceClassification,
     BertForTokenClassification,
@@ -244,13 +243,6 @@ class AlbertForQuestionAnswering(BertForQuestionAnswering):
 
 class AlbertForTokenClassification(BertForTokenClassification):
     """ALBERT that classifies tokens."""
-
-    Config = AlbertConfig
-    Base = Albert
-
-
-class AlbertForMultipleChoice(BertForMultipleChoice):
-    """ALBERT that chooses among endings."""
 
     Config = AlbertConfig
     Base = Albert

@@ -251,7 +251,7 @@ class BertHead(Model):
         pretrained_heads: heads of pre-training, copied where both models have them.
         prediction_act: the activation of the masked language modeling head; None: the layers'.
         pooled: represent a sequence by the pooler's output, or else by [CLS]'s state.
-        Classifier: the class of the head that classifies sequences and choices, built from the
+        Classifier: the class of the head that classifies sequences, built from the
             configuration and the number of classes.
     """
 

@@ -228,32 +228,6 @@ class BertForMaskedLM(BertHead):
         return LanguageModelOutput(loss, logits, states.hidden_states, states.attentions)
 
 
-class BertForNextSentencePrediction(BertHead):
-    """BERT with the next sentence prediction head."""
-
-    def __init__(self, config: BertConfig) -> None:
-        super().__init__(config)
-        self.bert = self.Base(with_pooler(config, True))
-        self.seq_relationship = NextSentenceHead(config)
-
-    def forward(
-        self,
-        input_ids: Int[Tensor, "batch time"] | None = None,
-        *,
-        labels: Int[Tensor, " batch"] | None = None,
-        **model_inputs: Unpack[BertInputs],
-    ) -> ClassifierOutput:
-        """Predict whether sentence B follows A.
-
-        Args:
-            labels: 0 where B follows A, 1 where it is random.
-            model_inputs: further arguments of `Bert.forward`.
-        """
-        states = self.bert(input_ids, **model_inputs)
-        logits, loss = self.seq_relationship(states.pooler_output, labels)
-        return ClassifierOutput(loss, logits, states.hidden_states, states.attentions)
-
-
 def check_class_labels(
     labels: Tensor,
     shape: tuple[int, ...],

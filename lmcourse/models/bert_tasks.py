@@ -6,7 +6,6 @@ vector of [CLS]:
     (a, b) a sentence or a pair    softmax(W C)                     a class of the sequence
     (c)    question answering      softmax_t(S · T_t), softmax_t(E · T_t)   start and end
     (d)    tagging                 softmax(W T_t)                   a class of each token
-    (4.4)  multiple choice         softmax_i(V · C_i)               one of several endings
 
 For (a, b), ``problem_type`` is that of the `transformers` library. If not set, it is inferred: one
 label is a regression (mean squared error), integer labels are classes, and floats are one binary
@@ -22,9 +21,9 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from lmcourse.errors import CourseError
+from lmcourse.models.activations import activation_of
 from lmcourse.models.bert import BertConfig, BertHead, BertInputs, Problem, with_pooler
 from lmcourse.models.bert_heads import ClassifierOutput, check_class_labels
-from lmcourse.models.choices import AXES, check_choices
 from lmcourse.models.initialization import init_weights
 from lmcourse.models.inputs import IGNORED, padding_mask
 from lmcourse.models.losses import label_loss, position_loss
@@ -218,44 +217,20 @@ class BertForTokenClassification(BertHead):
         return ClassifierOutput(loss, logits, states.hidden_states, states.attentions)
 
 
-class BertForMultipleChoice(BertHead):
-    """BERT that chooses among endings, each in a sequence of its own (section 4.4)."""
+class TwoLayerHead(ClassificationHead):
+    """BERT's head after another layer, which replaces the pooler over [CLS]'s hidden state h_1:
 
-    Classifier: ClassVar[type[nn.Module]] = ClassificationHead
+        logits = W Dropout(f(V h_1 + c)) + b
 
-    def __init__(self, config: BertConfig) -> None:
-        super().__init__(config)
-        self.bert = self.Base(with_pooler(config, self.pooled))
-        self.classifier = self.Classifier(config, 1)
+    RoBERTa, ELECTRA and DistilBERT use it with different activations f and dropouts.
+    """
 
-    def forward(
-        self,
-        input_ids: Int[Tensor, "batch choice time"] | None = None,
-        *,
-        labels: Int[Tensor, " batch"] | None = None,
-        **model_inputs: Unpack[BertInputs],
-    ) -> ClassifierOutput:
-        """Score the choices, (batch, choice).
+    activation: ClassVar[str] = "tanh"
 
-        Args:
-            input_ids: the pair of each choice.
-            labels: the correct choices.
-            model_inputs: further arguments of `Bert.forward`, with an axis for the choices.
+    def __init__(self, config: BertConfig, classes: int) -> None:
+        super().__init__(config, classes)
+        self.first = nn.Linear(config.hidden_size, config.hidden_size)
+        init_weights(self.first, config.initializer_range, truncated=True)
 
-        Hidden states and attentions have batch · choice as their first axis.
-        """
-        named = {"input_ids": input_ids, **model_inputs}
-        shape = check_choices(named)
-        states = self.bert(
-            **{
-                name: value.flatten(0, 1) if name in AXES and isinstance(value, Tensor) else value
-                for name, value in named.items()
-            }
-        )
-        logits = self.classifier(self.vector(states)).view(shape)
-        loss = None
-        if labels is not None:
-            remedy = "count the choices from 0"
-            check_class_labels(labels, (len(logits),), logits.shape[1], remedy=remedy)
-            loss = label_loss(logits, labels)
-        return ClassifierOutput(loss, logits, states.hidden_states, states.attentions)
+    def forward(self, x: Float[Tensor, "*positions width"]) -> Float[Tensor, "*positions classes"]:
+        return super().forward(activation_of(self.activation)(self.first(x)))

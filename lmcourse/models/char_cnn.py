@@ -84,7 +84,7 @@ class CharacterCNN(nn.Module):
         self, input_ids: Int[Tensor, "batch time character"]
     ) -> Float[Tensor, "batch time width"]:
         """Return a vector for each word, independent of its context."""
-        self._check(input_ids)
+        check_ids(input_ids.flatten(1), CHARACTERS)
         batch, time, _ = input_ids.shape
         if input_ids.is_meta:  # no values to compare
             return self._words(input_ids.flatten(0, 1)).unflatten(0, (batch, time))
@@ -102,16 +102,6 @@ class CharacterCNN(nn.Module):
         for layer in self.highway:
             words = layer(words)
         return self.projection(words)
-
-    def _check(self, input_ids: Tensor) -> None:
-        length = self.config.max_characters
-        if input_ids.ndim != 3 or not input_ids.numel() or input_ids.shape[2] != length:
-            raise CourseError(
-                f"input_ids has shape {tuple(input_ids.shape)}.",
-                f"Give the characters of each word, (batch, time, {length}), from "
-                f"`character_ids(sentences, {length})`.",
-            )
-        check_ids(input_ids.flatten(1), CHARACTERS)
 
 
 def character_ids(

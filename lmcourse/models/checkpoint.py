@@ -27,9 +27,6 @@ from lmcourse.models.weights import (
 M = TypeVar("M", bound="Model")
 C = TypeVar("C")
 
-COMPRESSED = "lmcourse compressed"
-"""The metadata key of files from `lmcourse.compression.saving`."""
-
 
 class Model(nn.Module):
     """A module built from a configuration alone.
@@ -71,11 +68,6 @@ class Model(nn.Module):
     def load(cls: type[M], path: str | Path) -> M:
         """Load a model that `save` wrote, in evaluation mode."""
         metadata, shapes = read_header(Path(path))
-        if COMPRESSED in metadata:
-            raise CourseError(
-                f"{path} holds a compressed model.",
-                f"lmcourse.compression.saving.load(path, {cls.__name__}) reads it.",
-            )
         named = metadata.get("architecture")
         if named != cls.__name__:
             through = f", and call {cls.__name__}.on_top_of with what it becomes"
@@ -121,7 +113,7 @@ def check_as_configured(model: Model, remedy: str = "") -> None:
             )
         else:
             what = "layers were pruned, factorized, quantized or replaced"
-            default = "Save compressed models with lmcourse.compression.saving."
+            default = "Save the original model; load and compress it again where it is needed."
         raise CourseError(
             f"This {type(model).__name__} no longer matches its configuration: {what}.",
             remedy or default,

@@ -22,16 +22,15 @@ from lmcourse.errors import CourseError
 from lmcourse.models.bert import Bert, BertConfig, C
 from lmcourse.models.bert_heads import BertForMaskedLM
 from lmcourse.models.bert_tasks import (
-    BertForMultipleChoice,
     BertForQuestionAnswering,
     BertForSequenceClassification,
     BertForTokenClassification,
     ClassificationHead,
+    TwoLayerHead,
 )
 from lmcourse.models.checkpoint import Model
 from lmcourse.models.reuse import body_of
 from lmcourse.models.transformer import Encoder, EncoderLayer
-from lmcourse.models.two_layer_head import TwoLayerHead
 from lmcourse.models.weights import load_strictly
 
 OWN = ("num_hidden_layers", "type_vocab_size", "add_pooling_layer", "classifier_dropout")
@@ -44,7 +43,7 @@ class DistilBertConfig(BertConfig):
 
     Attributes:
         type_vocab_size, add_pooling_layer: 0 and False: there are no segments and no pooler.
-        seq_classif_dropout: dropout of the heads for sequences and choices.
+        seq_classif_dropout: dropout of the head for sequences.
         qa_dropout: dropout of the head for questions.
         classifier_dropout: dropout of the head for tokens; None: ``hidden_dropout_prob``, as in the
             `transformers` library.
@@ -194,12 +193,3 @@ class DistilBertForTokenClassification(BertForTokenClassification):
 
     Config = DistilBertConfig
     Base = DistilBert
-
-
-class DistilBertForMultipleChoice(BertForMultipleChoice):
-    """DistilBERT that chooses among endings by the state of [CLS]."""
-
-    Config = DistilBertConfig
-    Base = DistilBert
-    Classifier = DistilBertClassificationHead
-    pooled = False

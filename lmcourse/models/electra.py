@@ -23,17 +23,16 @@ from lmcourse.models.activations import activation_of
 from lmcourse.models.bert import Bert, BertConfig, BertHead, BertInputs, C, with_pooler
 from lmcourse.models.bert_heads import BertForMaskedLM
 from lmcourse.models.bert_tasks import (
-    BertForMultipleChoice,
     BertForQuestionAnswering,
     BertForSequenceClassification,
     BertForTokenClassification,
+    TwoLayerHead,
 )
 from lmcourse.models.embeddings import Embeddings
 from lmcourse.models.factorized_embeddings import FactorizedEmbeddings
 from lmcourse.models.initialization import init_weights
 from lmcourse.models.inputs import IGNORED
 from lmcourse.models.outputs import Layers, ModelOutput
-from lmcourse.models.two_layer_head import TwoLayerHead
 
 
 @dataclass(frozen=True)
@@ -43,7 +42,7 @@ class ElectraConfig(BertConfig):
     Attributes:
         add_pooling_layer: False, as there is no pooler.
         embedding_size: width of a token's embedding, projected if it is not ``hidden_size``.
-        summary_last_dropout: dropout of the head for choices.
+        summary_last_dropout: of a head that the library has; it is kept for the conversion.
     """
 
     hidden_size: int = 256
@@ -176,16 +175,6 @@ class ElectraClassificationHead(TwoLayerHead):
         return super().forward(self.dropout(x))
 
 
-class ElectraChoiceHead(TwoLayerHead):
-    """A layer with GELU, dropout with its own probability, and a linear layer."""
-
-    activation = "gelu"
-
-    def __init__(self, config: ElectraConfig, classes: int) -> None:
-        super().__init__(config, classes)
-        self.dropout = nn.Dropout(config.summary_last_dropout)
-
-
 class ElectraForSequenceClassification(BertForSequenceClassification):
     """ELECTRA that classifies sentences or pairs by the state of [CLS]."""
 
@@ -207,12 +196,3 @@ class ElectraForTokenClassification(BertForTokenClassification):
 
     Config = ElectraConfig
     Base = Electra
-
-
-class ElectraForMultipleChoice(BertForMultipleChoice):
-    """ELECTRA that chooses among endings by the state of [CLS]."""
-
-    Config = ElectraConfig
-    Base = Electra
-    Classifier = ElectraChoiceHead
-    pooled = False

@@ -23,7 +23,7 @@ from jaxtyping import Float
 from torch import Tensor, nn
 
 from lmcourse.models.conversion.recurrent import GRU_LAYER
-from lmcourse.models.conversion.torch_layers import TorchCounterpart
+from lmcourse.models.conversion.torch_layers import FromTorch
 from lmcourse.models.recurrence import (
     Boundary,
     Lengths,
@@ -34,7 +34,7 @@ from lmcourse.models.recurrence import (
 )
 
 
-class GRU(TorchCounterpart):
+class GRU(FromTorch):
     """One layer, in one direction.
 
     Matrices and biases are stacked in PyTorch's order r, z, n; ``b`` is (b_r, b_z, b_n'), and

@@ -151,8 +151,7 @@ def padding_mask(
     Args:
         attention_mask: a model's; with a row for each query, a position is a token if it is visible
             to any of them.
-        hidden: hidden states, for a multiple choice (batch · choice, time, width), or any tensor
-            with their first axes.
+        hidden: hidden states, or any tensor with their first axes.
     """
     if attention_mask is None:
         return None

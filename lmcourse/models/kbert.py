@@ -184,14 +184,8 @@ def batch_of(
 
 def _ids(tree: FlatTree, token_ids: Mapping[Token, SupportsIndex] | None) -> list[int]:
     """Return the ids of a tree's tokens."""
-    ids = [token if token_ids is None else token_ids.get(token) for token in tree.tokens]
-    unknown = [t for t, i in zip(tree.tokens, ids, strict=True) if not isinstance(i, SupportsIndex)]
-    if unknown:
-        raise CourseError(
-            f"The token {unknown[0]!r} has no id.",
-            "Give the ids of all tokens as token_ids, or build the trees from ids.",
-        )
-    return [operator.index(each) for each in ids if isinstance(each, SupportsIndex)]
+    ids: list[Any] = [t if token_ids is None else token_ids[t] for t in tree.tokens]
+    return [operator.index(each) for each in ids]
 
 
 def _spread(

@@ -29,7 +29,7 @@ from jaxtyping import Float
 from torch import Tensor, nn
 
 from lmcourse.models.conversion.recurrent import LSTM_LAYER
-from lmcourse.models.conversion.torch_layers import TorchCounterpart
+from lmcourse.models.conversion.torch_layers import FromTorch
 from lmcourse.models.recurrence import (
     Boundary,
     Lengths,
@@ -40,7 +40,7 @@ from lmcourse.models.recurrence import (
 )
 
 
-class LSTM(TorchCounterpart):
+class LSTM(FromTorch):
     """One layer, in one direction.
 
     The gates' matrices and biases are stacked in PyTorch's order i, f, g, o, with one bias where

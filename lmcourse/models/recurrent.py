@@ -18,7 +18,7 @@ from torch import Tensor, nn
 
 from lmcourse.errors import CourseError
 from lmcourse.models.conversion.recurrent import STACK
-from lmcourse.models.conversion.torch_layers import TorchCounterpart
+from lmcourse.models.conversion.torch_layers import FromTorch
 from lmcourse.models.gru import GRU
 from lmcourse.models.lstm import LSTM
 from lmcourse.models.recurrence import Boundary, Lengths, check_inputs, check_lengths, check_state
@@ -79,7 +79,7 @@ class Bidirectional(nn.Module):
         return torch.cat([forth, reverse(back, lengths)], -1), (state_forth, state_back)
 
 
-class Recurrent(TorchCounterpart):
+class Recurrent(FromTorch):
     """Layers of one kind of cell, as `torch.nn.RNN`, `torch.nn.LSTM` and `torch.nn.GRU` stack them.
 
     Args:

@@ -15,9 +15,8 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from lmcourse.errors import CourseError
 from lmcourse.models.conversion.recurrent import RNN_LAYER
-from lmcourse.models.conversion.torch_layers import TorchCounterpart
+from lmcourse.models.conversion.torch_layers import FromTorch
 from lmcourse.models.recurrence import (
     Boundary,
     Lengths,
@@ -31,7 +30,7 @@ Nonlinearity = Literal["tanh", "relu"]
 NONLINEARITIES: dict[str, Callable[[Tensor], Tensor]] = {"tanh": torch.tanh, "relu": torch.relu}
 
 
-class RNN(TorchCounterpart):
+class RNN(FromTorch):
     """One recurrent layer, in one direction.
 
     Args:
@@ -46,11 +45,6 @@ class RNN(TorchCounterpart):
         self, input_size: int, hidden_size: int, nonlinearity: Nonlinearity = "tanh"
     ) -> None:
         super().__init__()
-        if nonlinearity not in NONLINEARITIES:
-            raise CourseError(
-                f"The nonlinearity {nonlinearity!r} is not known.",
-                f"Choose one of {', '.join(NONLINEARITIES)}.",
-            )
         self.nonlinearity = nonlinearity
         self.U = nn.Parameter(torch.empty(hidden_size, input_size))
         self.W = nn.Parameter(torch.empty(hidden_size, hidden_size))

@@ -20,19 +20,18 @@ from dataclasses import dataclass
 from typing import Any
 
 from jaxtyping import Float, Int
-from torch import Tensor, nn
+from torch import Tensor
 
 from lmcourse.models import inputs
 from lmcourse.models.bert import Bert, BertConfig, C
 from lmcourse.models.bert_heads import BertForMaskedLM
 from lmcourse.models.bert_tasks import (
-    BertForMultipleChoice,
     BertForQuestionAnswering,
     BertForSequenceClassification,
     BertForTokenClassification,
+    TwoLayerHead,
 )
 from lmcourse.models.embeddings import Embeddings
-from lmcourse.models.two_layer_head import TwoLayerHead
 
 
 @dataclass(frozen=True)
@@ -42,8 +41,8 @@ class RobertaConfig(BertConfig):
     Attributes:
         max_position_embeddings: maximal length of a sequence plus ``pad_token_id + 1``.
         pad_token_id: the padding token, which is required.
-        classifier_dropout: dropout of the heads for sequences and tokens. The head for choices uses
-            ``hidden_dropout_prob``, that for questions none, as in the `transformers` library.
+        classifier_dropout: dropout of the heads for sequences and tokens; that for questions has
+            none, as in the `transformers` library.
     """
 
     vocab_size: int = 50265
@@ -157,14 +156,3 @@ class RobertaForTokenClassification(BertForTokenClassification):
 
     Config = RobertaConfig
     Base = Roberta
-
-
-class RobertaForMultipleChoice(BertForMultipleChoice):
-    """RoBERTa that chooses among endings, with BERT's pooler and head."""
-
-    Config = RobertaConfig
-    Base = Roberta
-
-    def __init__(self, config: BertConfig) -> None:
-        super().__init__(config)
-        self.classifier.dropout = nn.Dropout(config.hidden_dropout_prob)

@@ -15,8 +15,6 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from lmcourse.errors import CourseError
-
 
 class ScalarMix(nn.Module):
     """γ Σ s_j h_j, initialized as the mean.
@@ -41,11 +39,6 @@ class ScalarMix(nn.Module):
         self, layers: Sequence[Float[Tensor, "*axes width"]]
     ) -> Float[Tensor, "*axes width"]:
         """Return the mixture of a model's ``hidden_states``."""
-        if len(layers) != len(self.weights):
-            raise CourseError(
-                f"There are {len(layers)} layers, but weights for {len(self.weights)}.",
-                "Give all of a model's hidden_states: the token layer and each layer's output.",
-            )
         if self.layer_norm:
             layers = [nn.functional.layer_norm(layer, layer.shape[-1:]) for layer in layers]
         mixed = (share * layer for share, layer in zip(self.shares, layers, strict=True))

@@ -21,7 +21,6 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
-from lmcourse.errors import CourseError
 from lmcourse.models.attention import AdditiveAttention, DotAttention
 from lmcourse.models.checkpoint import Model
 from lmcourse.models.inputs import visible
@@ -60,13 +59,6 @@ class Seq2SeqConfig:
     dropout: float = 0.1
     decoder_start_token_id: int = 1
     pad_token_id: int = 0
-
-    def __post_init__(self) -> None:
-        if self.attention not in SCORES:
-            raise CourseError(
-                f"The attention {self.attention!r} is not known.",
-                f"Choose one of {', '.join(SCORES)}.",
-            )
 
 
 @dataclass(frozen=True)

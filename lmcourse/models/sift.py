@@ -73,11 +73,6 @@ def symmetric_kl(
     one: Float[Tensor, "*positions classes"], other: Float[Tensor, "*positions classes"]
 ) -> Float[Tensor, "*positions"]:
     """Return KL(p ‖ q) + KL(q ‖ p) of the softmaxes, in nats, at each position."""
-    if one.shape[-1] == 1:
-        raise CourseError(
-            "There is one logit at each position, whose softmax is always 1.",
-            "For regression, give distance=squared_error. Classes are on the last axis.",
-        )
     log_p, log_q = one.log_softmax(-1), other.log_softmax(-1)
     return ((log_p.exp() - log_q.exp()) * (log_p - log_q)).sum(-1)
 

@@ -5,7 +5,7 @@ once. All inputs must have the same batch size: one sequence's states would othe
 silently.
 """
 
-from typing import Protocol, runtime_checkable
+from typing import Any, Protocol, runtime_checkable
 
 import torch
 from jaxtyping import Float, Int
@@ -28,17 +28,12 @@ class Settings(Protocol):
 
 
 def check_source(
-    input_ids: Tensor | None,
+    input_ids: Any,
     attention_mask: Tensor | None,
     vocab_size: int,
     positions: int | None = None,
 ) -> Int[Tensor, "batch source"]:
     """Check the source and its mask, and return the source."""
-    if input_ids is None:
-        raise CourseError(
-            "There is no source.",
-            "Give input_ids, or the output of encode as encoder_outputs.",
-        )
     check_ids(input_ids, vocab_size, positions)
     check_like(attention_mask, input_ids, "attention_mask")
     return input_ids

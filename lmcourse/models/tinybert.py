@@ -29,11 +29,8 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
-from lmcourse.errors import CourseError
 from lmcourse.models import distillation, inputs
-from lmcourse.models.attention import MultiHeadAttention
 from lmcourse.models.bert import BertConfig
-from lmcourse.models.bert_tasks import BertForMultipleChoice
 from lmcourse.models.checkpoint import Model
 from lmcourse.models.initialization import init_weights
 from lmcourse.models.layer_map import checked_map, layer_map
@@ -118,7 +115,6 @@ class TinyBertDistiller(nn.Module):
         own, theirs = encoder_layers(student), encoder_layers(teacher)
         M, N = len(own), len(theirs)
         self.layers = layer_map(M, N) if layers is None else checked_map(layers, M, N)
-        _check_heads(own, theirs, self.layers)
         self.weights = (1.0,) * (M + 2) if weights is None else tuple(weights)
         self.temperature = temperature
         self.student = student
@@ -194,11 +190,9 @@ class TinyBertDistiller(nn.Module):
 def run(model: Model, model_inputs: tuple[Any, ...], predicting: bool) -> ModelOutput:
     """Apply a model to a batch, without its head if the predictions are not needed.
 
-    Logits over a vocabulary take longer than a small student's layers. A multiple choice model is
-    always applied as a whole, since it flattens the choices.
+    Logits over a vocabulary take longer than a small student's layers.
     """
-    whole = predicting or isinstance(model, BertForMultipleChoice)
-    return distillation.run(model if whole else getattr(model, "bert", model), *model_inputs)
+    return distillation.run(model if predicting else getattr(model, "bert", model), *model_inputs)
 
 
 def attention_losses(
@@ -241,12 +235,6 @@ def encoder_layers(model: Model) -> list[Any]:
     """Return the layers of a `Bert`, or of a model's base, which must have BERT's attention."""
     encoder = getattr(getattr(model, "bert", model), "encoder", None)
     layers = [] if getattr(encoder, "causal", False) else list(getattr(encoder, "layers", ()))
-    if not layers or any(type(layer.attention) is not MultiHeadAttention for layer in layers):
-        raise CourseError(
-            f"{type(model).__name__} has no layers with BERT's attention.",
-            "These losses compare scaled dot products: give a Bert, or a variant with the same "
-            "layers.",
-        )
     return layers
 
 
@@ -271,16 +259,3 @@ def position_pairs(
     if attention_mask.numel() == real.numel():
         return pairs
     return pairs & attention_mask.reshape(pairs.shape).bool()
-
-
-def _check_heads(student: Sequence[Any], teacher: Sequence[Any], g: Sequence[int]) -> None:
-    """Check that each student layer has as many heads as its teacher layer."""
-    for m, layer in enumerate(student, 1):
-        own, theirs = layer.attention.heads, teacher[g[m] - 1].attention.heads
-        if own != theirs:
-            raise CourseError(
-                f"The student's layer {m} has {own} heads of attention, the teacher's layer "
-                f"{g[m]} has {theirs}.",
-                f"Build the student with num_attention_heads={theirs} and a hidden_size that this "
-                "divides (TinyBERT-4 has 12 heads and a width of 312); prune heads afterwards.",
-            )

@@ -92,7 +92,7 @@ class FeedForward(nn.Module):
 class EncoderLayer(TorchCounterpart):
     """Self-attention, then the feed-forward network (section 3.1)."""
 
-    torch_layer = conversion.layer(nn.TransformerEncoderLayer, LayerConfig)
+    torch_layer = conversion.layer(nn.TransformerEncoderLayer)
 
     def __init__(self, config: LayerConfig) -> None:
         super().__init__()
@@ -132,7 +132,7 @@ class Encoder(TorchCounterpart):
         final_norm: apply a LayerNorm after the last layer, as pre-norm needs it.
     """
 
-    torch_layer = conversion.encoder(LayerConfig)
+    torch_layer = conversion.encoder()
 
     def __init__(
         self, layer: LayerConfig, num_layers: int, *, causal: bool = False, final_norm: bool = False
@@ -170,7 +170,7 @@ class Encoder(TorchCounterpart):
 class DecoderLayer(TorchCounterpart):
     """Causal self-attention, attention to the encoder's states, the feed-forward network."""
 
-    torch_layer = conversion.layer(nn.TransformerDecoderLayer, LayerConfig)
+    torch_layer = conversion.layer(nn.TransformerDecoderLayer)
 
     def __init__(self, config: LayerConfig) -> None:
         super().__init__()
@@ -213,7 +213,7 @@ class DecoderLayer(TorchCounterpart):
 class Decoder(TorchCounterpart):
     """A stack of decoder layers; arguments as for `Encoder`, but always causal."""
 
-    torch_layer = conversion.decoder(LayerConfig)
+    torch_layer = conversion.decoder()
 
     def __init__(self, layer: LayerConfig, num_layers: int, *, final_norm: bool = False) -> None:
         super().__init__()

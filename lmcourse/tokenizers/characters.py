@@ -4,7 +4,6 @@ from collections.abc import Iterable
 
 from tokenizers import Regex, Tokenizer, decoders, models, pre_tokenizers
 
-from lmcourse.corpus.bookworld import END, BookWorld
 from lmcourse.tokenizers.models.word_model import numbered
 from lmcourse.tokenizers.well_known import BERT_TOKENS, frame_as_bert, with_parts
 
@@ -21,9 +20,3 @@ def characters(alphabet: Iterable[str]) -> Tokenizer:
     tokenizer.add_special_tokens(list(BERT_TOKENS))
     frame_as_bert(tokenizer)
     return tokenizer
-
-
-def alphabet(world: BookWorld) -> list[str]:
-    """All characters that a text of a world can have, in order."""
-    letters = {letter for word in world.vocabulary if word != END for letter in word}
-    return sorted({" ", *letters, *(letter.upper() for letter in letters)})

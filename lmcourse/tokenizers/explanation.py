@@ -14,8 +14,7 @@ from lmcourse.errors import CourseError
 from lmcourse.tokenizers.library import AnyModel, split
 from lmcourse.tokenizers.models.bpe import BPE
 from lmcourse.tokenizers.models.merging import joined
-from lmcourse.tokenizers.models.training import Training
-from lmcourse.tokenizers.models.word_model import numbered
+from lmcourse.tokenizers.models.word_model import Training, numbered
 from lmcourse.tokenizers.models.wordpiece import WordPiece
 
 Step = tuple[tuple[str, ...], str]  # pieces, perhaps none, and the result

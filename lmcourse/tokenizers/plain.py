@@ -17,8 +17,8 @@ from typing import Any
 from tokenizers import Tokenizer
 
 from lmcourse.errors import CourseError
-from lmcourse.tokenizers.models.training import Training, contents
 from lmcourse.tokenizers.models.unigram_training import UnigramStep, UnigramTrainer
+from lmcourse.tokenizers.models.word_model import Training
 
 CLASSES = Path(__file__).with_name("unicode_classes.json")
 SHOWN = 31  # pieces of a round of a unigram's training that are listed
@@ -209,12 +209,6 @@ def _training(training: Training[Any, Any]) -> Plain:
         return _rounds(training.trainer, training.word_counts)
     trainer, counts = training.trainer, training.word_counts
     score = getattr(trainer, "score", "frequency")
-    kept = {*trainer.alphabet(counts), *contents(trainer.special_tokens)}
-    if gone := set().union(*counts) - kept:
-        raise CourseError(
-            f"The training left out {len(gone)} characters, {min(gone)!r} for one.",
-            "Train without limit_alphabet: the widget replays all characters of all words.",
-        )
     return {
         "steps": [[*step.pair, step.tied] for step in training.steps],
         "first": len(trainer.first_tokens(counts)),

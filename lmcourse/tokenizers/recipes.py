@@ -14,9 +14,8 @@ from lmcourse.errors import CourseError
 from lmcourse.tokenizers.explanation import Cut, early, explained
 from lmcourse.tokenizers.library import AnyModel, count_words, from_library
 from lmcourse.tokenizers.models.trainers import BpeTrainer, WordPieceTrainer
-from lmcourse.tokenizers.models.training import Training, contents, nonempty, too_small
 from lmcourse.tokenizers.models.unigram_training import UnigramTrainer
-from lmcourse.tokenizers.models.word_model import numbered
+from lmcourse.tokenizers.models.word_model import Training, contents, nonempty, numbered, too_small
 from lmcourse.tokenizers.plain import Plain, plain
 from lmcourse.tokenizers.well_known import (
     BERT_TOKENS,
@@ -204,11 +203,6 @@ def words(
     """
     unknown = vocabulary.unknown or "[UNK]"
     ids = numbered([*special_tokens, *vocabulary.tokens])
-    if unknown not in ids:
-        raise CourseError(
-            "The vocabulary has no unknown token, and [UNK] is not among the special tokens.",
-            "Add '[UNK]' to special_tokens, or build the vocabulary with an unknown token.",
-        )
     capital = next((word for word in vocabulary.tokens if word != word.lower()), unknown)
     if lowercase and capital not in (unknown, *special_tokens):
         raise CourseError(

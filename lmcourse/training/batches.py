@@ -17,10 +17,10 @@ from typing import Any
 import torch
 
 from lmcourse.errors import CourseError
+from lmcourse.training.distributed import here
 from lmcourse.training.examples import (
     Batch,
     Example,
-    check_examples,
     digest_of,
     length_of,
     padded,
@@ -56,12 +56,6 @@ class Batches:
         pool: int = 50,
         seed: int = 0,
     ) -> None:
-        longest = max(range(len(lengths)), key=lengths.__getitem__)
-        if max_tokens is not None and lengths[longest] > max_tokens:
-            raise CourseError(
-                f"Example {longest} has {lengths[longest]} tokens, a batch at most {max_tokens}.",
-                "Choose a larger max_tokens, or truncate the example.",
-            )
         self.lengths, self.batch_size, self.max_tokens = list(lengths), batch_size, max_tokens
         self.pool, self.seed = pool, seed
 
@@ -115,16 +109,14 @@ class BatchLosses(Iterator[Terms]):
         epochs: in place of ``steps``, how often each example is read.
         batch_size, max_tokens, pool: see `Batches`. They count the parts of all processes.
         seed: of the order, and of the objective's random draws.
-        share: the rank of this process and the number of processes; None: those of
-            ``torch.distributed``.
+        share: the rank of this process and the number of processes; None: those of torchrun.
 
     Attributes:
         step: the number of batches read so far, from which a run resumes.
         config: what must be the same then.
 
     Raises:
-        CourseError: there are no examples; or one is too long for the model, or has an id or a
-            label that the model does not know.
+        CourseError: there are no examples. (The model checks ids and lengths in each batch.)
     """
 
     def __init__(
@@ -140,7 +132,10 @@ class BatchLosses(Iterator[Terms]):
         seed: int = 0,
         share: tuple[int, int] | None = None,
     ) -> None:
-        check_examples(examples, objective.vocab_size, objective.longest, objective.classes)
+        if not examples:
+            raise CourseError(
+                "There is no example.", "Were all texts empty or filtered out? Provide one or more."
+            )
         lengths = [length_of(example) for example in examples]
         settings: dict[str, Any] = {
             "batch_size": batch_size,
@@ -151,7 +146,7 @@ class BatchLosses(Iterator[Terms]):
         self.objective, self.examples, self.seed = objective, examples, seed
         self.batches = Batches(lengths, **settings)
         self.steps = self._count(steps, epochs)
-        self.rank, self.count = _processes() if share is None else share
+        self.rank, self.count = share or (here().rank, here().count)
         self.config = {
             **settings,
             "objective": objective.config,
@@ -221,12 +216,3 @@ class BatchLosses(Iterator[Terms]):
         if steps is not None:
             return steps
         return sum(len(self.batches.epoch(number)) for number in range(epochs or 0))
-
-
-def _processes() -> tuple[int, int]:
-    """The rank of this process, and the number of processes."""
-    from torch import distributed
-
-    if distributed.is_available() and distributed.is_initialized():
-        return distributed.get_rank(), distributed.get_world_size()
-    return 0, 1

@@ -15,7 +15,7 @@ from torch.optim import Optimizer
 from torch.optim.lr_scheduler import LRScheduler
 
 from lmcourse.errors import CourseError
-from lmcourse.training.distributed import Processes, full_tensor, without_gradient
+from lmcourse.training.distributed import Processes
 
 
 def check_parts(
@@ -82,18 +82,12 @@ def gradient_norm(parameters: Sequence[Tensor], step: int) -> Tensor:
             "Compute the losses from this model, as it was last built, and freeze only parameters "
             "that the optimizer does not have.",
         )
-    return full_tensor(nn.utils.get_total_norm(gradients))
+    return nn.utils.get_total_norm(gradients)
 
 
-def check_finite(
-    model: nn.Module, step: int, loss: float, norm: float, may_overflow: bool = False
-) -> None:
-    """Stop before a step that would destroy the parameters.
-
-    Args:
-        may_overflow: whether the gradient may be infinite, since such a step is skipped.
-    """
-    if math.isfinite(loss) and (math.isfinite(norm) or may_overflow):
+def check_finite(model: nn.Module, step: int, loss: float, norm: float) -> None:
+    """Stop before a step that would destroy the parameters."""
+    if math.isfinite(loss) and math.isfinite(norm):
         return
     parameters = dict(model.named_parameters())
     bad = not_finite({n: p.grad for n, p in parameters.items() if p.grad is not None})
@@ -120,7 +114,7 @@ def check_taken(losses: Sequence[float], accumulate: int = 1) -> None:
         )
 
 
-def check_exchange(processes: Processes, model: nn.Module, norm: float) -> None:
+def check_exchange(processes: Processes, norm: float) -> None:
     """Check that all processes have the same gradient, until a finite one was the same in all."""
     if processes.exchanged:
         return
@@ -129,9 +123,6 @@ def check_exchange(processes: Processes, model: nn.Module, norm: float) -> None:
     processes.exchanged = all(map(math.isfinite, norms))
     if np.allclose(norms, norms[0], rtol=1e-5, atol=0, equal_nan=True):
         return
-    idle = [name for name, p in model.named_parameters() if p.requires_grad and p.grad is None]
-    if idle:
-        raise without_gradient(idle)
     raise CourseError(
         f"The gradients of the {processes.count} processes differ, so their models would, too: "
         f"their norms are {', '.join(f'{it:.4g}' for it in norms)}.",
@@ -142,4 +133,4 @@ def check_exchange(processes: Processes, model: nn.Module, norm: float) -> None:
 
 def not_finite(tensors: Mapping[str, Tensor]) -> list[str]:
     """The names of the tensors with an element that is not finite."""
-    return [name for name, tensor in tensors.items() if not full_tensor(tensor).isfinite().all()]
+    return [name for name, tensor in tensors.items() if not tensor.isfinite().all()]

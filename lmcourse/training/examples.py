@@ -37,13 +37,8 @@ PADDING = {
 """The names with a value for each token, and the value that they are padded with."""
 
 ANSWER = {"start_positions", "end_positions"}
-"""The positions of an answer's first and last token; ``IGNORED`` if it is not in the example."""
-
-
-_POSITIONS = f"Count tokens from 0, special ones too; use {IGNORED} if the answer was cut off."
-_REMEDY = dict.fromkeys(ANSWER, _POSITIONS) | {
-    "input_ids": "Encode the text with the tokenizer that the model was built for."
-}
+"""The positions of an answer's first and last token, counted with the special ones; ``IGNORED`` if
+the answer was cut off."""
 
 
 def example_of(encoding: Encoding, **labels: Any) -> dict[str, Any]:
@@ -77,7 +72,6 @@ def padded(examples: Sequence[Example], pad_token_id: int = 0) -> Batch:
         What the examples contain, (batch, time) or (batch, …), and the ``attention_mask``: 1 for a
         token, 0 for padding.
     """
-    check_names(examples)
     longest = max(length_of(example) for example in examples)
     batch = {}
     for name in examples[0]:
@@ -133,82 +127,6 @@ def is_per_token(name: str, examples: Sequence[Example]) -> bool:
         and np.asarray(example[name]).dtype.kind in "iu"
         for example in examples
     )
-
-
-def check_names(examples: Sequence[Example]) -> None:
-    """Check that examples have the same names, and a value for each token where they need one."""
-    if not len(examples):
-        raise CourseError(
-            "There is no example.", "Provide at least one: were all texts empty or filtered out?"
-        )
-    for number, example in enumerate(examples):
-        if not isinstance(example, Mapping) or "input_ids" not in example:
-            raise CourseError(
-                f"Example {number} is {example!r:.60}.",
-                'Pass a list of dictionaries, each with "input_ids".',
-            )
-        if example.keys() != examples[0].keys():
-            names = ", ".join(sorted(example.keys() ^ examples[0].keys()))
-            raise CourseError(
-                f"Only one of example 0 and example {number} has {names}.",
-                "Give all examples the same names.",
-            )
-        ids = np.asarray(example["input_ids"])
-        if ids.ndim != 1 or not ids.size or ids.dtype.kind not in "iu":
-            raise CourseError(
-                f"Example {number} has the input_ids {example['input_ids']!r:.60}.",
-                "Pass a nonempty list of ids: a tokenizer encodes text (examples.example_of), and "
-                "each sequence is an example of its own.",
-            )
-        for name in PADDING.keys() & example.keys() - {"labels"}:
-            if len(example[name]) != len(ids):
-                raise CourseError(
-                    f"Example {number} has {len(ids)} input_ids and {len(example[name])} {name}.",
-                    f"{name} needs a value for each token.",
-                )
-
-
-def check_examples(
-    examples: Sequence[Example],
-    vocab_size: int | None = None,
-    longest: int | None = None,
-    classes: Mapping[str, int] | None = None,
-) -> None:
-    """Check, before a training begins, that a model accepts all examples.
-
-    Args:
-        vocab_size: the number of ids that the model knows.
-        longest: the length of the longest sequence that it accepts.
-        classes: the number of classes of each label, by its name.
-    """
-    check_names(examples)
-    if "position_ids" in examples[0]:
-        longest = None  # the model checks them itself
-    for number, example in enumerate(examples):
-        length = length_of(example)
-        if longest is not None and length > longest:
-            raise CourseError(
-                f"Example {number} has {length} tokens; the model accepts at most {longest}.",
-                f"Cut the text into pieces of {longest} tokens (pairs.full_sentences does, or a "
-                "tokenizer's truncation), or build a model with more positions.",
-            )
-        limits = dict(classes or {}) | dict.fromkeys(ANSWER, length)
-        if vocab_size is not None:
-            limits["input_ids"] = vocab_size
-        for name in sorted(limits.keys() & example.keys()):
-            values = wrong = np.asarray(example[name])
-            if values.dtype.kind in "iub":
-                ignored = (values == IGNORED) & (name != "input_ids")
-                wrong = values[~ignored & ((values < 0) | (values >= limits[name]))]
-            if wrong.size:
-                raise CourseError(
-                    f"Example {number} has {wrong.ravel().tolist()[0]!r:.60} among its {name}; "
-                    f"valid are the integers from 0 to {limits[name] - 1}.",
-                    _REMEDY.get(
-                        name,
-                        "Number classes from 0; num_labels in a configuration is their number.",
-                    ),
-                )
 
 
 def digest_of(examples: Iterable[Example]) -> str:

@@ -1,7 +1,7 @@
 """The training loop in its plain form: zero_grad, backward, clip, step.
 
 `fit` is enough to train a model in one session and one process. Resuming from checkpoints,
-accumulating gradients, mixed precision, early stopping and several processes are the business of
+accumulating gradients, early stopping and several processes are the business of
 `lmcourse.training.train`, which takes the same steps.
 
 Both take *losses*, an iterable that computes each loss when the loop requests it. What a batch is,
@@ -9,8 +9,12 @@ and what passes from one batch to the next, is the iterable's business: `window_
 recurrent state; `lmcourse.training.BatchLosses` masks tokens or runs a teacher.
 """
 
+import signal
+import threading
 from collections.abc import Iterable, Iterator, Sized
+from contextlib import contextmanager
 from dataclasses import dataclass, field
+from types import FrameType
 
 import torch
 from torch import Tensor, nn
@@ -26,7 +30,6 @@ from lmcourse.training.checks import (
     gradient_norm,
     single_loss,
 )
-from lmcourse.training.interrupts import interruptible
 from lmcourse.training.watching import Watch, watching
 
 Terms = list[tuple[Tensor, int | float]]
@@ -69,7 +72,7 @@ def fit(
         learning_rate: of Adam (Kingma and Ba 2015), if no ``optimizer`` is given.
         clip: the maximal norm of the gradient (Pascanu et al. 2013); None: no clipping.
         optimizer, scheduler: PyTorch's, in place of Adam at a constant rate.
-        watch: what is displayed meanwhile: "line", "plot" or "nothing".
+        watch: what is displayed meanwhile: "line", "log" or "nothing".
 
     Raises:
         KeyboardInterrupt: Ctrl-C was pressed.
@@ -114,3 +117,47 @@ def window_losses(
         state = detached(result.state)  # regular truncation, one window long
         assert result.loss is not None  # there were labels
         yield result.loss
+
+
+class Interrupt:
+    """Whether Ctrl-C was pressed, so that a training is to end after this step."""
+
+    pressed = False
+
+
+@contextmanager
+def interruptible(single_process: bool = True) -> Iterator[Interrupt]:
+    """Defer the first Ctrl-C to the end of the block; let the second one through.
+
+    Python raises `KeyboardInterrupt` wherever it happens to be: between the loss of a step and its
+    gradient, or while an optimizer has updated half of its parameters.
+
+    Only Python's default handler is replaced, and it is restored at the end: other threads than
+    the main one have none, and a program with its own handler keeps it. Several processes would
+    each end after another step, and wait for each other: they are interrupted at once.
+
+    Raises:
+        KeyboardInterrupt: at the end of the block, if Ctrl-C was pressed in it.
+    """
+    interrupt = Interrupt()
+    main = threading.current_thread() is threading.main_thread()
+    default = main and signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    if not (single_process and default):
+        yield interrupt
+        return
+
+    def defer(number: int, frame: FrameType | None) -> None:
+        interrupt.pressed = True
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+
+    signal.signal(signal.SIGINT, defer)
+    try:
+        yield interrupt
+    except Exception as error:
+        if interrupt.pressed:  # whoever handles the error must not swallow the interrupt
+            raise KeyboardInterrupt from error
+        raise
+    finally:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+    if interrupt.pressed:
+        raise KeyboardInterrupt

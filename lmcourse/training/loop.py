@@ -12,22 +12,59 @@ things, such as masked tokens and pairs of sentences, is a list of terms, each w
 
 from collections.abc import Iterable, Iterator, Sized
 from contextlib import nullcontext
+from dataclasses import dataclass
+from typing import Any
 
 import torch
-from torch import nn
+from torch import Tensor, nn
 from torch.optim import Optimizer
 from torch.optim.lr_scheduler import LRScheduler
 
 from lmcourse.errors import CourseError
 from lmcourse.training import checks
-from lmcourse.training.batches import BatchLosses
-from lmcourse.training.distributed import Processes
-from lmcourse.training.fit import History, Loss
-from lmcourse.training.interrupts import interruptible
-from lmcourse.training.precision import Precision, Scaled
-from lmcourse.training.run import Keeper, Run
-from lmcourse.training.stopping import EarlyStopping
+from lmcourse.training.distributed import Processes, unwrapped
+from lmcourse.training.fit import History, Loss, interruptible
 from lmcourse.training.watching import Watch, watching
+
+
+@dataclass
+class Run:
+    """A training.
+
+    Attributes:
+        losses: computes the next loss.
+        stop: decides when to stop early; None: never.
+        settings: of the loop itself, such as ``clip``.
+    """
+
+    model: nn.Module
+    optimizer: torch.optim.Optimizer
+    scheduler: LRScheduler | None
+    losses: Any
+    stop: Any
+    history: History
+    processes: Processes
+    settings: dict[str, Any]
+
+    @property
+    def step(self) -> int:
+        """The number of steps taken."""
+        return len(self.history.losses)
+
+    @property
+    def module(self) -> nn.Module:
+        """The model, without the wrapper that exchanges gradients with other processes."""
+        return unwrapped(self.model)
+
+    @property
+    def device(self) -> torch.device:
+        """The device of the model."""
+        return next(self.model.parameters(), torch.empty(0)).device
+
+    @property
+    def parameters(self) -> list[Tensor]:
+        """The optimizer's parameters, which may be some of the model's."""
+        return [p for group in self.optimizer.param_groups for p in group["params"]]
 
 
 def train(
@@ -39,9 +76,8 @@ def train(
     optimizer: Optimizer | None = None,
     scheduler: LRScheduler | None = None,
     accumulate: int = 1,
-    precision: Precision = "float32",
-    checkpoints: Keeper | None = None,
-    stop: EarlyStopping | None = None,
+    checkpoints: Any = None,
+    stop: Any = None,
     watch: Watch = "line",
 ) -> History:
     """Take one optimization step for every loss, or for every ``accumulate`` losses.
@@ -49,25 +85,21 @@ def train(
     Args:
         model, losses, learning_rate, clip, optimizer, scheduler, watch: see `fit`.
         accumulate: how many losses make one step. Those left over at the end make none.
-        precision: "float32"; or "bfloat16" or "float16", in which losses are computed where it is
-            safe (mixed precision: the parameters stay in float32; Micikevicius et al. 2018).
         checkpoints: where the run is saved, and resumed from if it is there
             (`research.runs.Checkpoints`). A run that is complete there is not repeated: its
             history is returned at once.
-        stop: when to stop early; the model ends with its best parameters.
+        stop: when to stop early, such as `research.runs.EarlyStopping`.
 
     Raises:
         KeyboardInterrupt: Ctrl-C was pressed. The step was finished first, and saved if there are
             checkpoints: the same call continues from there. A second Ctrl-C interrupts at once.
-        CourseError: for the reasons of `fit`; or what `Checkpoints`, `EarlyStopping` or the
-            precision refuse.
+        CourseError: for the reasons of `fit`.
     """
     optimizer = optimizer or torch.optim.Adam(model.parameters(), lr=learning_rate)
     checks.check_parts(model, optimizer, scheduler)
-    history, scaled, processes = History(), Scaled(model, precision), Processes(model)
-    settings = {"clip": clip, "accumulate": accumulate, "precision": precision}
-    run = Run(model, optimizer, scheduler, losses, scaled, stop, history, processes, settings)
-    _check_share(run)
+    history, processes = History(), Processes(model)
+    settings = {"clip": clip, "accumulate": accumulate}
+    run = Run(model, optimizer, scheduler, losses, stop, history, processes, settings)
     if stop:
         stop.begin()
     model.train()
@@ -92,7 +124,7 @@ def train(
     return history
 
 
-def _step(run: Run, stream: Iterator[Loss], checkpoints: Keeper | None) -> bool:
+def _step(run: Run, stream: Iterator[Loss], checkpoints: Any) -> bool:
     """Take a step, if there are enough losses left for one, and say whether there were."""
     if checkpoints:
         checkpoints.before(run)
@@ -100,19 +132,19 @@ def _step(run: Run, stream: Iterator[Loss], checkpoints: Keeper | None) -> bool:
     loss = _backward(run, stream)
     if loss is None:
         return False
-    run.scaled.unscale(run.optimizer)
     norm = checks.gradient_norm(run.parameters, run.step)
     length = norm.item()
-    checks.check_exchange(run.processes, run.module, length)
+    checks.check_exchange(run.processes, length)
     try:
-        checks.check_finite(run.module, run.step, loss, length, run.scaled.may_overflow)
+        checks.check_finite(run.module, run.step, loss, length)
     except CourseError as error:
         rescued = checkpoints.rescue(run) if checkpoints else ""
         raise CourseError(error.cause, error.remedy + rescued) from None
     clip = run.settings["clip"]
     if clip is not None:
         nn.utils.clip_grads_with_norm_(run.parameters, clip, norm)
-    if run.scaled.step(run.optimizer) and run.scheduler is not None:
+    run.optimizer.step()
+    if run.scheduler is not None:
         run.scheduler.step()
     run.history.record(loss, length)
     return True
@@ -124,13 +156,12 @@ def _backward(run: Run, stream: Iterator[Loss]) -> float | None:
     Returns:
         That loss; None if there are not enough losses left for a step.
     """
-    scaled, processes, accumulate = run.scaled, run.processes, run.settings["accumulate"]
+    processes, accumulate = run.processes, run.settings["accumulate"]
     total = counted = 0.0
     in_step: list[float] | None = None
     for at in range(accumulate):
         with processes.together(last=at == accumulate - 1):
-            with scaled.computing():
-                loss = next(stream, None)
+            loss = next(stream, None)
             if loss is None:
                 return None
             terms = checks.terms_of_loss(loss, run.step)
@@ -142,7 +173,7 @@ def _backward(run: Run, stream: Iterator[Loss]) -> float | None:
                 for (mean, count), whole in zip(terms, in_step or [1], strict=True)
             ]
             part = torch.stack(parts).sum()
-            scaled.backward(part)
+            part.backward()
         total += part.item() / processes.count
         counted += terms[0][1]
     total, counted = processes.summed([total, counted])
@@ -173,14 +204,3 @@ def _predictions_in_step(run: Run, counts: list[float]) -> list[float] | None:
     in_step = run.processes.summed(counts)
     checks.check_predictions(sum(in_step), run.step)
     return in_step
-
-
-def _check_share(run: Run) -> None:
-    """Check that batches are divided among the processes that train."""
-    losses, own = run.losses, (run.processes.rank, run.processes.count)
-    if isinstance(losses, BatchLosses) and (losses.rank, losses.count) != own:
-        raise CourseError(
-            f"The losses read share {losses.rank} of {losses.count} of each batch, but this is "
-            f"process {own[0]} of {own[1]}.",
-            "Build them after parallel(model), without share=.",
-        )

@@ -145,12 +145,6 @@ class StaticMasking:
             batch: has also the numbers of the examples and of the epoch (``example`` and ``epoch``,
                 (batch,)), as `lmcourse.training.BatchLosses` adds them.
         """
-        if "example" not in batch or "epoch" not in batch:
-            raise CourseError(
-                "This batch does not contain the numbers of its examples and of the epoch.",
-                "BatchLosses adds them; add batch['example'] and batch['epoch'] to your own "
-                "batches, an integer for each sequence.",
-            )
         ids, maskable = batch["input_ids"], maskable_positions(batch)
         words = words_of(batch, self.masking.select)
         masked_ids, labels = ids.clone(), torch.full_like(ids, IGNORED)
@@ -194,8 +188,7 @@ def words_of(batch: Mapping[str, Tensor], select: Selection) -> Int[Tensor, "bat
     if "word_ids" not in batch and isinstance(select, Words | Spans):
         raise CourseError(
             f"This batch has no word_ids, and {type(select).__name__} selects whole words.",
-            "Build the examples from a tokenizer's encodings (examples.example_of, or pairs of "
-            "encoded sentences). If each token is a word, call "
-            "examples.each_token_a_word(examples).",
+            "Build the examples from a tokenizer's encodings (examples.example_of); or, if each "
+            "token is a word, call examples.each_token_a_word(examples).",
         )
     return batch.get("word_ids")

@@ -8,7 +8,6 @@ the model, on its device and for this process's part of the batch.
     objective                       published as
     MaskedLM(model, masking)        BERT's MLM, RoBERTa; with `Spans` and its model, SpanBERT
     PreTraining(model, masking)     BERT's MLM and NSP; ALBERT's MLM and SOP
-    NextSentence(model)             NSP alone
     CausalLM(model)                 GPT; recurrent language models
     Labelled(model)                 fine-tuning: classes, tags, answers
     ReplacedTokens(pair, masking)   ELECTRA             (these two in lmcourse.training.two_models)
@@ -21,21 +20,24 @@ labeled pairs, or none; except that dropout differs.
 
 from collections.abc import Sequence
 from inspect import signature
-from typing import cast
+from typing import Any
 
 import torch
+from jaxtyping import Bool
 from torch import Tensor, nn
-from torch.nn.parallel import DistributedDataParallel
 
 from lmcourse.errors import CourseError
-from lmcourse.models.bert_tasks import BertForSequenceClassification, BertForTokenClassification
+from lmcourse.models.bert_tasks import BertForSequenceClassification, problem_type_of
 from lmcourse.models.embeddings import Embeddings
-from lmcourse.models.inputs import IGNORED
+from lmcourse.models.gpt import GPTForCausalLM
+from lmcourse.models.inputs import IGNORED, padding_mask
+from lmcourse.models.losses import position_labels
 from lmcourse.models.rnn_lm import RNNLanguageModel
-from lmcourse.training.examples import Batch
+from lmcourse.models.spanbert import SpanBertForPreTraining, boundaries, span_offsets
+from lmcourse.training.distributed import unwrapped
+from lmcourse.training.examples import ANSWER, Batch
 from lmcourse.training.fit import Terms
 from lmcourse.training.masking import Masking, StaticMasking
-from lmcourse.training.terms import ONE_CLASS, predictions, terms_of
 
 INPUTS = ("input_ids", "attention_mask", "token_type_ids", "position_ids")
 PAIRS = ("next_sentence_label", "sentence_order_label")
@@ -77,8 +79,7 @@ class Objective:
     @property
     def module(self) -> nn.Module:
         """The model, without the wrapper that exchanges gradients with other processes."""
-        wrapped = isinstance(self.model, DistributedDataParallel)
-        return cast(nn.Module, self.model.module) if wrapped else self.model
+        return unwrapped(self.model)
 
     @property
     def config(self) -> dict[str, str]:
@@ -92,25 +93,12 @@ class Objective:
         return 0 if found is None else found
 
     @property
-    def classes(self) -> dict[str, int]:
-        """The number of classes of each label, if it is known."""
-        return dict.fromkeys(PAIRS, 2)
-
-    @property
     def vocab_size(self) -> int | None:
         """The number of ids that the model knows; None if it is unknown."""
-        tables = [table.word.num_embeddings for table in self._embeddings]
+        parts = [part for part in self.module.modules() if isinstance(part, Embeddings)]
+        tables = [part.word.num_embeddings for part in parts]
         config = getattr(self.module, "config", None)
         return min(tables, default=getattr(config, "vocab_size", None))
-
-    @property
-    def longest(self) -> int | None:
-        """The length of the longest sequence that the model accepts; None if it is unknown."""
-        return min((table.max_length for table in self._embeddings), default=None)
-
-    @property
-    def _embeddings(self) -> list[Embeddings]:
-        return [part for part in self.module.modules() if isinstance(part, Embeddings)]
 
     def model_inputs(self, batch: Batch, *more: str) -> dict[str, Tensor]:
         """The model's arguments in a batch, on its device.
@@ -150,16 +138,6 @@ class Labelled(Objective):
             )
         return names
 
-    @property
-    def classes(self) -> dict[str, int]:
-        tagger = (BertForTokenClassification, BertForSequenceClassification)
-        if not isinstance(self.module, tagger):
-            return super().classes
-        config = self.module.config
-        if config.num_labels == 1 or config.problem_type not in (None, ONE_CLASS):
-            return super().classes  # numbers, or several yes or no
-        return super().classes | {"labels": config.num_labels}
-
 
 class MaskedLM(Objective):
     """Masked tokens. (Labels of the examples belong to another task and are ignored.)
@@ -167,14 +145,10 @@ class MaskedLM(Objective):
     Args:
         model: one with a head for masked tokens, such as `BertForMaskedLM`.
         masking: `Masking` for a new mask each time, or `StaticMasking`.
-
-    Raises:
-        CourseError: the masking uses ids that the model does not know.
     """
 
     def __init__(self, model: nn.Module, masking: Masking | StaticMasking) -> None:
         super().__init__(model)
-        check_ids(masking, self.vocab_size)
         self.masking = masking
 
     def sample(self, batch: Batch, generator: torch.Generator | None) -> Batch:
@@ -221,30 +195,6 @@ class PreTraining(MaskedLM):
         return wanted[0]
 
 
-class NextSentence(Objective):
-    """Pairs alone.
-
-    Args:
-        model: a `BertForNextSentencePrediction`.
-    """
-
-    def means(self, batch: Batch) -> Sequence[Tensor]:
-        return terms_of(self.model(**self.model_inputs(self._labeled(batch), "labels")))
-
-    def counts(self, batch: Batch) -> list[int]:
-        return predictions(self.module, self._labeled(batch), "labels")
-
-    def _labeled(self, batch: Batch) -> Batch:
-        """The batch with the pairs' labels as ``labels``."""
-        found = next((name for name in PAIRS if name in batch), None)
-        if found is None:
-            raise CourseError(
-                f"A batch of {', '.join(batch)} has no labels of pairs.",
-                "Build the examples with segment_pairs, sentence_pairs or swapped_pairs.",
-            )
-        return batch | {"labels": batch[found]}
-
-
 class CausalLM(Objective):
     """Each token from those before it.
 
@@ -267,16 +217,42 @@ class CausalLM(Objective):
         return batch["input_ids"].masked_fill(batch["attention_mask"] == 0, IGNORED)
 
 
-def check_ids(masking: Masking | StaticMasking, vocab_size: int | None) -> None:
-    """Check that a model knows the tokens that a masking uses.
+ONE_CLASS = "single_label_classification"
 
-    Raises:
-        CourseError: it does not.
-    """
-    rule = masking.masking if isinstance(masking, StaticMasking) else masking
-    if vocab_size is not None and max(rule.mask_id, rule.vocab_size - 1) >= vocab_size:
-        raise CourseError(
-            f"The masking has mask_id={rule.mask_id} and draws random tokens from 0 to "
-            f"{rule.vocab_size - 1}; the model knows 0 to {vocab_size - 1}.",
-            "Use the mask_id and vocab_size of the tokenizer that the model was built for.",
-        )
+
+def terms_of(output: Any) -> Sequence[Tensor]:
+    """The terms of a model's loss; the loss itself, if it is one mean."""
+    return getattr(output, "terms", None) or (output.loss,)
+
+
+def predictions(model: nn.Module, batch: Batch, *names: str) -> list[int]:
+    """The number of predictions of each term of a model's loss on labels with these names."""
+    counts = []
+    for name in names:
+        labels = batch[name]
+        if name in ANSWER:
+            labels = position_labels(labels, real_positions(batch))
+        elif isinstance(model, GPTForCausalLM):  # nothing predicts the first token
+            labels = labels[..., 1:]
+        predicted = labels != IGNORED
+        if not _classes(model, labels):
+            predicted = torch.ones_like(predicted)
+        counts.append(int(predicted.sum()))
+        if isinstance(model, SpanBertForPreTraining):
+            near = span_offsets(boundaries(predicted)[0]) < model.config.max_span_length
+            counts.append(int((predicted & near).sum()))
+    return counts
+
+
+def real_positions(batch: Batch) -> Bool[Tensor, "sequence time"]:
+    """False at padding."""
+    ids = batch["input_ids"]
+    real = padding_mask(batch.get("attention_mask"), ids[..., None])
+    return torch.ones_like(ids, dtype=torch.bool) if real is None else real
+
+
+def _classes(model: nn.Module, labels: Tensor) -> bool:
+    """Whether labels are classes, which may be ``IGNORED``; numbers and binary labels may not."""
+    if isinstance(model, BertForSequenceClassification):
+        return problem_type_of(model.config, labels) == ONE_CLASS
+    return not labels.is_floating_point()

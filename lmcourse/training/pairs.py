@@ -1,8 +1,7 @@
 """From documents to examples: pairs of sentences, and the input formats that RoBERTa compared.
 
-A document is a list of sentences, and a sentence a list of ids or a tokenizer's encoding (see
-`lmcourse.training.documents`). The format decides what a model can learn about coherence (chapters
-10, 12, 13):
+A document is a list of sentences, and a sentence a list of ids. The format decides what a model can
+learn about coherence (chapters 10, 12, 13):
 
     segment_pairs     BERT's: two segments of several sentences each; at least half of the time, the
                       second is from another document, which the model predicts (NSP)
@@ -22,15 +21,16 @@ Examples have the form of `lmcourse.training.examples`. ``next_sentence_label`` 
 one for each pass over the text, so that each has other pairs.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from random import Random
 from typing import Any
 
-from lmcourse.training.documents import Document, Token, columns, nonempty
+from lmcourse.errors import CourseError
 
-Text = list[Token]
+Text = list[int]
+Document = Sequence[Sequence[int]]
 
 
 @dataclass(frozen=True)
@@ -60,15 +60,19 @@ class Frame:
 
     def single(self, *texts: Text) -> dict[str, Any]:
         """The example of one text; or of several, each followed by [SEP], in one segment."""
-        end = Token(self.sep)
-        tokens = [Token(self.cls), *(token for text in texts for token in (*text, end))]
-        return columns(tokens, [0] * len(tokens))
+        ids, special = [self.cls], [1]
+        for text in texts:
+            ids += [*text, self.sep]
+            special += [*[0] * len(text), 1]
+        return _example(ids, [0] * len(ids), special)
 
     def pair(self, a: Text, b: Text, **label: int) -> dict[str, Any]:
         """The example of two texts: B and the last [SEP] are segment 1."""
-        end = Token(self.sep)
-        first, second = [Token(self.cls), *a, *[end] * self.separators], [*b, end]
-        return columns(first + second, [0] * len(first) + [1] * len(second)) | label
+        between = [self.sep] * self.separators
+        first, second = [self.cls, *a, *between], [*b, self.sep]
+        special = [1, *[0] * len(a), *[1] * len(between), *[0] * len(b), 1]
+        segments = [0] * len(first) + [1] * len(second)
+        return _example(first + second, segments, special) | label
 
 
 def segment_pairs(
@@ -168,6 +172,22 @@ def full_sentences(documents: Sequence[Document], frame: Frame) -> list[dict[str
 def doc_sentences(documents: Sequence[Document], frame: Frame) -> list[dict[str, Any]]:
     """The same, but each example is from one document: the last of a document may be short."""
     return list(_packed(nonempty(documents, 1), frame, across=False))
+
+
+def nonempty(documents: Iterable[Document], minimum: int) -> list[list[Text]]:
+    """The documents without empty sentences and empty documents."""
+    found = [[[int(id_) for id_ in sentence] for sentence in each] for each in documents]
+    left = [sentences for each in found if (sentences := [text for text in each if text])]
+    if len(left) < minimum:
+        raise CourseError(
+            f"{len(left)} of {len(found)} documents have text.",
+            f"Provide at least {minimum}. (A random next sentence is one of another document.)",
+        )
+    return left
+
+
+def _example(ids: list[int], segments: list[int], special: list[int]) -> dict[str, Any]:
+    return {"input_ids": ids, "token_type_ids": segments, "special_tokens_mask": special}
 
 
 def _packed(documents: list[list[Text]], frame: Frame, *, across: bool) -> Iterator[dict[str, Any]]:

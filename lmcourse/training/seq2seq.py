@@ -14,8 +14,7 @@ from lmcourse.corpus.dates import DatePair
 from lmcourse.models.decoding import greedy
 from lmcourse.tokenizers import words
 from lmcourse.training.examples import Batch, Example, padded
-from lmcourse.training.objectives import Objective
-from lmcourse.training.terms import predictions, terms_of
+from lmcourse.training.objectives import Objective, predictions, terms_of
 
 LENGTH = len("1987-03-03") + 1  # with the end token
 

@@ -9,22 +9,20 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from lmcourse.models.bert_heads import BertForNextSentencePrediction
-from lmcourse.models.bert_tasks import BertForMultipleChoice, BertForSequenceClassification
+from lmcourse.models.bert_tasks import BertForSequenceClassification
 from lmcourse.models.electra_pair import ElectraPair
 from lmcourse.models.tinybert import STAGES, TinyBertDistiller, position_pairs
 from lmcourse.models.triple_loss import Distiller
 from lmcourse.training.examples import Batch
 from lmcourse.training.masking import Masking, StaticMasking
-from lmcourse.training.objectives import Labelled, MaskedLM, Objective, check_ids
-from lmcourse.training.terms import predictions, real_positions, terms_of
-
-OF_SEQUENCES = (
-    BertForSequenceClassification,
-    BertForNextSentencePrediction,
-    BertForMultipleChoice,
+from lmcourse.training.objectives import (
+    Labelled,
+    MaskedLM,
+    Objective,
+    predictions,
+    real_positions,
+    terms_of,
 )
-"""Students with one prediction for each sequence, or each multiple choice."""
 
 
 class ReplacedTokens(MaskedLM):
@@ -71,8 +69,6 @@ class Distilled(Objective):
         self, model: nn.Module, masking: Masking | StaticMasking | None = None, **options: Any
     ) -> None:
         super().__init__(model)
-        if masking is not None:
-            check_ids(masking, self.vocab_size)
         self.masking, self.options = masking, options
 
     def sample(self, batch: Batch, generator: torch.Generator | None) -> Batch:
@@ -89,7 +85,8 @@ class Distilled(Objective):
         """See `Objective.counts`: as in the distiller's ``terms``."""
         real = real_positions(batch)
         tokens = int(real.sum())
-        outputs = len(batch["input_ids"]) if isinstance(self.student, OF_SEQUENCES) else tokens
+        of_sequences = isinstance(self.student, BertForSequenceClassification)
+        outputs = len(batch["input_ids"]) if of_sequences else tokens
         if isinstance(self.module, TinyBertDistiller):
             by_layers, by_prediction = STAGES[self.options.get("stage", "all")]
             pairs = position_pairs(batch.get("attention_mask", real), real)

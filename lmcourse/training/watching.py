@@ -1,8 +1,8 @@
-"""What is displayed of a training: a line, a plot, or nothing.
+"""What is displayed of a training: a line, or nothing.
 
     watch       in a notebook            in a terminal          in a pipe or a log
     "line"      one line, rewritten      one line, rewritten    nothing
-    "plot"      one figure, redrawn      one line, rewritten    one line at the end
+    "log"       one line, rewritten      one line, rewritten    one line at the end
     "nothing"   nothing                  nothing                nothing
 
 Of several processes, only the first one displays it. The last state stays on display however the
@@ -14,24 +14,14 @@ import sys
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any, Literal, Protocol, get_args, runtime_checkable
+from typing import Any, Literal
 
-from lmcourse.errors import CourseError
 from lmcourse.training.distributed import here
-from lmcourse.training.loss_figure import LossFigure
 
-Watch = Literal["line", "plot", "nothing"]
+Watch = Literal["line", "log", "nothing"]
 
 _SHARE = 0.01  # of the time, at most, is spent on drawing
 _SECONDS = 0.5  # between two drawings of a line of text
-
-
-@runtime_checkable
-class Steps(Protocol):
-    """What is watched: the loss and the gradient's norm of each step so far."""
-
-    losses: list[float]
-    gradient_norms: list[float]
 
 
 class Watcher:
@@ -62,18 +52,14 @@ class Watcher:
 
 
 @contextmanager
-def watching(watch: Watch, history: Steps, steps: int | None = None) -> Iterator[Watcher]:
+def watching(watch: Watch, history: Any, steps: int | None = None) -> Iterator[Watcher]:
     """Display the history while it grows.
 
     Args:
-        history: what it contains at the beginning is an earlier part of the same training.
+        history: the ``losses`` of all steps so far; what it contains at the beginning is an
+            earlier part of the same training.
         steps: the number of steps, if it is known.
     """
-    if watch not in get_args(Watch):
-        raise CourseError(
-            f"watch={watch!r} is not a way to watch a training.",
-            f"Choose one of {', '.join(map(repr, get_args(Watch)))}.",
-        )
     watcher = _chosen(watch, history, steps)
     try:
         yield watcher
@@ -81,12 +67,10 @@ def watching(watch: Watch, history: Steps, steps: int | None = None) -> Iterator
         watcher.end()
 
 
-def _chosen(watch: Watch, history: Steps, steps: int | None) -> Watcher:
+def _chosen(watch: Watch, history: Any, steps: int | None) -> Watcher:
     if watch == "nothing" or here().rank > 0:
         return Watcher(None)
-    if watch == "plot" and notebook() is not None:
-        return Watcher(LossFigure(history))
-    return Watcher(Line(history, steps, in_a_log=watch == "plot"))
+    return Watcher(Line(history, steps, in_a_log=watch == "log"))
 
 
 def notebook() -> Any:
@@ -112,7 +96,7 @@ class Line:
     seconds = _SECONDS
     _last: tuple[Any, Any] = (None, None)  # the cell that ran last, and its line
 
-    def __init__(self, history: Steps, steps: int | None = None, in_a_log: bool = False) -> None:
+    def __init__(self, history: Any, steps: int | None = None, in_a_log: bool = False) -> None:
         self._losses, self._steps, self._in_a_log = history.losses, steps, in_a_log
         self._handle = self._notebook_line()
         self._terminal = self._handle is None and sys.stderr.isatty()

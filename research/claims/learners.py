@@ -129,7 +129,7 @@ class ShippedRecipe(Recipe):
         seed: int,
         device: torch.device,
         checkpoints: Checkpoints | None = None,
-        watch: Watch = "plot",
+        watch: Watch = "log",
     ) -> Trained:
         """It itself, after no steps."""
         return Trained(self.built(world).eval(), None, History(), Seconds(), tokens=0)

@@ -56,7 +56,7 @@ def _section(one: Finding) -> str:
         f"{runs} of {mean(minutes):.1f} minutes of training on average, {sum(minutes):.0f} in all "
         f"({'; '.join(machines)}). BookWorld's digest: {one.world}."
     )
-    lines = [f"## {one.name}", f"Chapter {one.chapter}.", one.to_markdown()]
+    lines = [f"## {one.name}", f"Chapter {one.chapter}.", in_markdown(one)]
     lines += [f"{abouts}."] if abouts else []
     lines += [one.note] if one.note else []
     return "\n\n".join([*lines, cost])
@@ -66,3 +66,12 @@ def _machine(one: dict[str, object]) -> str:
     threads = f"{one['threads']} thread{'s' * (one['threads'] != 1)}"
     versions = f"Python {one['python']}, PyTorch {one['pytorch']}, lmcourse {one['lmcourse']}"
     return f"{one['device']}, {threads}, {versions}"
+
+
+def in_markdown(one: Finding) -> str:
+    """A finding's table, judgments and tuning, as Markdown."""
+    lines = "\n".join(f"- {it}" for it in one.judgments())
+    parts = [one.caption(), table_forms.markdown(*one.rows()), lines]
+    for sentence, header, rows in one.grids():
+        parts += [sentence, table_forms.markdown(header, rows)]
+    return "\n\n".join(parts)

@@ -13,7 +13,7 @@ import msgspec
 from lmcourse import files
 from lmcourse.errors import CourseError
 from lmcourse.findings import kept
-from lmcourse.findings.finding import Claimed, Finding, Limit, Part, seeds_done
+from lmcourse.findings.finding import Claimed, Finding, Limit, Part
 from research.claims.claim import TUNING, Claim, Column, Plan, Run, Variant
 from research.claims.runs import Result, result_of
 
@@ -29,7 +29,7 @@ def found_of(claim: Claim, seeds: Sequence[int], folder: Path, world: str) -> Fi
         CourseError: no seed has all of its runs.
     """
     done = [_done(variant, seeds, folder, world) for variant in claim.variants]
-    common = seeds_done(done)
+    common = sorted(set.intersection(*(set(one) for one in done))) if done else []
     if not common:
         raise CourseError(
             f"No seed of {claim.name} has all of its runs.",

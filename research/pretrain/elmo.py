@@ -20,7 +20,7 @@ from jaxtyping import Int
 from torch import Tensor, nn
 
 from lmcourse.corpus.bookworld import BookWorld, Review
-from lmcourse.evaluation import Score, gap_table, of_causal, text_score
+from lmcourse.evaluation import Score, gap_table, of_causal
 from lmcourse.evaluation.probes import hidden_states
 from lmcourse.evaluation.uncertainty import mean_of_ratio
 from lmcourse.models.bilm import BiLMConfig
@@ -38,6 +38,7 @@ from research.pretrain.probing import States, Texts, sense_scores, tag_scores
 from research.pretrain.recipe import Recipe, Trained
 from research.pretrain.records import Scores
 from research.pretrain.recurrent import TEST, exact_nats
+from research.pretrain.text_score import text_score
 
 MAX_CHARACTERS = 16  # a word's characters and its two boundary marks; the longest word has 14
 FORWARD = "forward direction"

@@ -15,11 +15,10 @@ from lmcourse.evaluation.probes import (
     agreement_links,
     antecedent_links,
     head_probe,
-    mention_links,
-    one_before,
     word_attentions,
 )
 from lmcourse.tokenizers import words
+from research.pretrain.links import mention_links, one_before
 
 REVIEWS, FEW = 200, 12  # of the test split; so few to see whether it works
 

@@ -19,7 +19,7 @@ from lmcourse.models.checkpoint import Model
 from lmcourse.models.embeddings import Embeddings
 from lmcourse.models.encoder_decoder import sinusoids
 from lmcourse.tokenizers import words
-from lmcourse.training import BatchLosses, EarlyStopping, History, train
+from lmcourse.training import BatchLosses, History, train
 from lmcourse.training.batches import Batches
 from lmcourse.training.examples import Example
 from lmcourse.training.objectives import Objective
@@ -30,7 +30,7 @@ from research.pretrain.clock import Clocked, Seconds
 from research.pretrain.optimizers import MuonWithAdamW
 from research.pretrain.records import Scores
 from research.pretrain.repeats import CopyWarmUp, RepeatsFirst, rare_tokens
-from research.runs import Checkpoints
+from research.runs import Checkpoints, EarlyStopping
 from research.runs.run_config import plain
 
 R = TypeVar("R", bound="Recipe")
@@ -89,7 +89,7 @@ class Trainable(Protocol):
         seed: int,
         device: torch.device,
         checkpoints: Checkpoints | None = None,
-        watch: Watch = "plot",
+        watch: Watch = "log",
     ) -> Trained:
         """Train; or go on where the checkpoints are."""
         ...
@@ -224,7 +224,7 @@ class Recipe:
         seed: int,
         device: torch.device,
         checkpoints: Checkpoints | None = None,
-        watch: Watch = "plot",
+        watch: Watch = "log",
     ) -> Trained:
         """See `Trainable.train`. Of all looks at held-out reviews, the best one's model is kept."""
         begun = self.begin(world, seed, device)

@@ -15,13 +15,13 @@ from numpy.typing import NDArray
 from tokenizers import Tokenizer
 from torch import nn
 
-from lmcourse.corpus.bookworld import BookWorld, Review
-from lmcourse.evaluation import Score, text_score
+from lmcourse.corpus.bookworld import END, BookWorld, Review
+from lmcourse.evaluation import Score
 from lmcourse.evaluation.uncertainty import mean_of_ratio
 from lmcourse.models.checkpoint import Model
 from lmcourse.models.rnn_lm import RNNLanguageModel
 from lmcourse.tokenizers import words
-from lmcourse.tokenizers.characters import alphabet, characters
+from lmcourse.tokenizers.characters import characters
 from lmcourse.training.examples import Example
 from lmcourse.training.watching import Watch
 from research.pretrain.budget import Budget
@@ -29,6 +29,7 @@ from research.pretrain.causal import CausalRecipe
 from research.pretrain.looks import loss_of
 from research.pretrain.recipe import Trained
 from research.pretrain.records import Scores
+from research.pretrain.text_score import text_score
 from research.runs import Checkpoints
 
 WORDS = {"cell": "lstm", "embedding_size": 64, "hidden_size": 112}
@@ -66,7 +67,7 @@ class CharacterRecipe(CausalRecipe):
         seed: int,
         device: torch.device,
         checkpoints: Checkpoints | None = None,
-        watch: Watch = "plot",
+        watch: Watch = "log",
     ) -> Trained:
         """See `Trainable.train`."""
         trained = super().train(world, seed, device, checkpoints, watch)
@@ -132,3 +133,9 @@ RECURRENT: tuple[Any, ...] = (
         Budget(steps=3500, reviews=20_000, learning_rate=5e-3, matrix_rate=0.02),
     ),
 )
+
+
+def alphabet(world: BookWorld) -> list[str]:
+    """All characters that a text of a world can have, in order."""
+    letters = {letter for word in world.vocabulary if word != END for letter in word}
+    return sorted({" ", *letters, *(letter.upper() for letter in letters)})

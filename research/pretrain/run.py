@@ -32,7 +32,7 @@ def pretrain(
     folder: str | Path | None = None,
     ship: bool | Path = True,
     steps: int | None = None,
-    watch: Watch = "plot",
+    watch: Watch = "log",
 ) -> Record:
     """Train a model from nothing, measure it against BookWorld's floor, and ship it.
 
@@ -85,7 +85,7 @@ def again(
     seed: int,
     device: str | torch.device | None = None,
     folder: str | Path | None = None,
-    watch: Watch = "plot",
+    watch: Watch = "log",
 ) -> tuple[Record, Record]:
     """Train a model that is shipped once more, and note in its record what came of it.
 

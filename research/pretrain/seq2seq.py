@@ -92,7 +92,7 @@ class TransformerRecipe(Recipe):
         seed: int,
         device: torch.device,
         checkpoints: Checkpoints | None = None,
-        watch: Watch = "plot",
+        watch: Watch = "log",
     ) -> Trained:
         """See `Trainable.train`."""
         trained = super().train(world, seed, device, checkpoints, watch)

@@ -211,7 +211,7 @@ class GloVeRecipe(Recipe):
         seed: int,
         device: torch.device,
         checkpoints: Checkpoints | None = None,
-        watch: Watch = "plot",
+        watch: Watch = "log",
     ) -> Trained:
         """See `Trainable.train`. Each token is read once, when pairs are counted."""
         budget = self.budget

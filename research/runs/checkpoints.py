@@ -20,8 +20,7 @@ from torch import Tensor
 from lmcourse import files
 from lmcourse.errors import CourseError
 from lmcourse.training.checks import not_finite
-from lmcourse.training.distributed import full_tensor
-from lmcourse.training.run import Run
+from lmcourse.training.loop import Run
 from research.runs.run_config import check_same, plain
 from research.runs.state_files import Damaged, read_state, write_state
 from research.runs.states import RunState
@@ -124,7 +123,7 @@ class Checkpoints:
         """Save the run before a step that failed; return a sentence on how to continue."""
         spoiled = not_finite(dict(run.module.named_parameters()))
         for name, tensor in run.module.state_dict().items():  # batch statistics, for example
-            if isinstance(tensor, Tensor) and full_tensor(tensor).isnan().any():
+            if isinstance(tensor, Tensor) and tensor.isnan().any():
                 spoiled.append(name)
         spoiled_anywhere = run.processes.summed([len(spoiled)])[0] > 0
         if not spoiled_anywhere and self._state.moment != self._saved:

@@ -14,8 +14,8 @@ import torch
 from torch import Tensor
 
 from lmcourse.errors import CourseError
-from lmcourse.training.distributed import Processes, full_tensor, is_sharded
-from lmcourse.training.run import Run
+from lmcourse.training.distributed import Processes
+from lmcourse.training.loop import Run
 from research.runs.run_config import config_of, constants_of, plain, schedule_of, settings_kept
 
 
@@ -49,7 +49,7 @@ class RunState:
         """
         partial = self.run.settings["accumulate"] > 1  # then, losses may be left over
         random_states = _random_states if partial else _random_states_of_torch  # 50 µs, or 1
-        states = random_states(self.run.scaled.device)
+        states = random_states(self.run.device)
         self._before = {"losses": self.run.losses.state_dict(), "random": states}
 
     def end_step(self) -> None:
@@ -75,19 +75,18 @@ class RunState:
             "optimizer": run.optimizer,
             "scheduler": run.scheduler,
             "losses": run.losses,
-            "scaled": run.scaled,
             "stop": run.stop,
         }
         tree: dict[str, Any] = {
             name: part.state_dict() for name, part in parts.items() if part is not None
         }
         tree["history"] = {name: np.array(column) for name, column in vars(run.history).items()}
-        states = _random_states(run.scaled.device)
+        states = _random_states(run.device)
         if self._before is not None:
             tree["losses"] = self._before["losses"]
             states |= self._before["random"]
         tree["random"] = _gathered(states, run.processes)
-        return _mapped(full_tensor, tree)
+        return _mapped(Tensor.detach, tree)
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
         """Load what `state_dict` returned, in this number of processes or another.
@@ -95,26 +94,18 @@ class RunState:
         The settings are not loaded.
         """
         run = self.run
-        here = run.module.state_dict()
-
-        def sharded(tensors: Mapping[str, Any]) -> dict[str, Any]:
-            return {name: _as_sharded(value, here.get(name)) for name, value in tensors.items()}
-
-        run.module.load_state_dict(sharded(state["model"]))
+        run.module.load_state_dict(state["model"])
         with settings_kept(run.optimizer, run.scheduler):
-            run.optimizer.load_state_dict(self._optimizer_state(state["optimizer"]))
+            run.optimizer.load_state_dict(state["optimizer"])
             if run.scheduler is not None:
                 run.scheduler.load_state_dict(state["scheduler"])
         if run.stop is not None:
-            best = state["stop"]["state"]
-            best = None if best is None else sharded(best)
-            run.stop.load_state_dict({**state["stop"], "state": best})
+            run.stop.load_state_dict(state["stop"])
         run.losses.load_state_dict(state["losses"])
-        run.scaled.load_state_dict(state["scaled"])
         for name, column in state["history"].items():
             getattr(run.history, name)[:] = column.tolist()
         if run.processes.rank < len(state["random"]):
-            _set_random_states(state["random"][run.processes.rank], run.scaled.device)
+            _set_random_states(state["random"][run.processes.rank], run.device)
 
     def config(self) -> dict[str, Any]:
         """What must be the same when the run is resumed: all constants of it."""
@@ -138,24 +129,6 @@ class RunState:
             "loop": run.settings,
         }
         return plain(config)
-
-    def _optimizer_state(self, state: Mapping[str, Any]) -> dict[str, Any]:
-        """The optimizer's state, sharded like the parameters."""
-        parameters = self.run.parameters
-        moments = {
-            at: {name: _as_sharded(value, parameters[at]) for name, value in values.items()}
-            for at, values in state["state"].items()
-        }
-        return {"state": moments, "param_groups": state["param_groups"]}
-
-
-def _as_sharded(value: Any, like: Any) -> Any:
-    """The tensor, sharded like another one of its shape."""
-    if is_sharded(like) and isinstance(value, Tensor) and value.shape == like.shape:
-        from torch.distributed.tensor import distribute_tensor
-
-        return distribute_tensor(value.to(like.device), like.device_mesh, like.placements)
-    return value
 
 
 def _mapped(change: Callable[[Tensor], Tensor], tree: Any) -> Any:

@@ -2,14 +2,13 @@
 
 from html.parser import HTMLParser
 
-import matplotlib.pyplot as plt
 import pytest
 
 from lmcourse.errors import CourseError
-from lmcourse.findings import figure, kept
+from lmcourse.findings import kept
 from lmcourse.findings.finding import Claimed, Finding, Limit, Part, said
 from research.claims import results, table
-from research.claims.page import page
+from research.claims.page import in_markdown, page
 from research.claims.scale import SCALE
 
 RUN = {
@@ -69,7 +68,7 @@ def test_a_side_may_be_a_number_and_a_multiple():
 
 def test_all_forms_have_the_same_numbers_and_the_verdict():
     found = made()
-    for form in (repr(found), found.to_markdown(), found._repr_html_()):
+    for form in (repr(found), in_markdown(found), found._repr_html_()):
         for told in (
             "0.300 ± 0.010",
             "0.510 ± 0.010",
@@ -117,21 +116,6 @@ def test_html_is_whole_and_escapes_what_it_is_given():
 
     Reader().feed(made()._repr_html_())
     assert not opened and "&lt;are&gt;" in made()._repr_html_()
-
-
-def test_the_figure_shows_each_seed_and_says_what_is_to_be_seen():
-    found = made()
-    scores = {part.name: part.scores["gap"] for part in found.parts}
-    fig = figure.drawn(scores, "gap, nats", 0.1)
-    (axes,) = fig.axes
-    dots = [line for line in axes.lines if len(line.get_xdata()) == 3]
-    assert sorted(tuple(line.get_xdata()) for line in dots) == [
-        (0.30, 0.31, 0.29),
-        (0.50, 0.52, 0.51),
-    ]
-    plt.close(fig)
-    words = found.alt("gap")
-    assert "fresh: 0.300 ± 0.010." in words and "3 seeds" in words and "best possible" in words
 
 
 def test_a_finding_is_the_same_once_it_is_read_back(tmp_path):

@@ -19,6 +19,7 @@ from lmcourse.findings import kept
 from lmcourse.references import read_references
 from research.claims import command, electra, measures, results, runs, schedule, table
 from research.claims.claim import Run
+from research.claims.page import in_markdown
 from research.claims.scale import BASE, TWICE
 from tests.claims.conftest import toy, variant
 
@@ -205,7 +206,7 @@ def test_the_first_seed_chooses_of_a_grid_for_all(claim, here, tmp_path, monkeyp
     ((sentence, _, rows),) = found.grids()
     assert sentence == "student was tuned on seed 0, on validation data. All seeds have high."
     assert rows == [["high", "2.000"], ["low", "1.000"]]
-    for form in (repr(found), found.to_markdown(), found._repr_html_()):
+    for form in (repr(found), in_markdown(found), found._repr_html_()):
         assert sentence in form
         assert form.index(sentence) < form.index("2.000") < form.index("1.000")
 

@@ -5,7 +5,6 @@ import pytest
 import torch
 from torch import nn
 
-from lmcourse.compression import saving
 from lmcourse.compression.dynamic_quantization import quantize_dynamic
 from lmcourse.compression.head_pruning import (
     attentions_of,
@@ -90,15 +89,10 @@ def cases():
 
 
 @pytest.mark.parametrize("subject, way", list(cases()))
-def test_it_is_called_as_before_and_comes_back_from_its_file(subject, way, tmp_path):
+def test_it_is_called_as_before(subject, way):
     model, given = subject.made(torch.float32), subject.batch()
     with untouched(model):
         small = way(model, given).eval()
     before, after = subject.call(model, given), subject.call(small, given)
     assert shapes(after) == shapes(before)
     assert all(t.isfinite().all() for t in vars(after).values() if isinstance(t, torch.Tensor))
-    saving.save(small, tmp_path / "small")
-    again = saving.load(tmp_path / "small", type(model))
-    for name, value in vars(subject.call(again, given)).items():
-        if isinstance(value, torch.Tensor):
-            assert torch.equal(value, vars(after)[name]), name

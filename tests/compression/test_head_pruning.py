@@ -88,11 +88,9 @@ def test_a_shared_attention_has_one_importance():
     torch.testing.assert_close(importance[FIRST], wanted[FIRST])
 
 
-def test_another_loss_and_normalized():
+def test_another_loss():
     model = classifier()
     by_loss = head_importance(model, [batch()], lambda result: result.logits[:, 0].mean())
-    for values in head_importance(model, [batch()], normalize=True).values():
-        assert values.norm().item() == pytest.approx(1)
     assert all(values.min() > 0 for values in by_loss.values())
 
 

@@ -63,7 +63,7 @@ def dense(model: nn.Module, factorized: nn.Module) -> nn.Module:
     return model
 
 
-@pytest.mark.parametrize("settings", [{"rank": 3}, {"energy": 0.6}, {"budget": 0.5}])
+@pytest.mark.parametrize("settings", [{"rank": 3}, {"energy": 0.6}])
 def test_a_model_computes_with_the_products(settings):
     model = classifier(torch.float64)
     with untouched(model):
@@ -85,10 +85,6 @@ def test_a_model_computes_with_the_products(settings):
             assert (
                 1 - wanted**2 >= 0.6 > 1 - (values[module.rank - 1 :].norm() / values.norm()) ** 2
             )
-        if "budget" in settings:
-            more = (module.rank + 1) * sum(weight.shape)
-            assert change.kept <= max(0.5 * weight.numel(), sum(weight.shape))
-            assert more > 0.5 * weight.numel()
 
 
 def test_embeddings_that_are_the_outputs_weights_stay_so():
@@ -114,14 +110,12 @@ def test_small_matrices_stay_as_they_are():
 def test_what_makes_no_sense_is_refused():
     model = classifier()
     for settings in ({}, {"rank": 2, "energy": 0.5}):
-        with pytest.raises(CourseError, match="Pass one of"):
+        with pytest.raises(CourseError, match="Pass either"):
             factorize(model, **settings)
     for settings, cause in (
         ({"rank": 13}, r"No matrix.*rank of 1 to 7"),
         ({"energy": 0.0}, "energy"),
         ({"energy": 1.1}, "energy"),
-        ({"budget": 1.0}, "budget"),
-        ({"budget": 0.0}, "budget"),
     ):
         with pytest.raises(CourseError, match=cause):
             factorize(model, **settings)

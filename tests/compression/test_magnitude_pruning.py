@@ -10,10 +10,8 @@ from torch.nn.utils import parametrizations, parametrize, prune
 
 from lmcourse.compression.dynamic_quantization import quantize_dynamic
 from lmcourse.compression.magnitude_pruning import (
-    GradualPruning,
     make_permanent,
     prune_weights,
-    set_masks,
 )
 from lmcourse.compression.quantization_aware import prepare
 from lmcourse.errors import CourseError
@@ -72,16 +70,14 @@ def test_it_says_what_it_did():
 
 
 def test_what_is_pruned_stays_so_in_training():
-    model = classifier().train()
+    model = prune_weights(classifier().train(), 0.5).model
     optimizer = torch.optim.AdamW(model.parameters(), lr=0.01, weight_decay=0.1)
-    for step in range(12):
+    zero = {n: layer.weight == 0 for n, layer in layers(model).items()}
+    before = {n: layer.weight.clone() for n, layer in layers(model).items()}
+    for _ in range(8):
         optimizer.zero_grad()
         model(**batch()).loss.backward()
-        optimizer.step()  # from the fourth step on with moments of what was pruned then
-        if step == 3:
-            set_masks(model, 0.5)
-            zero = {n: layer.weight == 0 for n, layer in layers(model).items()}
-            before = {n: layer.weight.clone() for n, layer in layers(model).items()}
+        optimizer.step()
     for name, layer in layers(model).items():
         assert torch.equal(layer.weight == 0, zero[name]), name
     moved = [(layer.weight != before[n]).any() for n, layer in layers(model).items()]
@@ -160,61 +156,13 @@ def test_what_is_pruned_does_not_change_places_with_zeros(first):
     layer = nn.Linear(10, 10)
     rising = torch.arange(1.0, 101).view(10, 10)
     layer.weight.data = rising if first else rising.flip(0, 1)
-    set_masks(layer, 0.4)
+    layer = prune_weights(layer, 0.4).model
     parts = layer.parametrizations["weight"]
     pruned = parts[0].mask == 0
     parts.original.data[3:7] = 0  # some are pruned, some are not
     parts.original.data[0 if not first else 9] = 0
-    set_masks(layer, 0.41)
-    assert (parts[0].mask[pruned] == 0).all()
-
-
-def test_the_schedule():
-    pruning = GradualPruning(classifier(), 0.8, initial=0.2, start=10, every=5, updates=4)
-    wanted = {0: 0, 9: 0, 10: 0.2, 14: 0.2}
-    wanted |= {15: 0.8 - 0.6 * 0.75**3, 20: 0.8 - 0.6 * 0.5**3, 25: 0.8 - 0.6 * 0.25**3}
-    wanted |= {29: wanted[25], 30: 0.8, 99: 0.8}
-    assert {step: pruning.sparsity(step) for step in wanted} == pytest.approx(wanted)
-
-
-@pytest.mark.parametrize("scope", ["global", "layer"])
-def test_a_schedule_begins_with_what_is_pruned(scope):
-    pruned = prune_weights(classifier(), 0.3, scope=scope).model
-    pruning = GradualPruning(pruned, 0.8, start=3, updates=2, scope=scope)
-    before, *later = [pruning.sparsity(step) for step in (0, 3, 4, 5)]
-    assert before == later[0] == pytest.approx(0.3, abs=0.02)  # rounded, of small matrices
-    assert later == pytest.approx([before, 0.8 - (0.8 - before) * 0.5**3, 0.8])
-    assert [len(pruning.step()) > 0 for _ in range(8)] == [False] * 3 + [True] * 3 + [False] * 2
-    again = prune_weights(classifier(), 0.3, scope=scope).model
-    GradualPruning(again, 0.8, initial=0.3, scope=scope).step()
-    for shares in ({"final": 0.2}, {"final": 0.8, "initial": 0.2}):
-        with pytest.raises(CourseError, match=r"80\.0% of the weights are pruned already"):
-            GradualPruning(prune_weights(classifier(), 0.8).model, **shares)
-    # one matrix that has lost more than the others have
-    uneven = prune_weights(classifier(), 0.6, where="*.query").model
-    GradualPruning(uneven, 0.8, initial=0.1, scope="global").step()
-    with pytest.raises(CourseError, match="cannot go from"):
-        GradualPruning(uneven, 0.8, initial=0.1, scope="layer")
-
-
-def test_gradual_pruning_prunes_the_model_itself():
-    model = classifier().train()
-    optimizer = torch.optim.SGD(model.parameters(), 0.1)
-    pruning = GradualPruning(model, 0.8, start=2, every=2, updates=3, where="*.encoder.*")
-    matrices = [m for n, m in layers(model).items() if ".encoder." in n]
-    shares, zero = [], None
-    for _ in range(10):
-        optimizer.zero_grad()
-        model(**batch()).loss.backward()
-        optimizer.step()
-        pruning.step()
-        now = torch.cat([layer.weight.flatten() == 0 for layer in matrices])
-        assert zero is None or now[zero].all()
-        zero = now
-        shares.append(now.float().mean().item())
-    assert pruning.step() == ()  # the last was after the eighth
-    wanted = [pruning.sparsity(step) for step in range(10)]
-    assert shares == pytest.approx(wanted, abs=1e-3) and shares[-1] == pytest.approx(0.8, abs=1e-3)
+    again = prune_weights(layer, 0.41).model
+    assert (again.parametrizations["weight"][0].mask[pruned] == 0).all()
 
 
 @pytest.mark.parametrize("amount", [0.05, 0.3, 0.65, 0.95])
@@ -222,7 +170,7 @@ def test_among_equal_weights_the_sparsity_is_exact(amount):
     layer = nn.Linear(10, 10)
     layer.weight.data = torch.randint(-3, 4, (10, 10)).float()
     before = layer.weight.detach().abs()
-    set_masks(layer, amount)
+    layer = prune_weights(layer, amount).model
     gone = layer.parametrizations["weight"][0].mask == 0
     assert gone.sum() == round(100 * amount)
     assert before[gone].max() <= before[~gone].min()
@@ -232,9 +180,8 @@ def test_what_is_quantized_is_refused():
     model = classifier()
     small = quantize_dynamic(model).model
     for other in (small, prepare(model)):
-        for prune_it in (prune_weights, set_masks, GradualPruning):
-            with pytest.raises(CourseError, match="quantized already"):
-                prune_it(other, 0.5)
+        with pytest.raises(CourseError, match="quantized already"):
+            prune_weights(other, 0.5)
 
 
 @pytest.mark.parametrize("sparsity", [1.0, 1.5, -0.1, float("nan")])
@@ -246,14 +193,10 @@ def test_a_share_that_is_none_is_refused(sparsity):
 @pytest.mark.bad_input
 def test_what_makes_no_sense_is_refused():
     model = classifier()
-    with pytest.raises(CourseError, match="scope"):
-        prune_weights(model, 0.5, scope="row")
     with pytest.raises(CourseError, match=r"No Linear or Embedding.*word"):
         prune_weights(model, 0.5, where="*.attn.*")
     with pytest.raises(CourseError, match="It has none"):
         prune_weights(nn.LayerNorm(3), 0.5)
-    with pytest.raises(CourseError, match="cannot go from"):
-        GradualPruning(model, 0.8, initial=0.9)
     assert prune_weights(model, np.float32(0.5)).changes == prune_weights(model, 0.5).changes
     other = classifier()
     parametrizations.orthogonal(other.get_submodule(ATTENTION.format(0)).query)

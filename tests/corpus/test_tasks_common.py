@@ -13,7 +13,6 @@ import pytest
 from lmcourse.corpus import tasks
 from lmcourse.corpus.bookworld import SPLITS
 from lmcourse.corpus.tasks.drawing import Pool, in_turn, own_seed
-from lmcourse.corpus.tasks.material import table
 from lmcourse.errors import CourseError
 
 from .task_worlds import course, small
@@ -141,10 +140,6 @@ def test_in_turn_gives_each_key_once_in_a_round():
 
 
 def test_a_grammar_without_what_a_task_needs_is_named():
-    with pytest.raises(CourseError, match="no table 'roles'"):
-        table(small(), "roles")
-    with pytest.raises(CourseError, match="course's own grammar"):
-        tasks.paraphrase(small(), 100)
     text = ("!meeting !spoiler", "!meeting")
     with pytest.raises(CourseError, match="too few examples for spoilers"):
         tasks.spoilers(small(text), 3)

@@ -24,7 +24,6 @@ from lmcourse.models.albert import Albert, AlbertConfig
 from lmcourse.models.attention import AdditiveAttention, MultiHeadAttention
 from lmcourse.models.bert import Bert, BertConfig
 from lmcourse.models.bert_heads import BertForMaskedLM
-from lmcourse.models.bert_tasks import BertForMultipleChoice
 from lmcourse.models.checkpoint import Model
 from lmcourse.models.rnn_lm import RNNConfig, RNNLanguageModel
 from lmcourse.models.sampling import evaluating
@@ -303,7 +302,7 @@ def test_every_class_of_models_is_covered():
     for it in pkgutil.iter_modules(lmcourse.models.__path__):
         importlib.import_module(f"lmcourse.models.{it.name}")
     torch.manual_seed(0)
-    known = {type(it.build()) for it in SUBJECTS} | {SkipGram, CBOW, GloVe, BertForMultipleChoice}
+    known = {type(it.build()) for it in SUBJECTS} | {SkipGram, CBOW, GloVe}
     forwards = {it.forward for it in known}
     abstract = {"BertHead", "PreTrainingHeads", "Word2Vec"}
     own = {it for it in subclasses(Model) if it.__module__.startswith("lmcourse.models")}
@@ -335,10 +334,6 @@ def small(kind: Any = Bert, config: Any = BertConfig, **changes: Any) -> Any:
 
 
 IDS = torch.arange(5)[None]
-
-
-def test_multiple_choice_is_drawn():
-    check(shaken(small(BertForMultipleChoice)), {"input_ids": torch.arange(10).view(1, 2, 5)})
 
 
 def named(drawing: Drawing, path: str) -> int:

@@ -126,9 +126,6 @@ def test_models_that_do_not_fit_are_refused():
         CourseError, match=r"predicts 1,494 tokens; .* 1,495 words has the id 1,494"
     ):
         of_masked(small, WORLD)
-    maskless = BertForMaskedLM(BertConfig.tiny(vocab_size=WIDTH, num_hidden_layers=1))
-    with pytest.raises(CourseError, match=r"1,495 tokens, so there is none with the id 1,495 for"):
-        of_masked(maskless, WORLD)
 
     class Sizeless(torch.nn.Module):  # which tells its size only by its answer
         def __init__(self):

@@ -11,8 +11,6 @@ from lmcourse.evaluation.probes import (
     agreement_links,
     antecedent_links,
     head_probe,
-    mention_links,
-    one_before,
     word_attentions,
 )
 from lmcourse.models.bert import Bert, BertConfig
@@ -20,6 +18,7 @@ from lmcourse.models.deberta import Deberta, DebertaConfig
 from lmcourse.models.gpt import GPT, GPTConfig
 from lmcourse.models.rnn_lm import RNNConfig, RNNLanguageModel
 from lmcourse.tokenizers.recipes import bert as bert_recipe
+from research.pretrain.links import mention_links, one_before
 
 WORLD = BookWorld()
 REVIEWS = WORLD.sample(12, 5)

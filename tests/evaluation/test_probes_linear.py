@@ -4,11 +4,9 @@ import numpy as np
 import pytest
 import torch
 from sklearn.linear_model import LogisticRegression
-from sklearn.preprocessing import StandardScaler
 
 from lmcourse.corpus import BookWorld
 from lmcourse.corpus.tasks import tagging
-from lmcourse.errors import CourseError
 from lmcourse.evaluation.probes import Occurrences, exact_shares, linear, linear_probe, occurrences
 from lmcourse.evaluation.probes.linear import control_labels
 
@@ -129,35 +127,6 @@ def test_bookworlds_tags_with_their_best_answer():
     assert test.score([list(each) for each in np.split(probe.predictions, ends)]) == 1
     best = np.concatenate([rows.max(1) for rows in test.posteriors])
     assert probe.best.value == pytest.approx(best.mean()) and len(best) == len(found.labels)
-
-
-def test_tags_and_shares_that_do_not_fit_are_refused():
-    test = tagged(1)
-    with pytest.raises(CourseError, match=r"train\.labels\[2\] is nan"):
-        linear_probe(tagged(0)._replace(labels=[0.0, 1.0, float("nan")]), test)
-    with pytest.raises(CourseError, match="1 exact"):
-        linear_probe(tagged(0), test, exact=[1.0])
-
-
-@pytest.mark.parametrize("penalty", [0.01, 100.0])
-def test_a_penalty_is_of_the_weights(penalty):
-    """scikit-learn's C is its inverse."""
-    rng = np.random.default_rng(0)
-    labels = np.array(["X", "Y", "Z"])[rng.choice(3, size=80, p=[0.6, 0.3, 0.1])]
-    vectors = (
-        rng.normal(size=(80, 4))
-        + (labels == "Y")[:, None]
-        + 2 * np.eye(4)[0] * (labels == "Z")[:, None]
-    )
-    train = Occurrences(vectors, ["word"] * 80, labels)
-    scaled = StandardScaler().fit_transform(vectors)
-    by_penalty = {
-        c: LogisticRegression(C=c, max_iter=1000).fit(scaled, labels).predict(scaled)
-        for c in (1 / penalty, penalty)
-    }
-    assert (by_penalty[1 / penalty] != by_penalty[penalty]).any()
-    found = linear_probe(train, train, penalty=penalty).predictions
-    np.testing.assert_array_equal(found, by_penalty[1 / penalty])
 
 
 def test_vectors_may_be_tensors_of_any_precision_gradients_and_all():

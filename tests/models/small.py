@@ -6,11 +6,9 @@ from torch import Tensor, nn
 from lmcourse.models.bert import BertConfig
 from lmcourse.models.bert_heads import (
     BertForMaskedLM,
-    BertForNextSentencePrediction,
     BertForPreTraining,
 )
 from lmcourse.models.bert_tasks import (
-    BertForMultipleChoice,
     BertForQuestionAnswering,
     BertForSequenceClassification,
     BertForTokenClassification,
@@ -22,11 +20,9 @@ GPT = GPTConfig(23, 12, 2, 3, 20, max_position_embeddings=9)
 HEADS = (
     BertForPreTraining,
     BertForMaskedLM,
-    BertForNextSentencePrediction,
     BertForSequenceClassification,
     BertForQuestionAnswering,
     BertForTokenClassification,
-    BertForMultipleChoice,
 )
 
 

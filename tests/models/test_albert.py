@@ -13,7 +13,6 @@ from lmcourse.models.albert import (
     Albert,
     AlbertConfig,
     AlbertForMaskedLM,
-    AlbertForMultipleChoice,
     AlbertForPreTraining,
     AlbertForQuestionAnswering,
     AlbertForSequenceClassification,
@@ -40,7 +39,6 @@ HEADS = (
     AlbertForSequenceClassification,
     AlbertForQuestionAnswering,
     AlbertForTokenClassification,
-    AlbertForMultipleChoice,
 )
 
 

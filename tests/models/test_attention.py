@@ -151,8 +151,6 @@ def test_bad_input() -> None:
         MultiHeadAttention(8, 3)
     with pytest.raises(CourseError, match=r"queries of 3 and keys of 4"):
         DotAttention(3, 4)
-    with pytest.raises(CourseError, match="cannot be built from a Linear"):
-        MultiHeadAttention.from_torch(torch.nn.Linear(2, 2))
 
 
 @pytest.mark.bad_input

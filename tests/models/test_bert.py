@@ -9,22 +9,18 @@ import transformers
 from torch.nn import functional
 
 from lmcourse.errors import CourseError
-from lmcourse.models.albert import Albert
 from lmcourse.models.bert import Bert, BertConfig
 from lmcourse.models.bert_heads import (
     BertForMaskedLM,
-    BertForNextSentencePrediction,
     BertForPreTraining,
     PredictionHead,
 )
 from lmcourse.models.bert_tasks import (
-    BertForMultipleChoice,
     BertForQuestionAnswering,
     BertForSequenceClassification,
     BertForTokenClassification,
 )
 from lmcourse.models.inputs import IGNORED
-from lmcourse.models.roberta import Roberta
 from tests.models.small import BERT as SMALL
 from tests.models.small import HEADS, ids, parameters
 from tests.parity.comparing import shaken
@@ -155,7 +151,6 @@ def test_without_any_label_every_loss_is_a_zero_that_can_be_differentiated():
     assert BertForQuestionAnswering(SMALL)(
         ids(2, 5), start_positions=behind, end_positions=behind
     ).loss == 0  # fmt: skip
-    assert BertForNextSentencePrediction(SMALL)(ids(2, 5), labels=none[:, 0]).loss == 0
 
 
 def test_an_answers_place_before_the_text_is_its_first_and_behind_it_none():
@@ -220,21 +215,6 @@ def test_each_task_of_pre_training_may_be_given_alone():
     both = model(given, labels=labels, next_sentence_label=pairs).loss
     torch.testing.assert_close(both, words + follows)
     assert model(given).loss is None
-
-
-def test_choices_are_read_each_by_itself():
-    model = shaken(BertForMultipleChoice(SMALL))
-    given, mask = ids(2, 4, 6), torch.ones(2, 4, 6, dtype=torch.long)
-    mask[0, 2, 3:] = 0
-    result = model(given, attention_mask=mask, labels=torch.tensor([2, 0]))
-    for row in range(2):
-        for choice in range(4):
-            alone = model(
-                given[row, choice][None, None], attention_mask=mask[row, choice][None, None]
-            )
-            torch.testing.assert_close(alone.logits[0, 0], result.logits[row, choice])
-    p = result.logits.softmax(-1)
-    torch.testing.assert_close(result.loss, -(p[0, 2].log() + p[1, 0].log()) / 2)
 
 
 def test_a_sequences_label_may_be_a_class_a_number_or_several_of_either():
@@ -368,13 +348,11 @@ TWO = torch.tensor([0, 1])
         (BertForMaskedLM, {"labels": FIVE.tolist()}, "labels is of the class list"),
         (BertForMaskedLM, {"labels": FIVE[:, :4]}, r"labels has shape \(2, 4\)"),
         (BertForMaskedLM, {"labels": FIVE * 23}, "labels holds the number 23"),
-        (BertForNextSentencePrediction, {"labels": TWO * 2}, "labels holds the number 2"),
         (BertForTokenClassification, {"labels": FIVE.tolist()}, "labels is of the class list"),
         (BertForTokenClassification, {"labels": FIVE * 3}, "labels holds the number 3"),
         (BertForTokenClassification, {"labels": TWO}, r"\(2,\).*\(2, 5\)"),
         (BertForTokenClassification, {"labels": FIVE.float()}, "the type torch.float32"),
         (BertForTokenClassification, {"labels": FIVE * 3}, "0 to 2, .*: count classes"),
-        (BertForNextSentencePrediction, {"labels": TWO * 2}, "0 to 1, .*: 0 says that"),
         (BertForPreTraining, {"next_sentence_label": TWO * 2}, "next_sentence_label holds the num"),
         (
             BertForPreTraining,
@@ -389,7 +367,6 @@ TWO = torch.tensor([0, 1])
         (BertForSequenceClassification, {"labels": FIVE}, r"\(2, 5\).*\(2,\)"),
         (BertForSequenceClassification, {"labels": TWO.float()}, r"\(2,\).*\(2, 3\).*multi_label"),
         (BertForQuestionAnswering, {"start_positions": TWO, "end_positions": FIVE}, r"\(2, 5\)"),
-        (BertForMultipleChoice, {}, r"shape \(2, 5\).*\(batch, choice, time\)"),
     ],
 )
 def test_bad_labels_are_named(kind, given, words):
@@ -397,43 +374,9 @@ def test_bad_labels_are_named(kind, given, words):
         kind(SMALL)(FIVE, **given)
 
 
-@pytest.mark.bad_input
-@pytest.mark.parametrize(
-    ("name", "shape", "words"),
-    [
-        ("attention_mask", (3, 2, 6), r"attention_mask .*\(3, 2, 6\).*here \(2, 3, 6\)"),
-        ("attention_mask", (6, 6), r"attention_mask .*\(6, 6\)"),
-        ("attention_mask", (2, 3, 5), r"attention_mask .*\(2, 3, 5\)"),
-        ("attention_mask", (3, 2, 6, 6), r"attention_mask .*\(3, 2, 6, 6\)"),
-        ("token_type_ids", (2, 6), r"token_type_ids .*\(2, 6\).*here \(2, 3, 6\)"),
-        ("token_type_ids", (3, 2, 6), r"token_type_ids .*\(3, 2, 6\)"),
-        ("position_ids", (2, 3, 6, 1), r"position_ids .*\(2, 3, 6, 1\)"),
-    ],
-)
-def test_choices_that_do_not_lie_as_the_ids_are_named_as_given(name, shape, words):
-    with pytest.raises(CourseError, match=words):
-        BertForMultipleChoice(SMALL)(ids(2, 3, 6), **{name: torch.ones(shape, dtype=torch.long)})
-
-
-def test_choices_may_come_as_embeddings_with_a_mask_a_query():
-    model, given = shaken(BertForMultipleChoice(SMALL)), ids(2, 3, 6)
-    words, mask = model.bert.embeddings.word(given), torch.ones(2, 3, 6, 6, dtype=torch.long)
-    mask[..., 4:] = 0
-    own = model(inputs_embeds=words, attention_mask=mask).logits
-    torch.testing.assert_close(own, model(given, attention_mask=mask[..., 0, :]).logits)
-
-
 def test_half_precision_words_may_be_read():
     model, words = shaken(Bert(SMALL)), torch.randn(2, 5, 12).half()
     assert model(inputs_embeds=words).last_hidden_state.dtype == torch.float32
-
-
-@pytest.mark.bad_input
-def test_a_choice_beyond_the_choices_is_named():
-    with pytest.raises(
-        CourseError, match=r"labels holds the number 3.*0 to 2.*: count the choices"
-    ):
-        BertForMultipleChoice(SMALL)(ids(2, 3, 5), labels=torch.tensor([3, 0]))
 
 
 def test_the_first_loss_is_log_v():
@@ -446,11 +389,3 @@ def test_the_first_loss_is_log_v():
 def test_a_problem_that_there_is_not_is_named():
     with pytest.raises(CourseError, match=r"problem_type is 'Regression'.*regression, single_l"):
         replace(SMALL, problem_type="Regression")
-
-
-@pytest.mark.parametrize("kind", [Bert, Albert, Roberta], ids=lambda kind: kind.__name__)
-def test_a_model_without_segments_has_no_counterpart(kind):
-    sizes = {"num_hidden_layers": 1, "type_vocab_size": 0, "vocab_size": 23}
-    model = kind(kind.Config.tiny(**sizes))
-    with pytest.raises(CourseError, match="has type_vocab_size=0; its counterpart"):
-        model.to_transformers()

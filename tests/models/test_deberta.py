@@ -285,15 +285,6 @@ def test_a_classifiers_dropout_comes_back_from_under_every_head(kind):
     assert kind.from_transformers(model.to_transformers()).config.classifier_dropout == 0.3
 
 
-def test_a_pooler_of_another_width_is_named():
-    config = DebertaForSequenceClassification(SMALL).to_transformers().config
-    config.pooler_hidden_size = 8
-    with pytest.raises(CourseError, match="pooler_hidden_size=8, and hidden_size=12"):
-        DebertaForSequenceClassification.from_transformers(
-            transformers.DebertaForSequenceClassification(config)
-        )
-
-
 @pytest.mark.parametrize("problem", [None, "multi_label_classification"])
 def test_several_labels_have_one_loss_here_and_two_in_the_reference(problem):
     """As `conversion.deberta` says."""

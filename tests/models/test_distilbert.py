@@ -15,7 +15,6 @@ from lmcourse.models.distilbert import (
     DistilBert,
     DistilBertConfig,
     DistilBertForMaskedLM,
-    DistilBertForMultipleChoice,
     DistilBertForQuestionAnswering,
     DistilBertForSequenceClassification,
     DistilBertForTokenClassification,
@@ -32,7 +31,6 @@ HEADS = (
     DistilBertForSequenceClassification,
     DistilBertForQuestionAnswering,
     DistilBertForTokenClassification,
-    DistilBertForMultipleChoice,
 )
 
 
@@ -149,7 +147,7 @@ def test_a_start_that_makes_no_sense_is_named(given, words):
 
 @pytest.mark.parametrize("kind", [DistilBert, *HEADS], ids=lambda kind: kind.__name__)
 def test_segments_are_refused_with_the_remedy(kind):
-    given = ids(2, 3, 5) if kind is DistilBertForMultipleChoice else ids(2, 5)
+    given = ids(2, 5)
     with pytest.raises(CourseError, match=r"no segments, but got token_type_ids.*Leave them out"):
         kind(SMALL)(given, token_type_ids=torch.zeros_like(given))
 
@@ -211,14 +209,3 @@ def test_a_sequence_is_classified_by_its_first_token():
     head, first = model.classifier, model.bert(given).last_hidden_state[:, 0]
     expected = head.dense(functional.relu(head.first(first)))
     torch.testing.assert_close(model(given).logits, expected)
-
-
-def test_choices_are_read_each_by_itself_wherever_their_tokens_stand():
-    """The library's, of 5.23, fails at places that are given: it does not flatten their axes."""
-    model, given = shaken(DistilBertForMultipleChoice(SMALL)), ids(2, 3, 5)
-    places = torch.randint(9, (2, 3, 5))
-    result = model(given, position_ids=places, labels=torch.tensor([2, 0]))
-    alone = model(given[1:, 2:], position_ids=places[1:, 2:]).logits
-    torch.testing.assert_close(result.logits[1:, 2:], alone)
-    p = result.logits.softmax(-1)
-    torch.testing.assert_close(result.loss, -(p[0, 2].log() + p[1, 0].log()) / 2)

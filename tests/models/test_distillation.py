@@ -13,7 +13,6 @@ from lmcourse.errors import CourseError
 from lmcourse.models.bert import Bert
 from lmcourse.models.bert_heads import BertForMaskedLM
 from lmcourse.models.bert_tasks import (
-    BertForMultipleChoice,
     BertForSequenceClassification,
     BertForTokenClassification,
 )
@@ -261,17 +260,6 @@ def test_sequences_are_distilled_as_words_are():
     assert pair(BertForTokenClassification)(**tags).loss.isfinite()
 
 
-def test_choices_are_distilled_over_the_choices():
-    ids = torch.randint(1, 23, (2, 4, 6))
-    mask = torch.ones_like(ids)
-    mask[1, 2, 3:] = 0
-    distiller = pair(BertForMultipleChoice)
-    result = distiller(ids, mask, labels=torch.tensor([1, 3]))
-    other = distiller(ids.where(mask == 1, 7), mask, labels=torch.tensor([1, 3]))
-    torch.testing.assert_close(result.loss, other.loss)
-    assert result.logits.shape == (2, 4)
-
-
 def test_a_place_is_real_if_any_may_look_at_it():
     hidden = torch.randn(2, 3, 4)
     rows = torch.tensor([[1, 1, 1], [1, 1, 0]])
@@ -309,9 +297,6 @@ def test_what_cannot_be_compared_is_named():
         pair(vocab_size=19)(**given | {"input_ids": given["input_ids"] % 19, "labels": None})
     with pytest.raises(CourseError, match=r"hidden states have shape \(2, 6, 6\)"):
         pair(hidden_size=6)(**given)
-    restricted = DistillationConfig(restrict_ce_to_mask=True)
-    with pytest.raises(CourseError, match="restrict_ce_to_mask is set, but there are no labels"):
-        pair(config=restricted)(**given | {"labels": None})
     with pytest.raises(CourseError, match="temperature is -1"):
         soft_targets(torch.randn(3), -1.0)
 

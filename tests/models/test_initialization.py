@@ -6,9 +6,8 @@ import pytest
 from torch import nn
 
 from lmcourse.models.bert import BertConfig
-from lmcourse.models.bert_heads import BertForNextSentencePrediction, BertForPreTraining
+from lmcourse.models.bert_heads import BertForPreTraining
 from lmcourse.models.bert_tasks import (
-    BertForMultipleChoice,
     BertForQuestionAnswering,
     BertForSequenceClassification,
     BertForTokenClassification,
@@ -17,11 +16,9 @@ from lmcourse.models.bert_tasks import (
 CONFIG = BertConfig(50, 192, 1, 3, 20, max_position_embeddings=9, num_labels=5)
 HEADS = (
     BertForPreTraining,
-    BertForNextSentencePrediction,
     BertForSequenceClassification,
     BertForQuestionAnswering,
     BertForTokenClassification,
-    BertForMultipleChoice,
 )
 
 

@@ -95,13 +95,6 @@ def test_a_shape_that_does_not_fit_is_named(inputs, state, lengths, words):
         RNN(4, 6)(inputs, state, lengths)
 
 
-@pytest.mark.bad_input
-@pytest.mark.parametrize("unknown", ["sigmoid", None])
-def test_an_unknown_nonlinearity_is_named(unknown):
-    with pytest.raises(CourseError, match=r"nonlinearity .*tanh, relu"):
-        RNN(2, 2, unknown)
-
-
 @FUSED
 def test_autocast_converts_by_itself(layer, inputs, fused):
     expected = layer(inputs, fused=fused)[0]

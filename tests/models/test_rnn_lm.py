@@ -130,7 +130,6 @@ def test_hidden_states_are_the_embedding_and_each_layer(model):
     ("setting", "words"),
     [
         ({"cell": "LSTM"}, "'LSTM'.*rnn, lstm, gru"),
-        ({"nonlinearity": "gelu"}, "'gelu'.*tanh, relu"),
     ],
 )
 @pytest.mark.bad_input

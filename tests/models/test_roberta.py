@@ -14,7 +14,6 @@ from lmcourse.models.roberta import (
     Roberta,
     RobertaConfig,
     RobertaForMaskedLM,
-    RobertaForMultipleChoice,
     RobertaForQuestionAnswering,
     RobertaForSequenceClassification,
     RobertaForTokenClassification,
@@ -30,7 +29,6 @@ HEADS = (
     RobertaForSequenceClassification,
     RobertaForQuestionAnswering,
     RobertaForTokenClassification,
-    RobertaForMultipleChoice,
 )
 
 
@@ -149,16 +147,15 @@ def test_every_head_converts_whatever_the_number_of_labels(kind):
         }
 
 
-def test_only_choices_have_the_pooler_and_the_hidden_states_dropout():
+def test_no_head_has_the_pooler_and_each_has_its_own_dropout():
     config = replace(SMALL, classifier_dropout=0.3)
     for kind in HEADS:
         model = kind(config)
-        choices = kind is RobertaForMultipleChoice
-        assert (model.bert.pooler is not None) == choices
+        assert model.bert.pooler is None
         theirs = model.to_transformers()
         if hasattr(model, "classifier"):
             own = model.classifier.dropout.p
-            assert own == (0.1 if choices else 0.3)
+            assert own == 0.3
             assert own == getattr(theirs, "dropout", getattr(theirs.classifier, "dropout", None)).p
 
 

@@ -12,13 +12,10 @@ from torch.nn import functional
 
 from lmcourse.compression.head_pruning import prune_heads
 from lmcourse.errors import CourseError
-from lmcourse.models.albert import Albert, AlbertConfig
-from lmcourse.models.attention import MultiHeadAttention
 from lmcourse.models.bert import Bert
 from lmcourse.models.bert_heads import BertForMaskedLM, BertForPreTraining
-from lmcourse.models.bert_tasks import BertForMultipleChoice, BertForSequenceClassification
+from lmcourse.models.bert_tasks import BertForSequenceClassification
 from lmcourse.models.distilbert import DistilBert
-from lmcourse.models.gpt import GPT
 from lmcourse.models.layer_map import layer_map
 from lmcourse.models.roberta import Roberta, RobertaConfig
 from lmcourse.models.tinybert import (
@@ -28,7 +25,6 @@ from lmcourse.models.tinybert import (
     tinybert_6,
 )
 from tests.models.small import BERT as SMALL
-from tests.models.small import GPT as SMALL_GPT
 from tests.models.small import parameters
 from tests.parity.comparing import shaken
 
@@ -224,12 +220,6 @@ def test_no_word_is_scored_where_none_is_learned(stage):
     torch.testing.assert_close(everything.loss, layers.loss + everything.prediction_loss)
 
 
-def test_choices_teach_in_every_stage():
-    distiller, ids = pair(BertForMultipleChoice), torch.randint(1, 23, (2, 4, 6))
-    layers, everything = (distiller(ids, stage=stage) for stage in ("general", "all"))
-    torch.testing.assert_close(everything.loss, layers.loss + everything.prediction_loss)
-
-
 def test_words_are_predicted_at_real_places():
     distiller, given = pair(BertForMaskedLM), batch()
     result = distiller(**given, stage="prediction")
@@ -318,43 +308,12 @@ def test_a_map_weights_and_a_temperature_that_do_not_fit_are_named(options, word
         pair(**options)
 
 
-def test_heads_must_be_as_many_as_the_teachers():
-    with pytest.raises(CourseError, match=r"3 heads of attention, the teacher's .* 2") as error:
-        pair(teacher=replace(TEACHER, num_attention_heads=2))
-    assert "num_attention_heads=2" in str(error.value)
-
-
 def test_pruned_heads_are_counted_in_the_layers_that_the_map_pairs():
     student, name = shaken(Bert(SMALL)), "encoder.layers.{}.attention"
     pruned = prune_heads(shaken(Bert(TEACHER)), {name.format(1): [0]}).model
-    with pytest.raises(CourseError, match=r"layer 1 has 3 heads .*layer 2 has 2"):
-        TinyBertDistiller(student, pruned)
     assert TinyBertDistiller(student, pruned, (0, 1, 4, 5))(**batch(), stage="general").loss > 0
     fewer = prune_heads(student, {name.format(0): [2]}).model
     assert TinyBertDistiller(fewer, pruned)(**batch(), stage="general").loss > 0
-    with pytest.raises(CourseError, match=r"layer 1 has 2 heads .*layer 1 has 3"):
-        TinyBertDistiller(fewer, pruned, (0, 1, 4, 5))
-
-
-def test_another_attention_is_refused():
-    other = Albert(AlbertConfig(23, 12, 2, 3, 20, max_position_embeddings=9, embedding_size=4))
-    with pytest.raises(CourseError, match="Albert has no layers with BERT's attention"):
-        TinyBertDistiller(Bert(SMALL), other)
-
-
-def test_an_attention_that_looks_back_alone_is_refused():
-    with pytest.raises(CourseError, match="GPT has no layers with BERT's attention"):
-        TinyBertDistiller(GPT(SMALL_GPT), GPT(SMALL_GPT))
-
-
-def test_an_attention_with_other_scores_is_refused():
-    class Shifted(MultiHeadAttention):
-        """It has BERT's weights, and does something else with them."""
-
-    teacher = Bert(SMALL)
-    teacher.encoder.layers[1].attention = Shifted(12, 3)
-    with pytest.raises(CourseError, match="Bert has no layers with BERT's attention"):
-        TinyBertDistiller(Bert(SMALL), teacher)
 
 
 def test_a_uniform_map_that_does_not_come_out_even_is_refused():

@@ -130,7 +130,6 @@ ARCHITECTURES = (
     row("ALBERT for sequences", albert.AlbertForSequenceClassification, bert.sequence_labels),
     row("ALBERT for questions", albert.AlbertForQuestionAnswering, bert.span_labels),
     row("ALBERT for tokens", albert.AlbertForTokenClassification, bert.tag_labels),
-    row("ALBERT for choices", albert.AlbertForMultipleChoice, bert.choice_labels, choices=True),
     Architecture(
         "ALBERT's partial sharing", "transformers.BertModel with copied layers", partial_sharing
     ),

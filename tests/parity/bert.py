@@ -48,12 +48,12 @@ def settings(draw: Random) -> dict[str, Any]:
     }
 
 
-def batch_of(draw: Random, config: Any, choices: int = 1) -> dict[str, Tensor]:
+def batch_of(draw: Random, config: Any) -> dict[str, Tensor]:
     """Ids, padded at one side, perhaps with segments and places.
 
     There are more places than classes: so the shape says which results have one entry a place.
     """
-    rows, time = draw.randint(2, 4) * choices, draw.randint(6, 12)
+    rows, time = draw.randint(2, 4), draw.randint(6, 12)
     ids, mask = padded_batch(draw, config.vocab_size, rows, time, left=draw.random() < 0.3)
     given = {"input_ids": ids, "attention_mask": mask}
     if draw.random() < 0.7:
@@ -115,10 +115,6 @@ def span_labels(draw: Random, config: Any, ids: Tensor) -> dict[str, Tensor]:
     return {"start_positions": start, "end_positions": end}
 
 
-def choice_labels(draw: Random, config: Any, ids: Tensor) -> dict[str, Tensor]:
-    return {"labels": torch.randint(ids.shape[1], (len(ids),))}
-
-
 @dataclass(frozen=True)
 class Row:
     """A row of the table: one of our classes, and what its settings and batches are.
@@ -126,18 +122,16 @@ class Row:
     Attributes:
         ours: the class.
         labels: what labels a batch has, if any.
-        choices: whether a batch has an axis of choices.
         arguments: what the counterpart is made with, besides its configuration.
         settings: draws the counterpart's settings.
-        batch: draws a batch for a configuration: with so many sequences to a choice.
+        batch: draws a batch for a configuration.
     """
 
     ours: type[Model]
     labels: Labels | None = None
-    choices: bool = False
     arguments: tuple[tuple[str, Any], ...] = ()
     settings: Callable[[Random], dict[str, Any]] = settings
-    batch: Callable[[Random, Any, int], dict[str, Tensor]] = batch_of
+    batch: Callable[[Random, Any], dict[str, Tensor]] = batch_of
 
     def compare(self, draw: Random, dtype: torch.dtype, comparison: Comparison) -> None:
         import transformers
@@ -154,10 +148,7 @@ class Row:
 
     def given(self, draw: Random, config: Any) -> dict[str, Tensor]:
         """A batch, and its labels, which may settle what the configuration leaves open."""
-        count = draw.randint(2, 4) if self.choices else 1
-        given = self.batch(draw, config, count)
-        if self.choices:
-            given = {name: value.unflatten(0, (-1, count)) for name, value in given.items()}
+        given = self.batch(draw, config)
         if self.labels is not None:
             given |= self.labels(draw, config, given["input_ids"])
         return given
@@ -250,9 +241,7 @@ ARCHITECTURES = (
     row("BERT without pooler", bert.Bert, arguments={"add_pooling_layer": False}),
     row("BERT for pre-training", bert_heads.BertForPreTraining, both_labels),
     row("BERT for masked LM", bert_heads.BertForMaskedLM, token_labels),
-    row("BERT for next sentence", bert_heads.BertForNextSentencePrediction, pair_labels),
     row("BERT for sequences", bert_tasks.BertForSequenceClassification, sequence_labels),
     row("BERT for questions", bert_tasks.BertForQuestionAnswering, span_labels),
     row("BERT for tokens", bert_tasks.BertForTokenClassification, tag_labels),
-    row("BERT for choices", bert_tasks.BertForMultipleChoice, choice_labels, choices=True),
 )

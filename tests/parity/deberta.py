@@ -49,9 +49,9 @@ def settings(draw: Random) -> dict[str, Any]:
     }
 
 
-def batch_of(draw: Random, config: Any, choices: int = 1) -> dict[str, Tensor]:
+def batch_of(draw: Random, config: Any) -> dict[str, Tensor]:
     """Ids, padded at one side, with segments and places where the model has any."""
-    rows, time = draw.randint(2, 4) * choices, draw.randint(6, 12)
+    rows, time = draw.randint(2, 4), draw.randint(6, 12)
     ids, mask = padded_batch(draw, config.vocab_size, rows, time, left=draw.random() < 0.3)
     given = {"input_ids": ids, "attention_mask": mask}
     if config.type_vocab_size and draw.random() < 0.7:
@@ -61,16 +61,16 @@ def batch_of(draw: Random, config: Any, choices: int = 1) -> dict[str, Tensor]:
     return given
 
 
-def padded_on_the_right(draw: Random, config: Any, choices: int = 1) -> dict[str, Tensor]:
+def padded_on_the_right(draw: Random, config: Any) -> dict[str, Tensor]:
     """Such a batch with a token at the first place, which the classifier reads."""
-    given = batch_of(draw, config, choices)
+    given = batch_of(draw, config)
     given["attention_mask"] = given["attention_mask"].sort(dim=1, descending=True).values
     return given
 
 
-def unpadded(draw: Random, config: Any, choices: int = 1) -> dict[str, Tensor]:
+def unpadded(draw: Random, config: Any) -> dict[str, Tensor]:
     """Such a batch without padding: a loss of places counts them all."""
-    given = batch_of(draw, config, choices)
+    given = batch_of(draw, config)
     given["attention_mask"].fill_(1)
     return given
 

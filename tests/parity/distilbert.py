@@ -15,7 +15,6 @@ from lmcourse.models.conversion import conversion_of
 from lmcourse.models.conversion.distilbert import SETTINGS
 from tests.parity import bert
 from tests.parity.bert import (
-    choice_labels,
     compare_results,
     sequence_labels,
     span_labels,
@@ -36,14 +35,12 @@ def settings(draw: Random) -> dict[str, Any]:
     }
 
 
-def batch_of(draw: Random, config: Any, choices: int = 1) -> dict[str, Tensor]:
-    """BERT's draw without segments; and of choices without places, at which the library's fails."""
+def batch_of(draw: Random, config: Any) -> dict[str, Tensor]:
+    """BERT's draw without segments."""
     sizes = {"vocab_size": config.vocab_size, "type_vocab_size": 1}
     sizes["max_position_embeddings"] = config.max_position_embeddings
-    given = bert.batch_of(draw, SimpleNamespace(**sizes), choices)
+    given = bert.batch_of(draw, SimpleNamespace(**sizes))
     given.pop("token_type_ids", None)
-    if choices > 1:
-        given.pop("position_ids", None)
     return given
 
 
@@ -128,12 +125,6 @@ ARCHITECTURES = (
     ),
     row("DistilBERT for questions", distilbert.DistilBertForQuestionAnswering, span_labels),
     row("DistilBERT for tokens", distilbert.DistilBertForTokenClassification, tag_labels),
-    row(
-        "DistilBERT for choices",
-        distilbert.DistilBertForMultipleChoice,
-        choice_labels,
-        choices=True,
-    ),
     Architecture(
         "DistilBERT's start from its teacher",
         "transformers.DistilBertForMaskedLM, name by name",

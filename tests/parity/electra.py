@@ -168,6 +168,5 @@ ARCHITECTURES = (
     row("ELECTRA for sequences", electra.ElectraForSequenceClassification, bert.sequence_labels),
     row("ELECTRA for questions", electra.ElectraForQuestionAnswering, bert.span_labels),
     row("ELECTRA for tokens", electra.ElectraForTokenClassification, bert.tag_labels),
-    row("ELECTRA for choices", electra.ElectraForMultipleChoice, bert.choice_labels, choices=True),
     Architecture("ELECTRA's two models together", "the equations, place by place", joint),
 )

@@ -10,7 +10,6 @@ from torch import Tensor
 from lmcourse.models import roberta
 from tests.parity import bert
 from tests.parity.bert import (
-    choice_labels,
     sequence_labels,
     span_labels,
     tag_labels,
@@ -26,18 +25,18 @@ def settings(draw: Random) -> dict[str, Any]:
     }
 
 
-def batch_of(draw: Random, config: Any, choices: int = 1) -> dict[str, Tensor]:
+def batch_of(draw: Random, config: Any) -> dict[str, Tensor]:
     """BERT's draw, in which padding is [PAD] as a rule; among the words, it is by chance."""
-    given = bert.batch_of(draw, config, choices)
+    given = bert.batch_of(draw, config)
     if draw.random() < 0.7:
         padded = given["attention_mask"] == 0
         given["input_ids"] = given["input_ids"].masked_fill(padded, config.pad_token_id)
     return given
 
 
-def embedded_of(draw: Random, config: Any, choices: int = 1) -> dict[str, Tensor]:
+def embedded_of(draw: Random, config: Any) -> dict[str, Tensor]:
     """The same with random vectors for the words, mostly without places of their own."""
-    given = batch_of(draw, config, choices)
+    given = batch_of(draw, config)
     words = torch.randn(*given.pop("input_ids").shape, config.hidden_size)
     if draw.random() < 0.8:
         given.pop("position_ids", None)
@@ -53,5 +52,4 @@ ARCHITECTURES = (
     row("RoBERTa for sequences", roberta.RobertaForSequenceClassification, sequence_labels),
     row("RoBERTa for questions", roberta.RobertaForQuestionAnswering, span_labels),
     row("RoBERTa for tokens", roberta.RobertaForTokenClassification, tag_labels),
-    row("RoBERTa for choices", roberta.RobertaForMultipleChoice, choice_labels, choices=True),
 )

@@ -20,6 +20,7 @@ from tests.parity.comparing import (
     probe,
     shaken,
 )
+from tests.parity.from_torch import from_torch
 
 
 def sizes(draw: Random) -> tuple[int, int, int, int]:
@@ -48,7 +49,7 @@ def embedded(batch: int, time: int, width: int) -> Tensor:
 def attention(draw: Random, dtype: torch.dtype, comparison: Comparison) -> None:
     width, heads, batch, time = sizes(draw)
     reference = shaken(nn.MultiheadAttention(width, heads, dropout=0.1, batch_first=True))
-    ours = MultiHeadAttention.from_torch(reference)
+    ours = from_torch(MultiHeadAttention, reference)
     hidden, context = embedded(batch, time, width), embedded(batch, draw.randint(2, 9), width)
     mask = padded_batch(draw, 2, batch, context.shape[1])[1]
     causal = draw.random() < 0.5
@@ -66,26 +67,26 @@ def attention(draw: Random, dtype: torch.dtype, comparison: Comparison) -> None:
     comparison.add("outputs", [found, fused], [theirs, theirs])
     comparison.add("attentions", own_weights, weights)
     compare_gradients(comparison, ours, reference, fused, theirs, [hidden, context])
-    comparison.add_round_trip(ours, MultiHeadAttention.from_torch(ours.to_torch()))
+    comparison.add_round_trip(ours, from_torch(MultiHeadAttention, ours.to_torch()))
 
 
 def encoder_layer(draw: Random, dtype: torch.dtype, comparison: Comparison) -> None:
     width, heads, batch, time = sizes(draw)
     reference = shaken(nn.TransformerEncoderLayer(**layer_settings(draw, width, heads)))
-    ours = EncoderLayer.from_torch(reference)
+    ours = from_torch(EncoderLayer, reference)
     x, mask = embedded(batch, time, width), padded_batch(draw, 2, batch, time)[1]
     theirs = reference(x, src_key_padding_mask=mask == 0)
     seen = inputs.visible(mask, batch, time, time)
     fused = ours(x, seen)[0]
     comparison.add("outputs", [fused, ours(x, seen, need_weights=True)[0]], [theirs, theirs])
     compare_gradients(comparison, ours, reference, fused, theirs, [x])
-    comparison.add_round_trip(ours, EncoderLayer.from_torch(ours.to_torch()))
+    comparison.add_round_trip(ours, from_torch(EncoderLayer, ours.to_torch()))
 
 
 def decoder_layer(draw: Random, dtype: torch.dtype, comparison: Comparison) -> None:
     width, heads, batch, time = sizes(draw)
     reference = shaken(nn.TransformerDecoderLayer(**layer_settings(draw, width, heads)))
-    ours = DecoderLayer.from_torch(reference)
+    ours = from_torch(DecoderLayer, reference)
     x, context = embedded(batch, time, width), embedded(batch, draw.randint(2, 9), width)
     mask = padded_batch(draw, 2, batch, time)[1]
     context_mask = padded_batch(draw, 2, batch, context.shape[1])[1]
@@ -102,7 +103,7 @@ def decoder_layer(draw: Random, dtype: torch.dtype, comparison: Comparison) -> N
     readable = ours(x, context, seen, context_seen, need_weights=True)[0]
     comparison.add("outputs", [fused, readable], [theirs, theirs])
     compare_gradients(comparison, ours, reference, fused, theirs, [x, context])
-    comparison.add_round_trip(ours, DecoderLayer.from_torch(ours.to_torch()))
+    comparison.add_round_trip(ours, from_torch(DecoderLayer, ours.to_torch()))
 
 
 def compare_gradients(
@@ -190,7 +191,7 @@ def whole_transformer(draw: Random, dtype: torch.dtype, comparison: Comparison) 
     for name, rules in (("encoder", ENCODER), ("decoder", DECODER)):
         theirs |= rules.under(f"{name}.", "").to_ours(gradients(getattr(reference, name)))
     for stack in (ours.encoder, ours.decoder):
-        comparison.add_round_trip(stack, type(stack).from_torch(stack.to_torch()))
+        comparison.add_round_trip(stack, from_torch(type(stack), stack.to_torch()))
     comparison.add_gradients(ours, theirs)
 
 

@@ -9,11 +9,11 @@ from tokenizers import Tokenizer
 
 from lmcourse.models.rnn_lm import RNNConfig, RNNLanguageModel
 from lmcourse.tokenizers import words
-from lmcourse.tokenizers.characters import alphabet, characters
+from lmcourse.tokenizers.characters import characters
 from lmcourse.training import CausalLM
 from research.pretrain import RECIPES, held_out
 from research.pretrain.looks import loss_of
-from research.pretrain.recurrent import bits, spelled
+from research.pretrain.recurrent import alphabet, bits, spelled
 
 
 @pytest.fixture(scope="module")

@@ -12,7 +12,7 @@ from lmcourse.errors import CourseError
 from lmcourse.tokenizers import words
 from lmcourse.training import BatchLosses
 from lmcourse.training.examples import padded
-from lmcourse.training.objectives import CausalLM, NextSentence
+from lmcourse.training.objectives import CausalLM, Labelled
 from lmcourse.training.seeds import generator_of
 from research.pretrain.recipes import recipe
 from research.pretrain.repeats import CopyWarmUp, RepeatsFirst, rare_tokens
@@ -125,5 +125,5 @@ def test_it_is_taken_up_again_in_the_middle(world, examples):
 
 def test_other_objectives_are_refused():
     network = nn.Linear(2, 2)
-    with pytest.raises(CourseError, match="A NextSentence does not say"):
-        RepeatsFirst(NextSentence(network), torch.ones(4, dtype=torch.bool))
+    with pytest.raises(CourseError, match="A Labelled does not say"):
+        RepeatsFirst(Labelled(network), torch.ones(4, dtype=torch.bool))

@@ -21,13 +21,11 @@ from lmcourse import files
 from lmcourse.errors import CourseError
 from lmcourse.training.distributed import Processes
 from lmcourse.training.fit import History
-from lmcourse.training.loop import train
-from lmcourse.training.precision import Precision, Scaled
-from lmcourse.training.run import Run
-from lmcourse.training.stopping import EarlyStopping
+from lmcourse.training.loop import Run, train
 from research.runs import Checkpoints
 from research.runs.state_files import Damaged, differences, read_state, write_state
 from research.runs.states import RunState
+from research.runs.stopping import EarlyStopping
 from tests.training.small_runs import Regression, digest, held_out, small_run
 
 ROOT = Path(__file__).parents[2]
@@ -107,7 +105,6 @@ def test_a_run_goes_on_where_it_was_left(tmp_path, cut, whole, losses):
     assert digest(*small_run(tmp_path)) == whole
 
 
-@pytest.mark.parametrize("precision", ["float32", "bfloat16"])
 @pytest.mark.parametrize(
     ("kind", "schedule"),
     [
@@ -118,7 +115,7 @@ def test_a_run_goes_on_where_it_was_left(tmp_path, cut, whole, losses):
         ("AdamW", None),
     ],
 )
-def test_every_optimizer_and_schedule_goes_on(tmp_path, kind, schedule, precision: Precision):
+def test_every_optimizer_and_schedule_goes_on(tmp_path, kind, schedule):
     def run(folder, cut=None):
         torch.manual_seed(0), np.random.seed(0)
         model = nn.Sequential(nn.Linear(4, 5), nn.BatchNorm1d(5), nn.Dropout(0.2), nn.Linear(5, 1))
@@ -137,7 +134,7 @@ def test_every_optimizer_and_schedule_goes_on(tmp_path, kind, schedule, precisio
         losses = Twos(model, 20) if cut is None else CutTwos(model, 20, cut=cut)
         kept = folder and Checkpoints(folder, every=4)
         parts = {"optimizer": optimizer, "scheduler": scheduler, "checkpoints": kept}
-        parts |= {"precision": precision, "watch": "nothing"}
+        parts |= {"watch": "nothing"}
         stop = EarlyStopping(held_out, every=50)
         if cut is not None:
             with pytest.raises(Cut):
@@ -306,7 +303,7 @@ def test_processes_agree_whether_a_step_was_kept(tmp_path, monkeypatch):
     processes = Second(model)
     processes.rank = 1
     losses, history = Regression(model, 3), History()
-    run = Run(model, adam, None, losses, Scaled(model, "float32"), None, history, processes, {})
+    run = Run(model, adam, None, losses, None, history, processes, {})
     kept = Checkpoints(tmp_path)
     kept._config, kept._state = {}, RunState(run)
     history.record(1.0, 1.0)
@@ -422,7 +419,6 @@ def test_where_no_checkpoint_is_whole_the_reader_is_told(tmp_path, cut):
         ({"scheduler": None}, "scheduler was .* and is None"),
         ({"accumulate": 1}, r"loop\.accumulate was 2 and is 1"),
         ({"clip": None}, r"loop\.clip was 1.0 and is None"),
-        ({"precision": "bfloat16"}, r"loop\.precision was 'float32' and is 'bfloat16'"),
         ({"stop": EarlyStopping(held_out, every=5)}, r"stop\.config\.every was 4 and is 5"),
         ({"config": {"data": "other"}}, r"config\.data was 'one' and is 'other'"),
     ],
@@ -588,12 +584,11 @@ def test_the_step_before_one_that_is_not_finite_is_kept(tmp_path, broken, monkey
     assert digest(*small_run(tmp_path, every=5)) == whole
 
 
-@pytest.mark.parametrize("precision", ["float32", "bfloat16"])
 @pytest.mark.parametrize(
     ("kind", "schedule"),
     [("SGD", None), ("AdamW", "LambdaLR"), ("SGD", "OneCycleLR"), ("AdamW", "SequentialLR")],
 )
-def test_a_change_that_is_named_goes_on_with_all_else(tmp_path, kind, schedule, precision):
+def test_a_change_that_is_named_goes_on_with_all_else(tmp_path, kind, schedule):
     """A rate that is changed on the way is as if each step from there were taken with it."""
     half, begun = 0.5, 8
 
@@ -622,7 +617,7 @@ def test_a_change_that_is_named_goes_on_with_all_else(tmp_path, kind, schedule, 
 
         Watched.__name__ = "Regression"
         parts = {"optimizer": optimizer, "scheduler": scheduler, "checkpoints": kept}
-        parts |= {"precision": precision, "watch": "nothing"}
+        parts |= {"watch": "nothing"}
         history = train(model, Watched(model, until or 20), **parts)
         return history, used
 
@@ -658,7 +653,7 @@ def test_a_curve_that_is_changed_holds_from_the_first_step_on(tmp_path):
 
 def test_the_loop_s_own_settings_and_the_data_can_be_changed(tmp_path):
     small_run(tmp_path, 6, stop=None)
-    changes = {"clip": 0.01, "accumulate": 1, "precision": "bfloat16", "seed": 4, "stop": None}
+    changes = {"clip": 0.01, "accumulate": 1, "seed": 4, "stop": None}
     with pytest.raises(CourseError, match="another configuration"):
         small_run(tmp_path, 12, changed="loop", **changes)
     *_, history = small_run(tmp_path, 12, changed=("loop", "losses.config"), **changes)

@@ -7,8 +7,7 @@ from typing import Any
 from tokenizers import Tokenizer, models, pre_tokenizers
 
 from lmcourse.tokenizers.library import AnyModel
-from lmcourse.tokenizers.models.merging import MergeStep, learn_merges
-from lmcourse.tokenizers.models.scores import frequency
+from lmcourse.tokenizers.models.merging import MergeStep, frequency, learn_merges
 from lmcourse.tokenizers.models.trainers import BpeTrainer, WordPieceTrainer
 from lmcourse.tokenizers.models.word_model import Token, numbered
 

@@ -14,15 +14,19 @@ from lmcourse.corpus import BookWorld, python_documentation
 from lmcourse.errors import CourseError
 from lmcourse.tokenizers.models.bpe import BPE
 from lmcourse.tokenizers.models.merging import (
+    Counts,
     MergeStep,
     PairTable,
     Words,
+    frequency,
     joined,
+    largest_gain,
     learn_merges,
+    likelihood,
     merge_pair,
+    pmi,
     replay,
 )
-from lmcourse.tokenizers.models.scores import Counts, frequency, largest_gain, likelihood, pmi
 from lmcourse.tokenizers.models.trainers import BpeTrainer, WordPieceTrainer
 from lmcourse.tokenizers.models.unigram_training import UnigramTrainer
 from lmcourse.tokenizers.models.word_model import numbered

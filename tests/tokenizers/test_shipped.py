@@ -6,7 +6,8 @@ import pytest
 from tokenizers import Tokenizer
 
 from lmcourse.tokenizers import words
-from lmcourse.tokenizers.characters import alphabet, characters
+from lmcourse.tokenizers.characters import characters
+from research.pretrain.recurrent import alphabet
 
 FILES = sorted((Path(__file__).parents[2] / "data" / "checkpoints").glob("*.tokenizer.json"))
 OF_CHARACTERS = {"bookworld-char-lstm", "bookworld-transformer"}

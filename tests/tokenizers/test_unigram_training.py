@@ -15,8 +15,11 @@ from lmcourse.errors import CourseError
 from lmcourse.tokenizers.models.lattice import UNKNOWN, Lattice, n_best
 from lmcourse.tokenizers.models.unigram import Unigram
 from lmcourse.tokenizers.models.unigram_em import Corpus, loss, maximize, unknown_score
-from lmcourse.tokenizers.models.unigram_seeds import branching_substrings, seed_scores
-from lmcourse.tokenizers.models.unigram_training import UnigramTrainer
+from lmcourse.tokenizers.models.unigram_training import (
+    UnigramTrainer,
+    branching_substrings,
+    seed_scores,
+)
 
 ALPHABETS = ("ab", "abcd", "aé▁🙂xyz", "abcdefgh")
 

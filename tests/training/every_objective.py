@@ -15,11 +15,9 @@ from lmcourse.models.albert import AlbertConfig, AlbertForPreTraining, AlbertFor
 from lmcourse.models.bert import BertConfig
 from lmcourse.models.bert_heads import (
     BertForMaskedLM,
-    BertForNextSentencePrediction,
     BertForPreTraining,
 )
 from lmcourse.models.bert_tasks import (
-    BertForMultipleChoice,
     BertForQuestionAnswering,
     BertForSequenceClassification,
     BertForTokenClassification,
@@ -39,7 +37,6 @@ from lmcourse.training.objectives import (
     CausalLM,
     Labelled,
     MaskedLM,
-    NextSentence,
     Objective,
     PreTraining,
 )
@@ -169,7 +166,6 @@ EVERY: dict[str, Callable[[], Made]] = {
         PreTraining(model(AlbertForPreTraining, AlbertConfig, **ALBERT), MASKING),
         examples(),
     ),
-    "next sentences": lambda: (NextSentence(model(BertForNextSentencePrediction)), examples()),
     "GPT": lambda: (
         CausalLM(GPTForCausalLM(GPTConfig(**SETTINGS, **NO_DROPOUT, embd_pdrop=0.0))),
         [
@@ -236,7 +232,6 @@ EVERY: dict[str, Callable[[], Made]] = {
         examples(),
     ),
     "TinyBERT, all": lambda: (tinybert(BertForMaskedLM, "all"), examples()),
-    "choices": lambda: (Labelled(model(BertForMultipleChoice)), []),
 }
 
 

@@ -3,7 +3,7 @@
     python -m tests.training.parallel_run FOLDER [WAY …]
     torchrun … -m tests.training.parallel_run FOLDER [WAY …]
 
-Each way is a model and an optimizer, sharded or not; a global batch is read by all processes.
+Each way is a model and an optimizer; a global batch is read by all processes.
 """
 
 import json
@@ -14,9 +14,8 @@ import torch
 from torch import nn
 
 from lmcourse.errors import CourseError
-from lmcourse.models.albert import AlbertConfig, AlbertForMaskedLM
 from lmcourse.models.bert import BertConfig
-from lmcourse.models.bert_heads import BertForMaskedLM, BertForPreTraining
+from lmcourse.models.bert_heads import BertForMaskedLM
 from lmcourse.models.inputs import IGNORED
 from lmcourse.training.batches import BatchLosses
 from lmcourse.training.distributed import Processes, here, parallel, unwrapped
@@ -37,7 +36,7 @@ SETTINGS = {
     "hidden_dropout_prob": 0.0,
     "attention_probs_dropout_prob": 0.0,
 }
-CONFIG, ALBERT = BertConfig(**SETTINGS), AlbertConfig(embedding_size=4, **SETTINGS)
+CONFIG = BertConfig(**SETTINGS)
 
 
 class Shares:
@@ -80,11 +79,10 @@ def batches(model: nn.Module, steps: int, share: tuple[int, int] | None = None) 
     return BatchLosses(objective, examples, steps=steps, batch_size=5, share=share)
 
 
-def built(kind=BertForMaskedLM, sharded=False) -> nn.Module:
+def built() -> nn.Module:
     """A model in float64; each process begins with other parameters."""
     torch.manual_seed(here().rank)
-    config = ALBERT if kind is AlbertForMaskedLM else CONFIG
-    return parallel(kind(config).double(), sharded=sharded)
+    return parallel(BertForMaskedLM(CONFIG).double())
 
 
 def trained(model: nn.Module, steps=STEPS, losses_of=Shares, **options):
@@ -112,25 +110,25 @@ def divided(name: str):
     return trained(model, 2, losses_of, accumulate=2)
 
 
-def begun(folder: Path, sharded: bool):
+def begun(folder: Path):
     """The first half of a run."""
-    return resumed(folder / f"begun by {here().count}, {sharded}", sharded, STEPS // 2)
+    return resumed(folder / f"begun by {here().count}", STEPS // 2)
 
 
-def ended(folder: Path, sharded: bool):
+def ended(folder: Path):
     """The second half of a run that another number of processes began."""
-    return resumed(folder / f"begun by {3 - here().count}, {sharded}", sharded, STEPS)
+    return resumed(folder / f"begun by {3 - here().count}", STEPS)
 
 
-def resumed(folder: Path, sharded: bool, steps: int):
+def resumed(folder: Path, steps: int):
     kept = Checkpoints(folder, every=1000)
-    return trained(built(sharded=sharded), steps, checkpoints=kept) | {"from": kept.resumed}
+    return trained(built(), steps, checkpoints=kept) | {"from": kept.resumed}
 
 
-def dropout(sharded: bool):
+def dropout():
     """What a dropout keeps, in each process, where all began with one seed."""
     torch.manual_seed(5)
-    parallel(BertForMaskedLM(CONFIG), sharded=sharded)
+    parallel(BertForMaskedLM(CONFIG))
     bits = torch.nn.functional.dropout(torch.ones(50, dtype=torch.float64), 0.5) > 0
     kept = bits.double() @ 2.0 ** torch.arange(50, dtype=torch.float64)
     values = [0.0] * here().count
@@ -138,9 +136,9 @@ def dropout(sharded: bool):
     return Processes(parallel(nn.Linear(1, 1))).summed(values)
 
 
-def exchanged(sharded: bool):
+def exchanged():
     """The sum of the gradient's sizes, in each process, after a loss that is not last, and one."""
-    model = built(sharded=sharded)
+    model = built()
     processes, losses = Processes(model), iter(Shares(model, 2))
     norms = []
     for last in (False, True):
@@ -148,30 +146,19 @@ def exchanged(sharded: bool):
             next(losses)[0].backward()
         found = [0.0] * processes.count
         found[processes.rank] = sum(
-            (p.grad.full_tensor() if sharded else p.grad).abs().sum().item()
-            for p in model.parameters()
-            if p.grad is not None
+            p.grad.abs().sum().item() for p in model.parameters() if p.grad is not None
         )
         norms.append(processes.summed(found))
     return norms
 
 
-def idle():
-    """What is said of parameters that have no gradient."""
-    model = built(BertForPreTraining)
-    try:
-        return trained(model, 3)
-    except CourseError as error:
-        return str(error)
-
-
 def apart():
     """What is said where processes would train apart, or read the same; and the steps taken."""
     found = []
-    for way in range(3):
+    for way in range(2):
         model = built()
         whole = model.module
-        losses = (Shares(whole, 3), batches(whole, 3), batches(model, 3, share=(0, 1)))[way]
+        losses = (Shares(whole, 3), batches(whole, 3))[way]
         before = torch.cat([p.detach().flatten() for p in model.parameters()])
         try:
             train(model, losses, watch="nothing")
@@ -183,11 +170,11 @@ def apart():
     return found
 
 
-def not_finite(folder: Path, sharded: bool):
+def not_finite(folder: Path):
     """What is said where one process's share has a loss that is not finite, or its buffer is."""
     said = []
     for spoiled in (False, True):
-        model = built(sharded=sharded)
+        model = built()
         inner = getattr(model, "module", model)
         inner.register_buffer("statistics", torch.zeros(1, dtype=torch.float64))
 
@@ -199,7 +186,7 @@ def not_finite(folder: Path, sharded: bool):
                         inner.get_buffer("statistics").fill_(torch.nan)
                     yield mean * (torch.nan if bad else 1.0), weight
 
-        kept = Checkpoints(folder / f"not finite, {sharded}, {spoiled}", every=2)
+        kept = Checkpoints(folder / f"not finite, {spoiled}", every=2)
         try:
             train(model, Bad(model, 9), checkpoints=kept, watch="nothing")
         except CourseError as error:
@@ -217,46 +204,34 @@ def failing():
                 raise CourseError("The label 7 is out of range.", "Give another.")
             yield loss
 
-    train(model, losses(), watch="plot")
+    train(model, losses(), watch="log")
 
 
-def saved(folder: Path, sharded: bool):
+def saved(folder: Path):
     """The file of a trained model, read again; and whether it is a model's own class."""
-    model = built(sharded=sharded)
+    model = built()
     trained(model, 2)
     whole = unwrapped(model)
     if here().rank == 0:
-        whole.save(folder / f"{sharded}.safetensors")
+        whole.save(folder / "whole.safetensors")
     return [type(model).__name__, type(whole).__name__, whole.training]
 
 
 WAYS = {
     "data parallel": lambda folder: trained(built()),
-    "sharded": lambda folder: trained(built(sharded=True)),
     "accumulated": lambda folder: trained(built(), accumulate=2),
-    "accumulated, sharded": lambda folder: trained(built(sharded=True), accumulate=2),
-    "idle, sharded": lambda folder: trained(built(BertForPreTraining, sharded=True), 5),
-    "ALBERT, sharded": lambda folder: trained(built(AlbertForMaskedLM, sharded=True), 5),
-    "idle": lambda folder: idle(),
-    "begun": lambda folder: begun(folder, False),
-    "begun, sharded": lambda folder: begun(folder, True),
+    "begun": lambda folder: begun(folder),
     "batches": lambda folder: trained(built(), losses_of=batches),
-    "batches, sharded": lambda folder: trained(built(sharded=True), losses_of=batches),
     "batches, accumulated": lambda folder: trained(built(), losses_of=batches, accumulate=2),
     **{name: lambda folder, name=name: divided(name) for name in every_objective.EVERY},
     "apart": lambda folder: apart(),
-    "not finite": lambda folder: not_finite(folder, False),
-    "not finite, sharded": lambda folder: not_finite(folder, True),
-    "ended": lambda folder: ended(folder, False),
-    "ended, sharded": lambda folder: ended(folder, True),
-    "dropout": lambda folder: dropout(False),
-    "dropout, sharded": lambda folder: dropout(True),
-    "exchanged": lambda folder: exchanged(False),
-    "exchanged, sharded": lambda folder: exchanged(True),
-    "saved": lambda folder: saved(folder, False),
-    "saved, sharded": lambda folder: saved(folder, True),
+    "not finite": lambda folder: not_finite(folder),
+    "ended": lambda folder: ended(folder),
+    "dropout": lambda folder: dropout(),
+    "exchanged": lambda folder: exchanged(),
+    "saved": lambda folder: saved(folder),
     "failing": lambda folder: failing(),
-    "watched": lambda folder: len(trained(built(), 2, watch="plot")["losses"]),
+    "watched": lambda folder: len(trained(built(), 2, watch="log")["losses"]),
 }
 
 

@@ -7,8 +7,8 @@ import torch
 from torch import nn
 
 from lmcourse.training.loop import train
-from lmcourse.training.stopping import EarlyStopping
 from research.runs import Checkpoints
+from research.runs.stopping import EarlyStopping
 
 
 class Regression:

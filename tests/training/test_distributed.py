@@ -13,7 +13,6 @@ from torch import nn
 
 from lmcourse.errors import CourseError
 from lmcourse.models.bert_heads import BertForMaskedLM
-from lmcourse.training import distributed
 from lmcourse.training.distributed import Process, Processes, here, parallel, unwrapped
 from tests.training import parallel_run
 from tests.training.every_objective import EVERY
@@ -22,16 +21,10 @@ from tests.training.parallel_run import CONFIG
 TORCHRUN = [sys.executable, "-m", "torch.distributed.run"]
 TOGETHER = (
     "data parallel",
-    "sharded",
     "accumulated",
-    "accumulated, sharded",
-    "idle, sharded",
-    "ALBERT, sharded",
     "batches",
-    "batches, sharded",
     "batches, accumulated",
     "ended",
-    "ended, sharded",
 )
 
 
@@ -54,12 +47,9 @@ def runs(tmp_path_factory):
     The last of the ways fails: what was found before is in the folder, and nothing hangs.
     """
     folder = tmp_path_factory.mktemp("runs")
-    parallel_run.main(folder, ["begun", "begun, sharded"])
-    ways = [*TOGETHER, *EVERY, "begun", "begun, sharded", "watched", "idle", "apart"]
-    ways += ["not finite", "not finite, sharded"]
-    ways += [
-        f"{way}{how}" for way in ("dropout", "exchanged", "saved") for how in ("", ", sharded")
-    ]
+    parallel_run.main(folder, ["begun"])
+    ways = [*TOGETHER, *EVERY, "begun", "watched", "apart", "not finite"]
+    ways += ["dropout", "exchanged", "saved"]
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
@@ -77,8 +67,7 @@ def runs(tmp_path_factory):
 @pytest.mark.parametrize("way", [*TOGETHER, *EVERY])
 def test_two_processes_take_the_steps_of_one(runs, way):
     first, second, alone, *_ = runs
-    steps = 5 if way.startswith(("idle", "ALBERT, ")) else parallel_run.STEPS
-    steps = 2 if way in EVERY else steps
+    steps = 2 if way in EVERY else parallel_run.STEPS
     assert len(alone[way]["losses"]) == steps
     for name in ("losses", "gradient_norms"):
         torch.testing.assert_close(first[way][name], alone[way][name], rtol=0, atol=1e-6)
@@ -89,11 +78,10 @@ def test_two_processes_take_the_steps_of_one(runs, way):
     assert alone[way]["losses"][-1] != pytest.approx(alone[way]["losses"][0], abs=1e-3)  # it learns
 
 
-@pytest.mark.parametrize("sharded", ["", ", sharded"])
-def test_a_run_begun_by_one_number_of_processes_is_ended_by_another(runs, sharded):
+def test_a_run_begun_by_one_number_of_processes_is_ended_by_another(runs):
     both, _, alone, *_ = runs
     for found in (both, alone):
-        run, whole = found[f"ended{sharded}"], alone["data parallel"]
+        run, whole = found["ended"], alone["data parallel"]
         assert run["from"] == parallel_run.STEPS // 2
         torch.testing.assert_close(run["losses"], whole["losses"], rtol=0, atol=1e-6)
         for name, values in whole["state"].items():
@@ -101,40 +89,26 @@ def test_a_run_begun_by_one_number_of_processes_is_ended_by_another(runs, sharde
 
 
 def test_dropout_differs_between_processes(runs):
-    for way in ("dropout", "dropout, sharded"):
-        kept = runs[0][way]
-        assert kept == runs[1][way] and len(set(kept)) == 2
+    kept = runs[0]["dropout"]
+    assert kept == runs[1]["dropout"] and len(set(kept)) == 2
 
 
 def test_gradients_are_exchanged_once_a_step(runs):
     (one, other), (both, too) = runs[0]["exchanged"]
     assert one != other and both == pytest.approx(too, rel=1e-12)
-    before, after = runs[0]["exchanged, sharded"]  # where nothing has come together before
-    assert before == [0.0, 0.0] and after == pytest.approx([both, both], rel=1e-9)
-
-
-def test_parameters_without_gradient_are_named(runs):
-    for found in runs[:2]:
-        assert "some had none in a step: bert.pooler.dense.weight" in found["idle"]
-        assert "relationship.dense.bias." in found["idle"]
-        assert "sharded=True" in found["idle"]
 
 
 def test_losses_that_are_not_the_processes_own_are_refused_before_a_step_is_taken(runs):
     for found in runs[:2]:
         assert all(unchanged for _, unchanged in found["apart"])
-        mine, batches, share = (said for said, _ in found["apart"])
+        mine, batches = (said for said, _ in found["apart"])
         for said in (mine, batches):
             assert "gradients of the 2 processes differ" in said and "parallel(model)" in said
-        assert "share 0 of 1" in share and "after parallel(model)" in share
 
 
-@pytest.mark.parametrize("sharded", ["", ", sharded"])
-def test_a_loss_that_is_not_finite_in_one_process_ends_all_and_all_keep_the_step_before(
-    runs, sharded
-):
+def test_a_loss_that_is_not_finite_in_one_process_ends_all_and_all_keep_the_step_before(runs):
     for found in runs[:2]:
-        kept, spoiled = found[f"not finite{sharded}"]
+        kept, spoiled = found["not finite"]
         assert "Step 3 has a loss of nan" in kept and "Step 3 is saved in" in kept
         assert "Step 3 has a loss of nan" in spoiled and "Step 2 is saved in" in spoiled
 
@@ -142,14 +116,12 @@ def test_a_loss_that_is_not_finite_in_one_process_ends_all_and_all_keep_the_step
 def test_a_whole_model_is_saved(runs):
     both, *_, folder, _ = runs
     assert both["saved"] == ["Replicated", "BertForMaskedLM", True]
-    assert both["saved, sharded"] == ["BertForMaskedLM", "BertForMaskedLM", True]
     torch.manual_seed(0)
     wanted = BertForMaskedLM(CONFIG).double()
     parallel_run.trained(wanted, 2)
-    for name in ("False", "True"):
-        model = BertForMaskedLM.load(folder / f"{name}.safetensors")
-        for key, tensor in wanted.state_dict().items():
-            torch.testing.assert_close(model.state_dict()[key], tensor, rtol=0, atol=1e-6)
+    model = BertForMaskedLM.load(folder / "whole.safetensors")
+    for key, tensor in wanted.state_dict().items():
+        torch.testing.assert_close(model.state_dict()[key], tensor, rtol=0, atol=1e-6)
 
 
 def test_only_the_first_process_displays_something(runs):
@@ -167,7 +139,7 @@ def test_where_one_machine_fails_none_hangs(runs):
 
 def test_one_process_is_alone():
     model = nn.Linear(2, 3)
-    assert here() == Process(0, 1) and parallel(model, sharded=True) is model
+    assert here() == Process(0, 1) and parallel(model) is model
     assert unwrapped(model) is model
     processes = Processes(model)
     assert (processes.rank, processes.count) == (0, 1)
@@ -183,15 +155,6 @@ def test_several_that_train_apart_are_refused(monkeypatch):
         Processes(nn.Linear(1, 1))
 
 
-def test_more_processes_than_gpus_are_refused(monkeypatch):
-    for name, value in (("WORLD_SIZE", "4"), ("RANK", "2"), ("LOCAL_RANK", "2")):
-        monkeypatch.setenv(name, value)
-    monkeypatch.setattr(distributed.devices, "device", lambda: torch.device("cuda"))
-    monkeypatch.setattr(torch.cuda, "device_count", lambda: 2)
-    with pytest.raises(CourseError, match=r"process 3 on a machine with 2 GPUs.*per-node 2"):
-        parallel(nn.Linear(1, 1))
-
-
 def test_processes_that_were_not_told_where_the_others_are(monkeypatch):
     monkeypatch.setenv("WORLD_SIZE", "2")
     monkeypatch.setenv("LMCOURSE_DEVICE", "cpu")
@@ -199,22 +162,3 @@ def test_processes_that_were_not_told_where_the_others_are(monkeypatch):
         monkeypatch.delenv(name, raising=False)
     with pytest.raises(CourseError, match=r"cannot connect.*torchrun"):
         parallel(nn.Linear(1, 1))
-
-
-def test_layers_are_those_of_the_stacks_once_each():
-    model = BertForMaskedLM(CONFIG)
-    assert distributed._layers(model) == list(model.bert.encoder.layers)
-    layer = nn.Sequential(nn.Linear(1, 1))
-    assert distributed._layers(nn.Sequential(nn.ModuleList([layer, layer]))) == [layer]
-    inner = nn.ModuleList([nn.Sequential(nn.Linear(1, 1))])
-    outer = nn.ModuleList([nn.Sequential(inner, nn.ReLU()), nn.Linear(1, 1), nn.ModuleList()])
-    assert distributed._layers(nn.Sequential(outer)) == [inner[0], outer[0]]
-
-
-def test_a_copy_with_other_parameters_ties_what_is_tied():
-    model = nn.Sequential(nn.Linear(2, 2), nn.Linear(2, 2))
-    model[1].weight = model[0].weight
-    names = dict(model.named_parameters())
-    copied = distributed._with_parameters(model, {n: nn.Parameter(p + 1) for n, p in names.items()})
-    assert copied[1].weight is copied[0].weight
-    assert torch.equal(copied[0].weight, model[0].weight + 1)

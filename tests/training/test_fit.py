@@ -64,7 +64,7 @@ def test_ctrl_c_ends_it_after_the_step_and_keeps_what_was_learned(press, capsys)
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
         with pytest.raises(KeyboardInterrupt):
-            fit(model, losses(), watch="plot")
+            fit(model, losses(), watch="log")
         assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
     finally:
         signal.signal(signal.SIGINT, before)

@@ -10,8 +10,8 @@ from torch import nn
 from lmcourse import files
 from lmcourse.errors import CourseError
 from lmcourse.training.loop import train
-from lmcourse.training.stopping import EarlyStopping
 from research.runs import Checkpoints
+from research.runs.stopping import EarlyStopping
 from tests.training.small_runs import Regression, digest, small_run
 
 

@@ -1,7 +1,6 @@
 """Masking: the rates and lengths that papers give, whole words, and masks that come again."""
 
 import math
-import random
 
 import numpy as np
 import pytest
@@ -16,11 +15,10 @@ from lmcourse.models.spanbert import SpanBertConfig, SpanBertForPreTraining
 from lmcourse.tokenizers.well_known import BERT_TOKENS, frame_as_bert
 from lmcourse.training.examples import each_token_a_word, example_of, padded
 from lmcourse.training.masking import Masking, StaticMasking, maskable_positions
-from lmcourse.training.pairs import Frame, full_sentences, segment_pairs
+from lmcourse.training.pairs import Frame, segment_pairs
 from lmcourse.training.seeds import generator_of
 from lmcourse.training.selection import NONE, Spans, Tokens, Words, budgets, word_numbers
 from lmcourse.widgets.masking_draw import Rules, draw
-from tests.training.encodings import encoding
 
 MASK, VOCAB = 99, 50
 EVERY = [Tokens(), Tokens(exact=False), Words(), Words(exact=False), Spans()]
@@ -301,11 +299,9 @@ def test_special_tokens_that_a_text_spells_out_are_not_selected(select):
     encoded = tokenizer.encode(text)
     assert encoded.special_tokens_mask == [1, *[0] * 7, 1]  # the tokenizer marks the frame alone
     bare = tokenizer.encode(text, add_special_tokens=False)
-    documents = [[sentence, sentence] for sentence in (bare, bare)]
-    pairs = segment_pairs(documents, Frame(2, 3, 40))
-    of_ids = segment_pairs([[s.ids for s in d] for d in documents], Frame(2, 3, 40))
+    of_ids = segment_pairs([[bare.ids] * 2] * 2, Frame(2, 3, 40))
     plain, told = Masking(4, 9, select, rate=1.0), Masking(4, 9, select, 1.0, special_ids=(2, 3))
-    ways = [(plain, [example_of(encoded)]), (plain, pairs), (plain, each_token_a_word(of_ids))]
+    ways = [(plain, [example_of(encoded)]), (plain, each_token_a_word(of_ids))]
     ways.append((told, each_token_a_word([{"input_ids": encoded.ids}])))
     for masking, found in ways:
         rows = torch.arange(len(found))
@@ -316,28 +312,6 @@ def test_special_tokens_that_a_text_spells_out_are_not_selected(select):
     ids = torch.tensor([encoded.ids])
     assert torch.equal(told(ids)[1] != -100, ids > 4)
     assert torch.equal(plain(ids)[1] == -100, ids == 4)  # of the others nobody knows
-
-
-@pytest.mark.parametrize("make", [segment_pairs, full_sentences])
-def test_words_of_pairs_are_taken_whole(make):
-    draw, documents = random.Random(0), []
-    for _ in range(40):  # the ids of a word are 20 k, 20 k + 1, …: no word comes twice
-        documents.append([])
-        for _ in range(draw.randint(2, 6)):
-            words = [w for w in range(draw.randint(2, 9)) for _ in range(draw.randint(1, 3))]
-            first = 20 * sum(max(e.word_ids) + 1 for d in documents for e in d) + 20
-            ids = [first + 20 * word + at for at, word in enumerate(words)]
-            documents[-1].append(encoding(ids, words))
-    batch = padded(make(documents, Frame(1, 2, 40)))
-    for masking in (Masking(MASK, VOCAB, Words()), StaticMasking(Masking(MASK, VOCAB, Words()))):
-        rows = torch.arange(len(batch["input_ids"]))
-        _, labels = masking.of_batch(batch | {"example": rows, "epoch": rows * 0}, seeded())
-        touched = {}
-        for ids, asked, words in zip(batch["input_ids"], labels, batch["word_ids"], strict=True):
-            for word in words[asked != -100].unique():
-                touched[int(ids[words == word][0])] = (asked[words == word] != -100).tolist()
-        assert len(touched) > 40 and all(all(pieces) for pieces in touched.values())
-        assert sum(len(pieces) > 1 for pieces in touched.values()) > 20
 
 
 @pytest.mark.bad_input
@@ -380,8 +354,6 @@ def test_what_does_not_fit_is_refused():
     for bad in ({"rate": 0.0}, {"rate": 1.2}, {"masked": 0.95}, {"random": -0.1}):
         with pytest.raises(CourseError, match=r"A masking cannot have rate=.*BERT's are"):
             Masking(MASK, VOCAB, **bad)
-    with pytest.raises(CourseError, match="does not contain the numbers of its examples"):
-        StaticMasking(Masking(MASK, VOCAB)).of_batch(padded(examples()))
     with pytest.raises(CourseError, match="maskable has shape"):
         Masking(MASK, VOCAB)(torch.zeros(1, 3, dtype=torch.long), torch.ones(1, 2) > 0)
     with pytest.raises(CourseError, match="input_ids is of the class list"):

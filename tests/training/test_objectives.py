@@ -10,7 +10,6 @@ from lmcourse.models.albert import AlbertConfig, AlbertForPreTraining
 from lmcourse.models.bert import BertConfig
 from lmcourse.models.bert_heads import (
     BertForMaskedLM,
-    BertForNextSentencePrediction,
     BertForPreTraining,
 )
 from lmcourse.models.bert_tasks import (
@@ -28,12 +27,11 @@ from lmcourse.models.spanbert import SpanBertConfig, SpanBertForPreTraining
 from lmcourse.models.tinybert import TinyBertDistiller
 from lmcourse.models.triple_loss import DistillationConfig, Distiller
 from lmcourse.training.examples import each_token_a_word, padded
-from lmcourse.training.masking import Masking, StaticMasking
+from lmcourse.training.masking import Masking
 from lmcourse.training.objectives import (
     CausalLM,
     Labelled,
     MaskedLM,
-    NextSentence,
     PreTraining,
 )
 from lmcourse.training.pairs import Frame, segment_pairs, swapped_pairs
@@ -139,21 +137,6 @@ def test_masked_tokens_and_pairs(cls, config, make, name, scores):
     assert counts == [(batch["labels"] != -100).sum(), len(batch[name])]
 
 
-def test_pairs_alone():
-    model = bert(BertForNextSentencePrediction)
-    batch = pairs()
-    loss, counts, _ = drawn(NextSentence(model), batch)
-    given = {name: batch[name] for name in ("attention_mask", "token_type_ids")}
-    logits = model(batch["input_ids"], **given).logits
-    torch.testing.assert_close(loss, functional.cross_entropy(logits, batch["next_sentence_label"]))
-    assert counts == [len(logits)]
-    ignored = batch["next_sentence_label"].clone()
-    ignored[1:] = -100
-    loss, counts, _ = drawn(NextSentence(model), batch | {"next_sentence_label": ignored})
-    torch.testing.assert_close(loss, functional.cross_entropy(logits[:1], ignored[:1]))
-    assert counts == [1]
-
-
 @pytest.mark.parametrize(
     "model",
     [
@@ -230,7 +213,7 @@ def test_a_student_that_tells_no_segments_apart():
     loss, _, batch = drawn(objective, pairs())
     given = {name: batch[name] for name in ("attention_mask", "token_type_ids", "labels")}
     torch.testing.assert_close(loss, objective.model(batch["input_ids"], **given).loss)
-    assert (objective.vocab_size, objective.longest, objective.pad_token_id) == (V, 32, 0)
+    assert (objective.vocab_size, objective.pad_token_id) == (V, 0)
 
 
 def test_labels_that_the_examples_bring():
@@ -262,11 +245,11 @@ def test_labels_that_the_examples_bring():
 
 def test_padding_and_limits_are_the_models():
     roberta = MaskedLM(bert(RobertaForMaskedLM, RobertaConfig, max_position_embeddings=34), MASKING)
-    assert (roberta.pad_token_id, roberta.vocab_size, roberta.longest) == (1, V, 32)
+    assert (roberta.pad_token_id, roberta.vocab_size) == (1, V)
     recurrent = CausalLM(RNNLanguageModel(RNNConfig(V, 5, 6)))
-    assert (recurrent.pad_token_id, recurrent.vocab_size, recurrent.longest) == (0, V, None)
+    assert (recurrent.pad_token_id, recurrent.vocab_size) == (0, V)
     pair = ReplacedTokens(electra(), MASKING)
-    assert (pair.pad_token_id, pair.vocab_size, pair.longest) == (0, V, 32)
+    assert (pair.pad_token_id, pair.vocab_size) == (0, V)
     assert MaskedLM(nn.Linear(1, 1), MASKING).vocab_size is None
     masks = {MaskedLM(nn.Linear(1, 1), m).config["masking"] for m in (MASKING, Masking(MASK, V))}
     assert len(masks) == 2
@@ -281,13 +264,3 @@ def test_what_does_not_fit_is_refused():
         PreTraining(bert(BertForMaskedLM), MASKING)(batch, None)
     with pytest.raises(CourseError, match=r"no label for BertForTokenClassification\. Add labels"):
         Labelled(bert(BertForTokenClassification))(batch)
-    with pytest.raises(CourseError, match="has no labels of pairs"):
-        NextSentence(bert(BertForNextSentencePrediction))(padded([{"input_ids": [5]}]))
-    model = bert(BertForMaskedLM)
-    distiller = Distiller(bert(BertForMaskedLM), model)
-    makers = (MaskedLM, PreTraining, ReplacedTokens), (model, model, electra())
-    makers = [*zip(*makers, strict=True), (Distilled, distiller)]
-    for cls, made in makers:
-        for bad in (Masking(V, V), Masking(MASK, V + 1), StaticMasking(Masking(V, 5))):
-            with pytest.raises(CourseError, match=r"mask_id=\d+ and draws .* knows 0 to 22\. Use"):
-                cls(made, bad)

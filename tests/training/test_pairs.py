@@ -17,7 +17,6 @@ from lmcourse.training.pairs import (
     sentence_pairs,
     swapped_pairs,
 )
-from tests.training.encodings import FRAMED, encoding
 
 CLS, SEP = 1, 2
 
@@ -129,36 +128,6 @@ def test_a_sentence_that_fills_an_example_has_a_random_one_beside_it():
     documents = [[[d, s] * 15 for s in range(40)] for d in range(3)]
     made = segment_pairs(documents, Frame(CLS, SEP, 20), short=0.0)
     assert [example["next_sentence_label"] for example in made] == [1] * 120
-
-
-def encoded(documents):
-    """The same documents as encodings, with words of up to three pieces; and each id's word."""
-    words, made = {}, []
-    for document in documents:
-        made.append([])
-        for s, sentence in enumerate(document):
-            own = [place // (1 + s % 3) for place in range(len(sentence))]
-            words |= {token: (sentence[0], word) for token, word in zip(sentence, own, strict=True)}
-            made[-1].append(encoding(sentence, own))
-    return made, words
-
-
-@pytest.mark.parametrize("name", FORMATS)
-@pytest.mark.parametrize("length", [7, 40])
-def test_sentences_that_are_encodings_tell_examples_their_words(name, length):
-    documents, frame = corpus(30, 7), Frame(CLS, SEP, length)
-    encodings, words = encoded(documents)
-    plain = FORMATS[name](documents, frame, 1)
-    for example, bare in zip(FORMATS[name](encodings, frame, 1), plain, strict=True):
-        found = example.pop("word_ids")
-        assert example == bare
-        kept = [(t, w) for t, w in zip(example["input_ids"], found, strict=True) if t >= 10]
-        assert [w for t, w in zip(example["input_ids"], found, strict=True) if t < 10] == [-1] * (
-            len(found) - len(kept)
-        )
-        numbers = {w: words[token] for token, w in kept}  # one word of the text for each number
-        assert all(words[token] == numbers[w] for token, w in kept)
-        assert list(numbers) == list(range(len(set(numbers.values()))))  # … and one for each word
 
 
 def test_with_text_behind_half_of_the_pairs_are_random():
@@ -311,20 +280,3 @@ def test_what_does_not_suffice_is_refused():
     for make in (full_sentences, doc_sentences, swapped_pairs):
         with pytest.raises(CourseError, match=r"0 of 1 documents have text\. Provide at least 1"):
             make([[[]]], frame)
-    (encodings, _) = encoded(corpus(2))
-    for bad, told in (
-        (["a b. c d.", "e f."], "Sentence 0 of document 0 is 'a'"),
-        ([[5, 6], [7]], "Sentence 0 of document 0 is 5"),
-        ([[["a", "b"]], [[5]]], r"Sentence 0 of document 0 is \['a', 'b'\]"),
-        ([[[5], "ab"], [[5]]], "Sentence 1 of document 0 is 'ab'"),
-        ([[[5], [0.5]], [[5]]], r"Sentence 1 of document 0 is \[0\.5\]"),
-        ([[[[5], [6]]], [[5]]], r"Sentence 0 of document 0 is \[\[5\], \[6\]\]"),
-    ):
-        for make in FORMATS.values():
-            with pytest.raises(CourseError, match=told):
-                make(bad, frame, 0)
-    special = FRAMED.encode("")
-    with pytest.raises(
-        CourseError, match=r"special tokens: \[CLS\] \[SEP\]\. .*add_special_tokens"
-    ):
-        segment_pairs([*encodings, [special]], frame)

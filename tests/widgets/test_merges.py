@@ -13,7 +13,7 @@ from tokenizers import Tokenizer, models, normalizers, pre_tokenizers
 
 from lmcourse.corpus import BookWorld
 from lmcourse.errors import CourseError
-from lmcourse.tokenizers import BPE, BpeTrainer, recipes
+from lmcourse.tokenizers import BPE, recipes
 from lmcourse.tokenizers.recipes import Recipe, recipe_of
 from lmcourse.tokenizers.well_known import with_parts
 from lmcourse.widgets import Merges, Segmentation
@@ -458,11 +458,3 @@ def test_the_table_has_the_candidates_of_the_next_merge(browser, tmp_path):
         step = TOOLS["bpe"].training.steps[3]
         expect(cells).to_contain_text(" + ".join(step.pair))
         expect(cells).to_contain_text(str(step.count))
-
-
-def test_a_training_that_left_out_characters_is_refused():
-    model = models.BPE(unk_token="<unk>")
-    tokenizer = with_parts(model, pre_tokenizer=P.WhitespaceSplit())
-    trainer = BpeTrainer(14, special_tokens=["<unk>"], limit_alphabet=5)
-    with pytest.raises(CourseError, match=r"left out 5 characters, .* without limit_alphabet"):
-        Merges(bpe=recipes.train(tokenizer, trainer, TEXTS))

@@ -14,7 +14,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from lmcourse.corpus.bookworld.checks import Wrong, calls_at_once, nothing_said
 from lmcourse.corpus.bookworld.grammar import Grammar
 from lmcourse.corpus.bookworld.morphology import article
 from lmcourse.corpus.bookworld.templates import Article, Choice, Node, Nodes, Read, Rule, Tag, Word
@@ -47,6 +46,19 @@ Arcs = list[Arc]
 _LOOPS = "Let it call itself only at the end of a line that says something before."
 _SILENT = -1  # the emission of a silent arc; the compiled automaton has none
 Options = Sequence[tuple[Weight, Nodes]]
+
+
+class Wrong(Exception):
+    """An error found while a rule is compiled; its line is not known yet.
+
+    Args:
+        cause, remedy: as of a ``CourseError``.
+    """
+
+    def __init__(self, cause: str, remedy: str) -> None:
+        super().__init__(cause, remedy)
+        self.cause = cause
+        self.remedy = remedy
 
 
 @dataclass(frozen=True)
@@ -167,8 +179,10 @@ class _Compiler:
         """The arcs of a choice; options share their common prefix."""
         total: Weight = sum(weight for weight, _ in options)
         if np.any(np.asarray(total) <= 0):
-            cause = nothing_said(total, self.grammar.genres, len(self.grammar.ratings))
-            raise Wrong(str(cause), "Give it a line whose weights are above zero there.")
+            raise Wrong(
+                "in some genre or at some rating, the weights of all lines are zero.",
+                "Give it a line whose weights are above zero there.",
+            )
         groups: dict[Node | None, list[tuple[Weight, Nodes]]] = {}
         for weight, nodes in options:
             groups.setdefault(nodes[0] if nodes else None, []).append((weight / total, nodes[1:]))
@@ -249,9 +263,7 @@ class _Compiler:
             return content
         if state in above:
             name = next(self.rule_of[each] for each in (state, *above) if each in self.rule_of)
-            lines = self.grammar.rules[name]
-            line = next((each for each in lines if calls_at_once(each.nodes, name)), lines[0])
-            raise line.location.error(
+            raise self.grammar.rules[name][0].location.error(
                 f"in the rule ${name}, it calls itself before it has said a word.", _LOOPS
             )
         arcs: Arcs = []

@@ -15,7 +15,6 @@ from pathlib import Path
 import numpy as np
 
 from lmcourse.corpus.bookworld.blocks import Blocks, Line, Row, Table
-from lmcourse.corpus.bookworld.checks import check_blocks, check_mark, check_reached, check_rivals
 from lmcourse.corpus.bookworld.morphology import FORMS, inflect
 from lmcourse.corpus.bookworld.templates import NUMBER, REGISTERS, Location, Nodes, Parser, plain
 from lmcourse.errors import CourseError
@@ -25,6 +24,7 @@ _COLUMN = re.compile(r"\{(\w+)(?:\.(\w+))?\}")
 _WEIGHTS = re.compile(r"\[([^\]()<$@|]*)\]\s*")
 _NUMBER = re.compile(rf"({NUMBER})\s+")
 _MARK = re.compile(r"\s+!(\S+)$")
+_TITLES = ("book", "other")  # entities of a fact beside the registers: this title, the other one
 _LABELS = re.compile(r"/[A-Z]+|#\w+")  # of a table's words, which a mark needs not
 
 
@@ -54,7 +54,7 @@ class Grammar(Blocks):
                 "The grammar lacks its genres, its ratings or the rule `review`.",
                 "Add the block that is missing, as in lmcourse/corpus/bookworld/language.",
             )
-        check_blocks(self)
+        self._complete_weights()
         self._derive_rivals()
 
     @classmethod
@@ -69,10 +69,7 @@ class Grammar(Blocks):
                     "Give the folder that holds the grammar's files.",
                 )
             texts += [(path.name, _text(path)) for path in paths]
-        grammar = cls(texts)
-        check_reached(grammar)
-        check_rivals(grammar)
-        return grammar
+        return cls(texts)
 
     @cached_property
     def lexicon(self) -> dict[str, set[str]]:
@@ -129,7 +126,7 @@ class Grammar(Blocks):
                 marks.insert(0, _LABELS.sub("", found[1]))
                 text = text[: found.start()]
             for mark in marks:
-                check_mark(mark, line.location)
+                _check_mark(mark, line.location)
             weight, text = self._weight(text, line.location)
             nodes = parser.template(text, tuple(marks), line.location)
             yield Production(weight, nodes, line.location)
@@ -193,10 +190,8 @@ class Grammar(Blocks):
         if len(found) == 1:
             return next(iter(found))
         if found:
-            where = self._declared(word)
             raise location.error(
-                f"the word {word!r} may be "
-                f"{' or '.join(f'{each} ({where[each]})' for each in sorted(found))}.",
+                f"the word {word!r} may be {' or '.join(sorted(found))}.",
                 f"Say which in this line: write {word}/{min(found)}. If you have just added the "
                 f"word to a class, you can also take it out there and write {word}/… in your "
                 "rule instead.",
@@ -217,22 +212,6 @@ class Grammar(Blocks):
             f"{word}/NOUN.",
         )
 
-    def _declared(self, word: str) -> dict[str, str]:
-        """Where a word is declared first as each of its parts of speech: file and line."""
-        found: dict[str, str] = {}
-        for each in self.classes.values():
-            forms = FORMS.get(each.part_of_speech, ("base",))
-            for lemma, location in zip(each.words, each.locations, strict=True):
-                if word in (inflect(lemma, form, self.irregular) for form in forms):
-                    found.setdefault(each.part_of_speech, f"{location.file}, line {location.line}")
-        for table in self.tables.values():
-            for column, part_of_speech in table.columns.items():
-                for row in table.rows if part_of_speech else ():
-                    if part_of_speech and word in map(plain, row[column].split()):
-                        location = table.location_of(row)
-                        found.setdefault(part_of_speech, f"{location.file}, line {location.line}")
-        return found
-
     def _slot(self, words: str, form: str, location: Location) -> str:
         if words not in self.classes:
             raise location.error(
@@ -246,6 +225,21 @@ class Grammar(Blocks):
             )
         return part_of_speech
 
+    def _complete_weights(self) -> None:
+        """A genre that is added later gets the smallest number of each earlier vector."""
+        known = {"genre": len(self.genres), "rating": len(self.ratings)}
+        for name, weights in self.weights.items():
+            wanted, given = known[weights.kind], len(weights.numbers)
+            if weights.kind == "genre" and 0 < given == weights.genres:
+                weights.numbers.extend([min(weights.numbers)] * (wanted - given))
+            elif given != wanted:
+                raise weights.location.error(
+                    f"the weights `{name}` have {given} numbers, and there are {wanted} "
+                    f"{weights.kind}s.",
+                    f"Give {wanted}, one for each {weights.kind}"
+                    + (f": {', '.join(self.genres)}." if weights.kind == "genre" else "."),
+                )
+
     def _derive_rivals(self) -> None:
         """The table ``rivals``: of each two senses of a word, one and the other's acts."""
         senses = self.tables.get("senses")
@@ -258,6 +252,24 @@ class Grammar(Blocks):
                 if row["word"] == other["word"] and row["sense"] != other["sense"]:
                     pair = {"rival": other["acts"], "rival_sense": other["sense"]}
                     rivals.rows.append(Row({**row, **pair}, senses.location_of(row)))
+
+
+def _check_mark(mark: str, location: Location) -> None:
+    """Check a line's mark: a fact has three parts, and reads registers."""
+    kind, *parts = mark.split(":")
+    if kind != "fact" and not parts:
+        return
+    if kind != "fact" or len(parts) != 3 or not all(parts):
+        raise location.error(
+            f"the mark !{mark} is no fact of three parts.",
+            "Write !fact:subject:relation:object, such as !fact:@book.last:wrote:@book.",
+        )
+    for part in parts:
+        if part.startswith("@") and part[1:] not in (*_TITLES, *REGISTERS):
+            raise location.error(
+                f"the fact !{mark} reads {part}, which is no register.",
+                f"Write a word, or one of: @{', @'.join((*_TITLES, *REGISTERS))}.",
+            )
 
 
 def _text(path: Path) -> str:

@@ -3,7 +3,7 @@
 import gc
 import hashlib
 import math
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cache, cached_property
 from typing import TypeVar
@@ -17,7 +17,6 @@ from lmcourse.corpus.bookworld.inference import MASKED, Inference
 from lmcourse.corpus.bookworld.network import Network
 from lmcourse.corpus.bookworld.review import Review
 from lmcourse.corpus.bookworld.sampling import Sampler
-from lmcourse.corpus.bookworld.templates import Tag
 from lmcourse.errors import CourseError
 
 L = TypeVar("L")
@@ -199,23 +198,6 @@ class BookWorld:
             len(positions), len(self.vocabulary)
         )
 
-    def sense_posterior(self, tokens: Sequence[str], position: int) -> dict[str | None, float]:
-        """P(sense of the token at a position | the text); None is "no labeled sense"."""
-        return self._label_posterior(tokens, position, lambda tag: tag.sense)
-
-    def part_of_speech_posterior(self, tokens: Sequence[str], position: int) -> dict[str, float]:
-        """P(part of speech of the token at a position | the text)."""
-        return self._label_posterior(tokens, position, lambda tag: tag.part_of_speech)
-
-    def _label_posterior(
-        self, tokens: Sequence[str], position: int, label: Callable[[Tag], L]
-    ) -> dict[L, float]:
-        found: dict[L, float] = {}
-        for tag, row in self._inference(tokens, at=position).tags(position).items():
-            name = label(self.network.tags[tag])
-            found[name] = found.get(name, 0.0) + float(row.sum())
-        return found
-
     def antecedent_posterior(self, tokens: Sequence[str], position: int) -> dict[str | None, float]:
         """P(the character that a pronoun or a name refers to | the text): name → probability.
 
@@ -242,11 +224,6 @@ class BookWorld:
     def rating_posterior(self, tokens: Sequence[str]) -> np.ndarray:
         """P(stars | the text), [5]; index 0 is one star. A prefix will do."""
         return self._inference(tokens).classes().sum(0)
-
-    def genre_posterior(self, tokens: Sequence[str]) -> dict[str, float]:
-        """P(genre | the text): name → probability. A prefix will do."""
-        shares = self._inference(tokens).classes().sum(1)
-        return dict(zip(self.genres, shares.tolist(), strict=True))
 
     def _inference(
         self,

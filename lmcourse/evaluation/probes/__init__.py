@@ -6,8 +6,6 @@ from lmcourse.evaluation.probes.links import (
     Link,
     agreement_links,
     antecedent_links,
-    mention_links,
-    one_before,
 )
 from lmcourse.evaluation.probes.neighbors import NeighborProbe, NeighborScore, nearest_neighbor
 from lmcourse.evaluation.probes.occurrences import Occurrences, exact_shares, occurrences
@@ -27,10 +25,8 @@ __all__ = [
     "head_probe",
     "hidden_states",
     "linear_probe",
-    "mention_links",
     "nearest_neighbor",
     "occurrences",
-    "one_before",
     "untrained",
     "word_attentions",
 ]

@@ -3,10 +3,7 @@
 from collections.abc import Iterable
 from typing import NamedTuple
 
-import numpy as np
-
 from lmcourse.corpus.bookworld import Review
-from lmcourse.corpus.bookworld.registers import CHARACTERS
 
 
 class Link(NamedTuple):
@@ -33,20 +30,6 @@ def antecedent_links(reviews: Iterable[Review]) -> list[list[Link]]:
     return found
 
 
-def mention_links(reviews: Iterable[Review]) -> list[list[Link]]:
-    """Return each review's repeated names of characters, linked to their earlier mentions."""
-    found = []
-    for review in reviews:
-        names = [tag.register in CHARACTERS for tag in review.tags]
-        tokens = review.tokens
-        again = [
-            Link(at, tuple(i for i in range(at) if names[i] and tokens[i] == tokens[at]))
-            for at in np.flatnonzero(names).tolist()
-        ]
-        found.append([link for link in again if link.targets])
-    return found
-
-
 def agreement_links(reviews: Iterable[Review], attractors: int = 0) -> list[list[Link]]:
     """Return each review's verbs, linked to the subjects that they agree with.
 
@@ -57,15 +40,3 @@ def agreement_links(reviews: Iterable[Review], attractors: int = 0) -> list[list
         [Link(it.verb, (it.subject,)) for it in review.agreements if it.attractors >= attractors]
         for review in reviews
     ]
-
-
-def one_before(links: Iterable[Iterable[Link]]) -> list[list[Link]]:
-    """Return the links moved to the position before, where a causal model predicts the word.
-
-    Targets that are not before that position are left out.
-    """
-    moved = [
-        [Link(query - 1, tuple(it for it in targets if it < query - 1)) for query, targets in own]
-        for own in links
-    ]
-    return [[link for link in own if link.targets] for own in moved]

@@ -15,8 +15,7 @@ from numpy.typing import NDArray
 from lmcourse.corpus.tasks.senses import SenseExample
 from lmcourse.corpus.tasks.tagging import TaggingExample
 from lmcourse.corpus.tasks.task import Task
-from lmcourse.errors import CourseError
-from lmcourse.evaluation.columns import as_arrays, column, finite, same_length
+from lmcourse.evaluation.columns import column
 from lmcourse.evaluation.probes.states import WordVectors
 
 
@@ -37,7 +36,7 @@ class Occurrences(NamedTuple):
 
 
 class Columns(NamedTuple):
-    """Checked occurrences: arrays of one length."""
+    """Occurrences as arrays of one length."""
 
     vectors: Float[np.ndarray, "occurrence width"]
     words: NDArray[Any]
@@ -56,13 +55,6 @@ def occurrences(
         states: the vectors of each example's words, from `hidden_states` of its tokens.
     """
     examples: Sequence[SenseExample | TaggingExample] = task.examples
-    sizes = [len(example.tokens) for example in examples]
-    if [len(each) for each in states] != sizes:
-        raise CourseError(
-            f"The task {task.name} has {len(sizes)} texts of {sum(sizes)} words, and there are "
-            f"vectors of {len(states)} texts of {sum(map(len, states))} words.",
-            "Pass hidden_states(model, [example.tokens for example in task.examples], …)[layer].",
-        )
     rows = [
         (vectors[position], example.tokens[position], label, number)
         for number, (example, vectors) in enumerate(zip(examples, states, strict=True))
@@ -82,27 +74,16 @@ def exact_shares(task: Task[Any]) -> Float[np.ndarray, " occurrence"]:
     return np.concatenate([rows.max(1) for rows in task.posteriors] or [np.empty(0)])
 
 
-def checked(name: str, given: Occurrences) -> Columns:
+def as_columns(given: Occurrences) -> Columns:
     """Return occurrences as arrays."""
-    words, labels = column(f"{name}.words", given.words), column(f"{name}.labels", given.labels)
-    texts = np.arange(len(words)) if given.texts is None else column(f"{name}.texts", given.texts)
-    vectors = np.asarray(as_arrays(given.vectors), np.float64)
-    if vectors.ndim != 2 or not np.isfinite(vectors).all():
-        raise CourseError(
-            f"{name}.vectors has the shape {vectors.shape}, or holds NaN or infinity.",
-            "Pass finite numbers of shape (occurrence, width), all from one layer.",
-        )
-    same_length(words=words, labels=labels, texts=texts, vectors=vectors)
-    return Columns(vectors, words, labels, texts)
+    words = column(given.words)
+    texts = np.arange(len(words)) if given.texts is None else column(given.texts)
+    return Columns(column(given.vectors, float), words, column(given.labels), texts)
 
 
 def checked_pair(
     train: Occurrences, test: Occurrences, exact: Any = None
 ) -> tuple[Columns, Columns, Float[np.ndarray, " occurrence"] | None]:
     """Return both sets and the probabilities of the exact answers as arrays."""
-    known, queried = checked("train", train), checked("test", test)
-    if exact is None:
-        return known, queried, None
-    best = finite("exact", exact)
-    same_length(test=queried.words, exact=best)
-    return known, queried, best
+    best = None if exact is None else column(exact, float)
+    return as_columns(train), as_columns(test), best

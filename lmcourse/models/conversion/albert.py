@@ -64,7 +64,6 @@ HEADS = {
     "ForSequenceClassification": CLASSIFIER,
     "ForQuestionAnswering": ANSWERS,
     "ForTokenClassification": CLASSIFIER,
-    "ForMultipleChoice": CLASSIFIER,
 }
 ORDERS = TIED | SPANS  # two scores: in order and swapped; whatever our other heads have
 CONVERSIONS = {"Albert": ALBERT_BODY} | heads(

@@ -54,7 +54,6 @@ SETTINGS = {
     )
 }
 FIXED = {"is_decoder": False, "add_cross_attention": False}
-LEAST = {"type_vocab_size": 1}
 OLD = {"position_embedding_type": "absolute"}
 
 
@@ -66,16 +65,13 @@ BODY = Conversion(
     FIXED,
     old=OLD,
     same=SAME,
-    least=LEAST,
     parts={"add_pooling_layer": ("pooler", "add_pooling_layer")},
 )
 HEADS = {
     "ForPreTraining": PREDICTIONS + NEXT_SENTENCE,
     "ForMaskedLM": PREDICTIONS,
-    "ForNextSentencePrediction": NEXT_SENTENCE,
     "ForSequenceClassification": CLASSIFIER,
     "ForQuestionAnswering": ANSWERS,
     "ForTokenClassification": CLASSIFIER,
-    "ForMultipleChoice": CLASSIFIER,
 }
 CONVERSIONS = {"Bert": BODY} | heads("Bert", BODY, BASE, HEADS)

@@ -12,9 +12,6 @@ With ``problem_type="multi_label_classification"``, both are binary cross-entrop
 
 from typing import Any
 
-from torch import nn
-
-from lmcourse.errors import CourseError
 from lmcourse.models.conversion import bert
 from lmcourse.models.conversion.renaming import Renaming, Rule, Tied, linear
 from lmcourse.models.conversion.rules import SAME, SPANS, Conversion
@@ -60,30 +57,14 @@ TOKEN_SETTINGS = {ours: theirs for ours, theirs in SETTINGS.items() if ours != "
 OURS = {"p2c_as_in_paper": False}
 
 
-class _WithPooler(Conversion):
-    """The conversion of a head with a pooler, as wide as a hidden state."""
-
-    def to_ours(self, kind: Any, reference: nn.Module) -> Any:
-        theirs: Any = reference.config
-        width = getattr(theirs, "pooler_hidden_size", None)
-        if width is not None and width != theirs.hidden_size:
-            raise CourseError(
-                f"The reference has pooler_hidden_size={width!r}, and hidden_size="
-                f"{theirs.hidden_size!r}.",
-                "Give one whose pooler is as wide as a hidden state.",
-            )
-        return super().to_ours(kind, reference)
-
-
 def _conversion(
     architecture: str,
     renaming: Renaming,
     settings: dict[str, str] = SETTINGS,
     ours: dict[str, Any] = OURS,
-    kind: type[Conversion] = Conversion,
     **fixed: Any,
 ) -> Conversion:
-    return kind(
+    return Conversion(
         architecture,
         renaming,
         "DebertaConfig",
@@ -103,7 +84,7 @@ CONVERSIONS = {
         "DebertaForMaskedLM", BASE + PREDICTIONS, tie_word_embeddings=True, legacy=True
     ),
     "DebertaForSequenceClassification": _conversion(
-        "DebertaForSequenceClassification", BASE + bert.CLASSIFIER + POOLER, kind=_WithPooler
+        "DebertaForSequenceClassification", BASE + bert.CLASSIFIER + POOLER
     ),
     "DebertaForTokenClassification": _conversion(
         "DebertaForTokenClassification",

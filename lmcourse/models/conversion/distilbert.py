@@ -63,6 +63,5 @@ HEADS = {
     "ForSequenceClassification": SEQUENCES,
     "ForQuestionAnswering": ANSWERS,
     "ForTokenClassification": CLASSIFIER,
-    "ForMultipleChoice": SEQUENCES,
 }
 CONVERSIONS = {"DistilBert": BODY} | heads("DistilBert", BODY, BASE, HEADS)

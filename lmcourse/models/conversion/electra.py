@@ -1,7 +1,6 @@
 """ELECTRA as the `transformers` library has it, and back."""
 
 from dataclasses import replace
-from typing import Any
 
 from lmcourse.models.conversion.bert import ANSWERS, BODY, CLASSIFIER, EMBEDDINGS, LAYER, SETTINGS
 from lmcourse.models.conversion.renaming import Renaming, Rule, Tied, linear
@@ -33,15 +32,7 @@ SEQUENCES = Renaming(
         *linear("classifier.dense", "classifier.out_proj"),
     )
 )
-CHOICES = CLASSIFIER + Renaming(linear("classifier.first", "sequence_summary.summary"))
 ELECTRA_SETTINGS = SETTINGS | {name: name for name in ("embedding_size", "summary_last_dropout")}
-SUMMARY: dict[str, Any] = {
-    "summary_type": "first",
-    "summary_first_dropout": 0.0,
-    "summary_proj_to_labels": False,
-    "summary_use_proj": True,
-    "summary_activation": "gelu",
-}
 
 
 ELECTRA_BODY = replace(
@@ -58,12 +49,11 @@ HEADS = {
     "ForSequenceClassification": SEQUENCES,
     "ForQuestionAnswering": ANSWERS,
     "ForTokenClassification": CLASSIFIER,
-    "ForMultipleChoice": CHOICES,
 }
 CONVERSIONS = {"Electra": ELECTRA_BODY} | heads(
     "Electra",
     ELECTRA_BODY,
     BASE,
     HEADS,
-    FIXED_BY | {"ForPreTraining": {}, "ForMultipleChoice": SUMMARY},
+    FIXED_BY | {"ForPreTraining": {}},
 )

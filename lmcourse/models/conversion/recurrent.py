@@ -167,20 +167,20 @@ def _unknown(name: str) -> CourseError:
 
 
 RNN_LAYER = TorchLayer(
-    (nn.RNN,),
     RecurrentNaming(),
-    _layer_arguments,
     lambda ours: nn.RNN(
         ours.input_size, ours.hidden_size, nonlinearity=ours.nonlinearity, batch_first=True
     ),
-)
-LSTM_LAYER = TorchLayer((nn.LSTM,), RecurrentNaming(), _layer_arguments, _lstm_to_torch)
-GRU_LAYER = TorchLayer(
-    (nn.GRU,),
-    RecurrentNaming(),
+    (nn.RNN,),
     _layer_arguments,
+)
+LSTM_LAYER = TorchLayer(RecurrentNaming(), _lstm_to_torch, (nn.LSTM,), _layer_arguments)
+GRU_LAYER = TorchLayer(
+    RecurrentNaming(),
     lambda ours: nn.GRU(ours.input_size, ours.hidden_size, batch_first=True),
+    (nn.GRU,),
+    _layer_arguments,
 )
 STACK = TorchLayer(
-    (nn.RNN, nn.LSTM, nn.GRU), RecurrentNaming(stacked=True), _stack_arguments, _stack_to_torch
+    RecurrentNaming(stacked=True), _stack_to_torch, (nn.RNN, nn.LSTM, nn.GRU), _stack_arguments
 )

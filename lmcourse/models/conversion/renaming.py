@@ -97,12 +97,6 @@ class Renaming:
                 continue
             rule, numbers = self._rule_of_ours(name)
             parts = [part.format(**numbers) for part in rule.parts]
-            missing = [part for part in parts if part not in ours]
-            if missing:
-                raise CourseError(
-                    f"The tensor {missing[0]} is missing, which goes with {name}.",
-                    "Give the whole state of the model.",
-                )
             taken.update(parts)
             value = rule.stack([ours[part] for part in parts])
             theirs[rule.theirs.format(**numbers)] = value.contiguous()

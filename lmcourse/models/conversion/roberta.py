@@ -25,6 +25,5 @@ HEADS = {
     "ForSequenceClassification": SEQUENCES,
     "ForQuestionAnswering": ANSWERS,
     "ForTokenClassification": CLASSIFIER,
-    "ForMultipleChoice": CLASSIFIER,
 }
 CONVERSIONS = {"Roberta": ROBERTA} | heads("Roberta", ROBERTA, BASE, HEADS)

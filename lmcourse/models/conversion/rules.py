@@ -36,7 +36,6 @@ class Conversion:
         same: their names for values → ours.
         ours: settings of ours that have only one value in theirs; the first distinguishes a class's
             counterparts.
-        least: settings of ours → their minimum in theirs.
         usual: normalizes a configuration of ours before it is compared with ``ours``.
         parts: settings of ours for optional parts → the part's name in the counterpart, and its
             constructor argument.
@@ -52,7 +51,6 @@ class Conversion:
     old: dict[str, Any] = field(default_factory=dict)
     same: dict[str, Any] = field(default_factory=dict)
     ours: dict[str, Any] = field(default_factory=dict)
-    least: dict[str, int] = field(default_factory=dict)
     usual: Callable[[Any], Any] = lambda config: config
     parts: dict[str, tuple[str, str]] = field(default_factory=dict)
     forms: dict[str, tuple[Callable[[Any], Any], Callable[[Any], Any]]] = field(
@@ -121,13 +119,6 @@ class Conversion:
                 f"which its counterpart {self.architecture} lacks.",
                 f"Convert one with {' and '.join(wanted)}.",
             )
-        for name, least in self.least.items():
-            if getattr(model.config, name) < least:
-                raise CourseError(
-                    f"This {type(model).__name__} has {name}={getattr(model.config, name)!r}; its "
-                    f"counterpart {self.architecture} has at least {least}.",
-                    f"Convert one with {name}={least} or more, or save it with model.save(path).",
-                )
         settings = {
             own: self._theirs(ours, getattr(model.config, ours))
             for ours, own in self.settings.items()

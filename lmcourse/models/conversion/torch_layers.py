@@ -9,7 +9,7 @@ from torch import Tensor, nn
 from lmcourse.errors import CourseError
 from lmcourse.models.weights import load_strictly
 
-T = TypeVar("T", bound="TorchCounterpart")
+T = TypeVar("T", bound="FromTorch")
 
 
 @runtime_checkable
@@ -25,22 +25,34 @@ class TorchLayer:
     """How a layer of the course and its counterpart in `torch.nn` become each other.
 
     Attributes:
-        counterparts: the classes of `torch.nn`.
         renaming: the tensors' names.
-        arguments: the constructor arguments of our layer, from a layer of `torch.nn`.
         to_torch: a layer of `torch.nn` of the same sizes, from ours.
+        counterparts: the classes of `torch.nn` that ours is built from.
+        arguments: the constructor arguments of our layer, from a layer of `torch.nn`.
     """
 
-    counterparts: tuple[type[nn.Module], ...]
     renaming: Naming
-    arguments: Callable[[Any], dict[str, Any]]
     to_torch: Callable[[Any], nn.Module]
+    counterparts: tuple[type[nn.Module], ...] = ()
+    arguments: Callable[[Any], dict[str, Any]] = lambda reference: {}
 
 
 class TorchCounterpart(nn.Module):
     """A layer that `torch.nn` has too."""
 
     torch_layer: ClassVar[TorchLayer]
+
+    def to_torch(self) -> nn.Module:
+        """Return a copy as a layer of `torch.nn` (batch first), in the same mode."""
+        layer = self.torch_layer
+        theirs = layer.to_torch(self)
+        state = layer.renaming.to_theirs(self.state_dict())
+        load_strictly(theirs, state, f"this {type(self).__name__}")
+        return theirs.train(self.training)
+
+
+class FromTorch(TorchCounterpart):
+    """A layer that is also built from one of `torch.nn`."""
 
     @classmethod
     def from_torch(cls: type[T], reference: nn.Module) -> T:
@@ -59,11 +71,3 @@ class TorchCounterpart(nn.Module):
         state = layer.renaming.to_ours(reference.state_dict())
         load_strictly(ours, state, f"this {type(reference).__name__}")
         return ours.train(reference.training)
-
-    def to_torch(self) -> nn.Module:
-        """Return a copy as a layer of `torch.nn` (batch first), in the same mode."""
-        layer = self.torch_layer
-        theirs = layer.to_torch(self)
-        state = layer.renaming.to_theirs(self.state_dict())
-        load_strictly(theirs, state, f"this {type(self).__name__}")
-        return theirs.train(self.training)

@@ -7,10 +7,17 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from lmcourse.errors import CourseError
 from lmcourse.tokenizers.models.bpe import BPE
-from lmcourse.tokenizers.models.merging import MergeStep, Pieces, learn_merges, spelled
-from lmcourse.tokenizers.models.scores import Score, frequency, likelihood, pmi
-from lmcourse.tokenizers.models.training import Training, contents, nonempty, too_small
-from lmcourse.tokenizers.models.word_model import numbered
+from lmcourse.tokenizers.models.merging import (
+    MergeStep,
+    Pieces,
+    Score,
+    frequency,
+    learn_merges,
+    likelihood,
+    pmi,
+    spelled,
+)
+from lmcourse.tokenizers.models.word_model import Training, contents, nonempty, numbered, too_small
 from lmcourse.tokenizers.models.wordpiece import WordPiece
 
 if TYPE_CHECKING:
@@ -138,7 +145,7 @@ class WordPieceTrainer(MergeTrainer):
         score: ``"likelihood"`` merges the pair that raises the likelihood most (Schuster &
             Nakajima 2012); ``"pmi"`` the pair that raises it most per occurrence, as is often
             taught; ``"frequency"`` the most frequent pair, as BPE and the ``tokenizers`` library
-            do. See ``scores``.
+            do. See `merging`.
         (and those of ``MergeTrainer``)
     """
 

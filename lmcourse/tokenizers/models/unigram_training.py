@@ -2,7 +2,7 @@
 
 (Kudo 2018, section 3.2.) Where byte-pair encoding grows its vocabulary, this shrinks it:
 
-1. Seeds: all characters and many frequent substrings (``unigram_seeds``).
+1. Seeds: all characters and many frequent substrings (``seed_scores``).
 2. EM: a few times, count how often each piece is expected and score it anew (``unigram_em``).
 3. Prune: remove the pieces whose removal lowers the likelihood least, and repeat from 2 until
    the vocabulary has 1.1 times the requested size.
@@ -12,17 +12,94 @@ It follows the ``tokenizers`` library's trainer, which follows SentencePiece. Th
 words in an unordered table; here they are sorted, so that the same words give the same vocabulary.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+import math
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from lmcourse.tokenizers.models.training import Training, contents, nonempty, too_small
 from lmcourse.tokenizers.models.unigram import Unigram
 from lmcourse.tokenizers.models.unigram_em import Corpus, loss, maximize
-from lmcourse.tokenizers.models.unigram_seeds import seed_scores
+from lmcourse.tokenizers.models.word_model import Training, contents, nonempty, too_small
 
 if TYPE_CHECKING:
     from tokenizers import AddedToken, trainers
+
+BOUNDARY = "\0"  # the end of a word: never part of a piece
+
+
+def branching_substrings(words: Iterable[str], longest: int) -> dict[str, int]:
+    """Substrings of 2 to ``longest`` characters that occur twice or more and branch.
+
+    SentencePiece and the ``tokenizers`` library find them as the internal nodes of a suffix array:
+    a substring that is always followed by the same character (the end of a word is one) says
+    nothing that the longer one does not say. Here they are grown, character by character.
+
+    Occurrences that share their first characters are kept together; each round looks at one
+    character more and leaves those that have become unique. Time and memory grow with the
+    characters of all words, times ``longest`` at worst.
+
+    Args:
+        words: each different word once.
+        longest: the characters of the longest piece.
+
+    Returns:
+        How often each occurs in the words, overlaps included. (As in the library, a word counts
+        once here, however frequent it is in the corpus.)
+    """
+    text = "".join(word + BOUNDARY for word in words)
+    found: dict[str, int] = {}
+    starts: Iterable[int] = range(len(text))
+    for length in range(1, longest + 1):
+        groups = defaultdict(list)
+        for start in starts:
+            if text[start + length - 1] != BOUNDARY:
+                groups[text[start : start + length]].append(start)
+        repeated = {piece: group for piece, group in groups.items() if len(group) > 1}
+        if length > 1:
+            for piece, group in repeated.items():
+                if len({text[start + length] for start in group}) > 1:
+                    found[piece] = len(group)
+        starts = [start for group in repeated.values() for start in group]
+    return found
+
+
+def seed_scores(
+    word_counts: Mapping[str, int], max_piece_length: int, seed_size: int
+) -> dict[str, float]:
+    """The seed pieces (Kudo 2018, section 3.2) and their log-probabilities, nats.
+
+    A character weighs its frequency in the corpus, a substring its occurrences in the different
+    words times its length; the weights are normalized to probabilities.
+
+    Args:
+        word_counts: how often each word occurs.
+        max_piece_length: characters.
+        seed_size: about so many pieces: characters and the heaviest substrings.
+
+    Returns:
+        The characters by falling (weight, character), then the substrings by falling
+        (weight, substring): the library's order.
+    """
+    characters: Counter[str] = Counter()
+    for word, count in word_counts.items():
+        for character in word:
+            if character != BOUNDARY:
+                characters[character] += count
+    substrings = {
+        piece: count * len(piece)
+        for piece, count in branching_substrings(word_counts, max_piece_length).items()
+    }
+    # The library looks at seed_size after it has added one: one substring always gets in.
+    room = max(seed_size - len(characters), 1)
+    weights = dict(_heaviest_first(characters) + _heaviest_first(substrings)[:room])
+    log_total = math.log(sum(weights.values()) or 1)
+    return {piece: math.log(weight) - log_total for piece, weight in weights.items()}
+
+
+def _heaviest_first(weights: Mapping[str, int]) -> list[tuple[str, int]]:
+    return sorted(weights.items(), key=lambda item: (item[1], item[0]), reverse=True)
+
 
 MARGIN = 11  # tenths of the requested size at which pruning stops
 ADDED_STEP = 0.0001  # nats between characters that EM has dropped and that are restored

@@ -5,6 +5,11 @@ import pytest
 from lmcourse.corpus.bookworld import END
 from lmcourse.errors import CourseError
 from tests.corpus.bookworld.grammars import SMALL, world_of
+from tests.corpus.bookworld.posteriors import (
+    genre_posterior,
+    part_of_speech_posterior,
+    sense_posterior,
+)
 
 WORLD = world_of(SMALL)
 TEXT = ["i", "read", "the", "glass", "door", "by", "stone", "."]
@@ -28,8 +33,8 @@ CASES = {
     "of an empty text": (lambda: WORLD.masked_posterior([], [0]), "text of 0 tokens", "tokens"),
     "half a position": (lambda: WORLD.masked_posterior(TEXT, [1.5]), "position 1.5", "0 to 7"),
     "no position": (lambda: WORLD.masked_posterior(TEXT, ["1"]), "position '1'", "0 to 7"),
-    "sense beyond": (lambda: WORLD.sense_posterior(TEXT, 99), "position 99", "0 to 7"),
-    "tag beyond": (lambda: WORLD.part_of_speech_posterior(TEXT, -2), "position -2", "0 to 7"),
+    "sense beyond": (lambda: sense_posterior(WORLD, TEXT, 99), "position 99", "0 to 7"),
+    "tag beyond": (lambda: part_of_speech_posterior(WORLD, TEXT, -2), "position -2", "0 to 7"),
     "who beyond": (lambda: WORLD.antecedent_posterior(TEXT, 8), "position 8", "0 to 7"),
     "no character": (lambda: WORLD.antecedent_posterior(TEXT, 4), "'door' at position 4", "he"),
     "impossible": (
@@ -37,7 +42,7 @@ CASES = {
         "'door' at position 4 after 'i read the slow'",
         "log_prob",
     ),
-    "impossible, latents": (lambda: WORLD.genre_posterior(["."]), "'.' at position 0", "log_prob"),
+    "impossible, latents": (lambda: genre_posterior(WORLD, ["."]), "'.' at position 0", "log_prob"),
     "impossible, masked": (
         lambda: WORLD.masked_posterior(["i", "read", "star", "."], [3]),
         "'star' at position 2 after 'i read'",
@@ -76,7 +81,7 @@ def test_the_edges_of_what_can_be_asked():
     assert WORLD.next_tokens([]).shape == (1, len(WORLD.vocabulary))
     assert WORLD.log_probs([]).shape == (0,)
     assert WORLD.rating_posterior([]) == pytest.approx([0.2, 0.3, 0.5])
-    assert WORLD.genre_posterior([]) == pytest.approx({"mystery": 0.5, "romance": 0.5})
+    assert genre_posterior(WORLD, []) == pytest.approx({"mystery": 0.5, "romance": 0.5})
     # What stands at a hidden position is not looked at, not even whether it is a word.
     hidden = ["i", "???", *TEXT[2:]]
     assert (WORLD.masked_posterior(hidden, [1]) == WORLD.masked_posterior(TEXT, [1])).all()

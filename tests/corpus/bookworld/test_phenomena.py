@@ -14,6 +14,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from lmcourse.corpus.bookworld import END
+from tests.corpus.bookworld.posteriors import part_of_speech_posterior, sense_posterior
 
 
 @pytest.fixture(scope="module")
@@ -128,7 +129,7 @@ def test_averaged_context_vectors_do_not_solve_word_sense_but_the_whole_sentence
     rivals, _ = score_by_word(*(averaged(world, vectors, part) for part in crossed), linear_probe)
     exact = []
     for _, sense, _, review, position in list(sense_cases(reviews[4000:4100]))[:150]:
-        posterior = world.sense_posterior(review.tokens, position)
+        posterior = sense_posterior(world, review.tokens, position)
         exact.append(max(posterior, key=posterior.get) == sense)
     figures = (
         f"linear {linear:.3f}, nearest {nearest:.3f}, majority {frequent:.3f}, n {count}; "
@@ -289,10 +290,10 @@ def test_some_tags_depend_on_the_right_context(world):
         for position, (token, tag) in enumerate(zip(tokens, tags, strict=True)):
             if token not in AMBIGUOUS or count >= 250:
                 continue
-            before = world.part_of_speech_posterior(tokens[: position + 1], position)
+            before = part_of_speech_posterior(world, tokens[: position + 1], position)
             if max(before.values()) > 0.9:
                 continue
-            whole = world.part_of_speech_posterior(tokens, position)
+            whole = part_of_speech_posterior(world, tokens, position)
             left += max(before, key=before.get) == tag
             both += max(whole, key=whole.get) == tag
             count += 1

@@ -98,13 +98,6 @@ SUBJECTS = (
         chance=math.log(VOCAB),
     ),
     subject(
-        "BERT for next sentence",
-        bert_heads.BertForNextSentencePrediction,
-        partial(classes, 2),
-        chance=math.log(2),
-        **POOLED,
-    ),
-    subject(
         "BERT for sequences",
         bert_tasks.BertForSequenceClassification,
         partial(classes, CLASSES),

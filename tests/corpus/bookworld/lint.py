@@ -1,36 +1,20 @@
-"""Checks of a grammar whose lines can all be parsed."""
+"""What the course's own grammar keeps to, beyond what can be compiled.
+
+No word but the acts determines the sense of a word, every class has words, and every rule is used.
+"""
 
 import re
-from collections.abc import Sequence
 from difflib import get_close_matches
 
-import numpy as np
-
 from lmcourse.corpus.bookworld.blocks import Blocks, Table
-from lmcourse.corpus.bookworld.templates import REGISTERS, Choice, Location, Nodes, Rule
 
 _CALL = re.compile(r"\$(\w+)")
 _ARTICLES = {"the", "a", "an"}
-_TITLES = ("book", "other")  # entities of a fact beside the registers: this title, the other one
 _SENSES = ("word", "sense", "where", "acts")
 
 
-class Wrong(Exception):
-    """An error found while a rule is compiled; its line is not known yet.
-
-    Args:
-        cause, remedy: as of a ``CourseError``.
-    """
-
-    def __init__(self, cause: str, remedy: str) -> None:
-        super().__init__(cause, remedy)
-        self.cause = cause
-        self.remedy = remedy
-
-
-def check_blocks(blocks: Blocks) -> None:
-    """Check what depends on all files."""
-    _check_weights(blocks)
+def check(blocks: Blocks) -> None:
+    """Raise the error of a line that does not keep to it."""
     for each in blocks.classes.values():
         if not each.words:
             raise each.location.error(
@@ -39,6 +23,8 @@ def check_blocks(blocks: Blocks) -> None:
             )
     if "senses" in blocks.tables:
         _check_senses(blocks.tables["senses"])
+    check_rivals(blocks)
+    check_reached(blocks)
 
 
 def check_rivals(blocks: Blocks) -> None:
@@ -70,74 +56,6 @@ def check_reached(blocks: Blocks) -> None:
             + f"Mend its name, or write ${name} in another rule. A rule whose name begins with "
             "`_` may stay unused.",
         )
-
-
-def check_mark(mark: str, location: Location) -> None:
-    """Check a line's mark: a fact has three parts, and reads registers."""
-    kind, *parts = mark.split(":")
-    if kind != "fact" and not parts:
-        return
-    if kind != "fact" or len(parts) != 3 or not all(parts):
-        raise location.error(
-            f"the mark !{mark} is no fact of three parts.",
-            "Write !fact:subject:relation:object, such as !fact:@book.last:wrote:@book.",
-        )
-    for part in parts:
-        if part.startswith("@") and part[1:] not in (*_TITLES, *REGISTERS):
-            raise location.error(
-                f"the fact !{mark} reads {part}, which is no register.",
-                f"Write a word, or one of: @{', @'.join((*_TITLES, *REGISTERS))}.",
-            )
-
-
-def nothing_said(total: object, genres: Sequence[str], ratings: int) -> str | None:
-    """Return in which genres or at which ratings the weights of all lines are zero, if in any.
-
-    Args:
-        total: the sum of the weights, one number or [genres · ratings].
-    """
-    shape = (len(genres), ratings)
-    empty = np.broadcast_to(np.asarray(total) <= 0, len(genres) * ratings).reshape(shape)
-    if not empty.any():
-        return None
-    if empty.all():
-        return "nothing can be said in any genre."
-    stars = [f"at {index + 1} star{'s' if index else ''}" for index in range(ratings)]
-    where = [f"in the genre {name}" for name, row in zip(genres, empty, strict=True) if row.all()]
-    where = where or [name for name, row in zip(stars, empty.T, strict=True) if row.all()]
-    where = where or [
-        f"in the genre {genres[row]} {stars[column]}" for row, column in np.argwhere(empty).tolist()
-    ]
-    return f"nothing can be said {' or '.join(where)}."
-
-
-def calls_at_once(nodes: Nodes, name: str) -> bool:
-    """Return whether a line may call a rule before its first word."""
-    for node in nodes:
-        if isinstance(node, Rule):
-            return node.name == name
-        if not isinstance(node, Choice):
-            return False
-        if any(calls_at_once(option, name) for _, option in node.options):
-            return True
-        if all(option for _, option in node.options):
-            return False
-    return False
-
-
-def _check_weights(blocks: Blocks) -> None:
-    """A genre that is added later gets the smallest number of each earlier vector."""
-    known = {"genre": len(blocks.genres), "rating": len(blocks.ratings)}
-    for name, weights in blocks.weights.items():
-        wanted, given = known[weights.kind], len(weights.numbers)
-        if weights.kind == "genre" and 0 < given == weights.genres:
-            weights.numbers.extend([min(weights.numbers)] * (wanted - given))
-        elif given != wanted:
-            raise weights.location.error(
-                f"the weights `{name}` have {given} numbers, there are {wanted} {weights.kind}s.",
-                f"Give {wanted}, one for each {weights.kind}"
-                + (f": {', '.join(blocks.genres)}." if weights.kind == "genre" else "."),
-            )
 
 
 def _check_senses(table: Table) -> None:

@@ -1,17 +1,17 @@
 """A language model's loss on texts: per token, word and byte, with standard errors."""
 
 from collections.abc import Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import torch
 from jaxtyping import Float, Int
-from torch import Tensor
+from torch import Tensor, nn
 
 from lmcourse.errors import CourseError
+from lmcourse.evaluation.perplexity import log_probabilities
 from lmcourse.evaluation.uncertainty import Score, mean_of_ratio
+from lmcourse.models.ngram import NGramModel
 
 
 @dataclass(frozen=True, repr=False)
@@ -67,49 +67,44 @@ class TextScore:
         return counts
 
 
+def text_score(
+    model: NGramModel | nn.Module,
+    documents: Sequence[Any],
+    *,
+    texts: Sequence[str] | None = None,
+    start: int | None = None,
+    window: int | None = None,
+    stride: int | None = None,
+) -> TextScore:
+    """Return the perplexity over documents with standard errors; per word and byte given the texts.
+
+        text_score(model, [review.ids for review in reviews], start=end_id).perplexity
+
+    Args:
+        model, documents, start, window, stride: as in `log_probabilities`.
+        texts: the text of each document. They need ``start``: otherwise the first token is not
+            predicted, but its bytes would count.
+
+    Raises:
+        CourseError: as in `log_probabilities`; there are not as many texts as documents.
+    """
+    if texts is not None and start is None:
+        raise CourseError(
+            "The first token of each text is not predicted, but its bytes would count.",
+            "Pass the id to read before each text: start=….",
+        )
+    found = log_probabilities(model, documents, start=start, window=window, stride=stride)
+    return scored_text(found, texts)
+
+
 def scored_text(log_probabilities: Sequence[Tensor], texts: Sequence[str] | None) -> TextScore:
     """Return the sums over documents of their log-probabilities."""
     nats = np.array([-row.double().sum().item() for row in log_probabilities])
     tokens = np.array([len(row) for row in log_probabilities])
     if texts is None:
         return TextScore(nats, tokens)
-    if isinstance(texts, str) or len(texts) != len(nats):
-        raise CourseError(
-            f"There are {len(texts)} texts and {len(nats)} documents.",
-            "Pass a list with the text of each document, in order.",
-        )
     words = np.array([len(text.split()) for text in texts])
     return TextScore(nats, tokens, words, np.array([len(it.encode()) for it in texts]))
-
-
-def documents_of(
-    documents: Sequence[Any], start: int | None = None
-) -> list[Int[Tensor, " tokens"]]:
-    """Return each document's ids as a tensor, after the ``start`` id.
-
-    Args:
-        start: read before each document; None: nothing.
-    """
-    before = [] if start is None else [start]
-    rows = [_ids(document, before) for document in documents]
-    if not rows:
-        raise CourseError("There is no text.", "Pass one document or more, each a list of ids.")
-    if not any(len(row) > 1 for row in rows):
-        needed = "one token" if before else "two tokens"
-        raise CourseError("These texts have no token to predict.", f"Pass at least {needed}.")
-    return rows
-
-
-def _ids(document: Any, before: list[int]) -> Int[Tensor, " tokens"]:
-    found = torch.empty(())
-    with suppress(TypeError, ValueError, RuntimeError):  # text, or a ragged list
-        found = document.detach().cpu() if isinstance(document, Tensor) else torch.tensor(document)
-    if found.ndim != 1 or (len(found) and found.is_floating_point()):
-        raise CourseError(
-            f"A document is {document!r:.60}.",
-            "Give documents as lists of ids: [[3, 1, 4], [1, 5]]; a single one is [[3, 1]].",
-        )
-    return torch.cat([torch.tensor(before, dtype=torch.long), found.long()])
 
 
 def _exponential(nats: Score) -> Score:

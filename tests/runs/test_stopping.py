@@ -8,7 +8,7 @@ from torch import nn
 
 from lmcourse.errors import CourseError
 from lmcourse.training.loop import train
-from lmcourse.training.stopping import EarlyStopping
+from research.runs.stopping import EarlyStopping
 
 
 def counted(scores, count=100, *, evaluate=None, **settings):
