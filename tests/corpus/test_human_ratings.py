@@ -113,5 +113,5 @@ def test_missing_files(tmp_path, monkeypatch):
         gensim_file("none.tsv")
     monkeypatch.setattr(human_ratings, "find_spec", lambda name: None)
     for call in (read_lee, lambda: gensim_file("wordsim353.tsv")):
-        with pytest.raises(CourseError, match=r"Install gensim .* download the file .* pass"):
+        with pytest.raises(CourseError, match=r"lmcourse real install.* download the file .* pass"):
             call()
