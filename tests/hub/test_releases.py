@@ -119,6 +119,7 @@ def test_what_is_not_there_or_hidden_is_left_out_in_a_line(small, monkeypatch, c
 
 def test_the_encoder_is_the_one_that_a_variable_names(monkeypatch, original):
     monkeypatch.setenv("LMCOURSE_MODEL", str(original))
+    monkeypatch.delenv("LMCOURSE_REAL", raising=False)
     assert hub.real("anything").source == str(original)
     monkeypatch.setenv("LMCOURSE_REAL", "off")
     assert hub.real("anything") is None

@@ -185,7 +185,7 @@ BROKEN = (
     Broken("DistilBERT: GELU for ReLU in the classifier",
            replaced(HEAD, "forward", below(torch.nn.functional.gelu)), SEQUENCES),
     Broken("DistilBERT: tanh for ReLU in the classifier",
-           replaced(HEAD, "forward", below(torch.tanh)), ("DistilBERT for choices",)),
+           replaced(HEAD, "forward", below(torch.tanh)), SEQUENCES),
     Broken("DistilBERT: a classifier without ReLU",
            replaced(HEAD, "forward", below(lambda x: x)), SEQUENCES),
     Broken("DistilBERT: a classifier over a pooler",
