@@ -26,6 +26,8 @@ def _eight(returned: Any, x: float, y: float) -> tuple[Any, ...]:
     return tuple(returned)
 
 
+_FUNCTIONS = ["7", "2x", "2x + 99999", "x³", "exp(x)", "exp(2x³ + 10), its logarithm"]
+_FUNCTIONS += ["log(exp(2x³ + 10))", "x + x² + yx"]
 DERIVATIVES = Task(
     derivatives,
     examples=[(42.0, 2.0), (3.0, -1.0), (-0.5, 4.0)],
@@ -65,11 +67,7 @@ The last entry has three terms, one for each use of x. With respect to x, y is a
         1 + 2 * x + y * x || x + x**2 + y * x
 """,
     result=_eight,
-    names=tuple(
-        f"The derivative of {f}"
-        for f in ("7", "2x", "2x + 99999", "x³", "exp(x)", "exp(2x³ + 10), its logarithm")
-    )
-    + ("The derivative of log(exp(2x³ + 10))", "The derivative of x + x² + yx"),
+    names=tuple(f"The derivative of {f}" for f in _FUNCTIONS),
     autograd=False,
     note="At x = 42 the sixth derivative has more than 64,000 digits, and the seventh is 10,584. "
     "PyTorch returns infinity and NaN for them: it differentiates the steps, not the formula.",

@@ -4,7 +4,7 @@ import math
 import random
 from typing import Any
 
-from lmcourse.engine import Value, backward, exp, log, ordered, tanh
+from lmcourse.engine import Value, backward, exp, ordered, tanh
 from lmcourse.labs.kit import Example, Task
 from lmcourse.labs.results import with_article
 from lmcourse.labs.verdict import Wrong
@@ -19,11 +19,8 @@ def log_add_exp(a: Value, b: Value) -> Value:
 
 def _gradients(returned: Any, a: Value, b: Value) -> tuple[float, float, float]:
     if not isinstance(returned, Value):
-        raise Wrong(
-            f"Your function returns {with_article(returned)}; it should return a new node, "
-            "`Value(value, parents, partials)`.",
-            "type",
-        )
+        text = "; it should return a new node, `Value(value, parents, partials)`."
+        raise Wrong(f"Your function returns {with_article(returned)}{text}", "type")
     backward(3.0 * returned + a * a)  # a is used elsewhere, too
     return returned.value, a.grad, b.grad
 
@@ -183,11 +180,8 @@ def gradients(output: Value) -> dict[Value, float]:
 def _of_all(returned: Any, output: Value) -> Any:
     nodes = ordered(output)
     if not isinstance(returned, dict) or any(node not in returned for node in nodes):
-        raise Wrong(
-            "Return a dictionary with the gradient of every node, inputs and output included: "
-            "`{node: gradient, …}`.",
-            "type",
-        )
+        text = "the gradient of every node, inputs and output included: `{node: gradient, …}`."
+        raise Wrong(f"Return a dictionary with {text}", "type")
     return [returned[node] for node in nodes]
 
 
@@ -269,8 +263,6 @@ The local derivative is missing. Each contribution is the node's gradient times 
     z[node] * partial -> z[node] || partial
 The values of the nodes are not their local derivatives, which are in `partials`.
     z[node] * partial -> z[node] * parent.value || z[node] * node.value
-The gradients begin at 1. Only that of the output does; the others begin at 0.
-    fromkeys(ordered(output), 0.0) -> fromkeys(ordered(output), 1.0)
 """,
     result=_of_all,
     names=("The gradients, in the order of creation",),
