@@ -226,6 +226,10 @@ SEARCHES = {
     "lstm": "gates.html",
     "kv cache": "the-transformer.html#definition-kv-cache",
     "pre-norm vs post-norm": "the-transformer.html#definition-post-norm",
+    "backpropagation": "backpropagation.html",
+    "topological order": "backpropagation.html#definition-topological-order",
+    "dropout": "backpropagation.html#definition-dropout",
+    "vector-jacobian product": "backpropagation.html#definition-vector-jacobian-product",
     "floor": "recurrent-language-models.html#definition-floor",
 }
 TEX = re.compile(r"\$|\\(?:[a-z]*frac|sqrt|top|math[a-z]+|operatorname|[a-z]*dot|sum|q?quad)\b")
