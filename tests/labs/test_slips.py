@@ -7,6 +7,7 @@ import pytest
 import torch
 
 from lmcourse import labs
+from lmcourse.engine import Value
 from lmcourse.labs import exercises
 from lmcourse.labs.kit import Slip, compiled
 from tests.labs import master, right01, right02, right08, right09, right10
@@ -111,12 +112,18 @@ def the_largest(chance, maskable, rate):  # type: ignore[no-untyped-def]
     return TASKS["10.3"].reference(1 - chance, maskable, rate)
 
 
+def parents_that_are_numbers(a, b):  # type: ignore[no-untyped-def]
+    right = TASKS["01.2"].reference(a, b)
+    return Value(right.value, (a.value, b.value), right.partials)
+
+
 heads, layer = (TASKS[name].reference for name in ("09.3", "09.4"))
 
 
 @pytest.mark.parametrize(
     ("name", "answer", "words"),
     [
+        ("01.2", parents_that_are_numbers, "`parents` are nodes"),
         ("02.3", in_float32, "Correct to a few digits only"),
         ("02.4", on_the_argument, "leaves a gradient in its argument `W`"),
         (

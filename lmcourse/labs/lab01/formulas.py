@@ -104,8 +104,8 @@ The mask is applied twice. It already contains the factor 1/(1 − p), and it is
 The derivative of tanh is missing: z_u is z_h times the local derivative of tanh.
     z_h * (1 - h**2) -> z_h
 The derivative of tanh is wrong. It is 1 − h², where h is the value of tanh *before* dropout.
-    (1 - h**2) -> (1 - (m * h) ** 2) || (1 - h) || (1 - torch.tanh(h) ** 2) || h * (1 - h) ||
-        (1 - (x @ W.T + b) ** 2)
+    (1 - h**2) -> (1 - (m * h) ** 2) || (1 - h) || (1 - h) ** 2 || (1 - torch.tanh(h) ** 2) ||
+        h * (1 - h) || (1 - (x @ W.T + b) ** 2)
 Forward and backward are mixed up: tanh is applied to the gradient, or its value multiplies it.
     z_h * (1 - h**2) -> z_h * h || torch.tanh(z_h) || z_h * (1 - z_h**2)
 The bias is missing in the forward pass, so tanh has another value.
@@ -121,7 +121,7 @@ z_b has the shape of b, one entry for each output: add over the rows of the batc
     z_u.sum(0) -> z_u || z_u.sum(1) || z_u.sum() || z_h.sum(0) || z_y.sum(0)
 z_x is wrong. Forward, a row of x is multiplied by the transpose of W; backward, a row of z_u is
 multiplied by W.
-    z_u @ W -> z_u @ W.T || z_h @ W || z_y @ W || z_u
+    z_u @ W -> z_u @ W.T || W.T @ z_u || W @ z_u || z_h @ W || z_y @ W || z_u
 """,
     names=("z_W", "z_b", "z_x"),
     autograd=False,
@@ -187,6 +187,8 @@ point.
     / (2 * h) -> / h
 The distance of the two points is 2h. Divide by it.
     / (2 * h) -> / h || * 2 * h || / 2 || / 2 * h
+The two points are exchanged: subtract the result below the point from the one above it.
+    f(up) - f(down) -> f(down) - f(up)
 All entries are moved at once. Move one, and leave the others at the given point.
     up[i] += h -> up = [x + h for x in point]
     down[i] -= h -> down = [x - h for x in point]
