@@ -9,7 +9,7 @@ import torch
 from lmcourse import labs
 from lmcourse.labs import exercises
 from lmcourse.labs.kit import Slip, compiled
-from tests.labs import master, right02, right08, right09, right10
+from tests.labs import master, right02, right03, right08, right09, right10
 
 EXERCISES = {each.name: each for number in master.NUMBERS for each in exercises(number)}
 TASKS = {name: master.task(each) for name, each in EXERCISES.items()}
@@ -46,7 +46,7 @@ def test_the_reference_and_the_masters_solution_pass(name: str) -> None:
     assert verdict.passed, verdict
 
 
-RIGHT = [*right02.RIGHT, *right08.RIGHT, *right09.RIGHT, *right10.RIGHT]
+RIGHT = [*right02.RIGHT, *right03.RIGHT, *right08.RIGHT, *right09.RIGHT, *right10.RIGHT]
 
 
 @pytest.mark.parametrize("answer", RIGHT, ids=lambda answer: answer.name)
