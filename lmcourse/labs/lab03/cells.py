@@ -60,8 +60,12 @@ A gate or the candidate has the wrong activation: σ for the gates, tanh for the
     f.sigmoid() -> f
     i.sigmoid() -> i
     o.sigmoid() -> o
-The states are in another order: return (h_t, c_t).
-    return o.sigmoid() * new_c.tanh(), new_c -> return new_c, o.sigmoid() * new_c.tanh()
+The states are in another order, or one of them is not the new one: return (h_t, c_t).
+    return o.sigmoid() * new_c.tanh(), new_c -> return new_c, o.sigmoid() * new_c.tanh() ||
+        return o.sigmoid() * new_c.tanh(), c ||
+        return o.sigmoid() * new_c.tanh(), o.sigmoid() * new_c.tanh()
+The forget gate is inverted. f_t is the share that is kept: 1 keeps everything.
+    f.sigmoid() * c -> (1 - f.sigmoid()) * c
 The new cell state lacks the old one, or the new content: c_t = f_t ⊙ c_{{t−1}} + i_t ⊙ g_t.
     f.sigmoid() * c + -> f.sigmoid() *
     or
@@ -98,9 +102,8 @@ def _gru(seed: int, *sizes: int) -> list[Example]:
 
 def _one_form(arguments: Example, value: Result, wanted: Result) -> str:
     right, wrong = ("paper's", "PyTorch's") if not arguments[-1] else ("PyTorch's", "paper's")
-    return f"The {wrong} form is wrong (`reset_first={arguments[-1]}`)." + (
-        f" The {right} form is right." if arguments[-1] is False else ""
-    )
+    after = "The other form is compared next" if arguments[-1] else f"The {right} form is right"
+    return f"The {wrong} form is wrong (`reset_first={arguments[-1]}`). {after}."
 
 
 GRU_STEP = Task(
@@ -126,6 +129,9 @@ The bias b_n is missing.
     r * (h @ W_n.T + b_n) -> r * (h @ W_n.T)
 The reset gate also scales the input. It multiplies what the candidate reads of the old state.
     torch.tanh(n_x + inside) -> torch.tanh(r * n_x + inside)
+The reset gate is not used.
+    (r * h) @ W_n.T + b_n if -> h @ W_n.T + b_n if
+    r * (h @ W_n.T + b_n) -> (h @ W_n.T + b_n)
 The old state in the last line is reset, too. There, only z_t multiplies it.
     + z * h -> + z * r * h
 The candidate has no tanh, or a sigmoid.
@@ -198,11 +204,14 @@ The gates read h through the peepholes; h is read through `W` already. Peepholes
     i + p_i * c -> i + p_i * h
     f + p_f * c -> f + p_f * h
     p_o * new_c -> p_o * h
+The candidate reads the cell state, too. Only the three gates have peepholes.
+    i * g.tanh() -> i * (g + p_i * c).tanh() || i * (g + p_f * c).tanh()
 The gates are in another order. The blocks are those of i, f, g, o.
     i, f, g, o = -> f, i, g, o = || i, f, o, g =
-The states are in another order: return (h_t, c_t).
+The states are in another order, or one of them is not the new one: return (h_t, c_t).
     return torch.sigmoid(o + p_o * new_c) * new_c.tanh(), new_c ->
-        return new_c, torch.sigmoid(o + p_o * new_c) * new_c.tanh()
+        return new_c, torch.sigmoid(o + p_o * new_c) * new_c.tanh() ||
+        return torch.sigmoid(o + p_o * new_c) * new_c.tanh(), c
 """,
     names=_BOTH,
     note="Each unit's gates read only its own cell, so peepholes cost three vectors.",

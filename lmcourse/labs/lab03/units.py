@@ -40,6 +40,13 @@ in an RNN.
     or
     first = gates * -> first = 4 *
     later = gates * -> later = 4 *
+The layers above the first lack a matrix: they also have one for their input, the states below.
+    (hidden_size + hidden_size + 2) -> (hidden_size + 2)
+The biases are counted once for a layer, not for each gate.
+    gates * hidden_size * (input_size + hidden_size + 2) ->
+        gates * hidden_size * (input_size + hidden_size) + 2 * hidden_size
+    gates * hidden_size * (hidden_size + hidden_size + 2) ->
+        gates * hidden_size * (hidden_size + hidden_size) + 2 * hidden_size
 A matrix is missing. Each gate has one for the input and one for the state.
     hidden_size * (input_size + hidden_size + 2) -> hidden_size * (hidden_size + 2)
     (hidden_size + hidden_size + 2) -> (hidden_size + 2)
@@ -63,6 +70,9 @@ BIAS = Task(
     slips="""
 This is the gate f, not its bias. Solve σ(b) = f for b.
     return -torch.log(torch.expm1(math.log(2) / steps)) -> return torch.exp(-math.log(2) / steps)
+This is log f, or its absolute value. Solve σ(b) = f for b.
+    return -torch.log(torch.expm1(math.log(2) / steps)) -> return -math.log(2) / steps ||
+        return math.log(2) / steps
 The sign is wrong: a long half-life needs a *positive* bias, which opens the gate.
     return -torch -> return torch
 This is the approximation for long half-lives. It is wrong for few steps: solve the equation.
@@ -127,7 +137,13 @@ Each part has its own best unit. The unit of the first part must be scored on th
 A unit with a negative correlation tracks the property as well. Choose by the absolute value.
     r[0].abs().argmax() -> r[0].argmax()
 The correlations have lost their signs. The absolute value is for the choice only.
-    float(r[0][unit]), float(r[1][unit]) -> float(r[0][unit].abs()), float(r[1][unit].abs())
+    float(r[0][unit]), float(r[1][unit]) -> float(r[0][unit].abs()), float(r[1][unit].abs()) ||
+        float(r[0][unit] ** 2), float(r[1][unit] ** 2)
+The parts are shifted by one position: the second begins at `split`, which the first excludes.
+    slice(0, split), slice(split, None) -> slice(0, split + 1), slice(split + 1, None) ||
+        slice(0, split - 1), slice(split - 1, None) || slice(0, split), slice(split + 1, None)
+The unit's number is off by one. Units are counted from 0.
+    return unit, -> return unit + 1,
 Both correlations are of the first part, or they are exchanged.
     float(r[1][unit]) -> float(r[0][unit])
     or
