@@ -18,7 +18,11 @@ def lstm_step(
 def _cell(seed: int, batch: int, width: int, hidden: int, gates: int, more: int = 0) -> Example:
     """x, h, (c,) U, W, b and ``more`` vectors; h and c are no results of a tanh."""
     states = 2 if gates == 4 else 1
-    shapes = [(batch, width), *[(batch, hidden)] * states, (gates * hidden, width)]
+    shapes: list[tuple[int, ...]] = [
+        (batch, width),
+        *[(batch, hidden)] * states,
+        (gates * hidden, width),
+    ]
     shapes += [(gates * hidden, hidden), (gates * hidden,), *[(hidden,)] * more]
     return tuple(normal(*shape, seed=(seed, k)).float() for k, shape in enumerate(shapes))
 
@@ -96,8 +100,8 @@ def gru_step(
     return (1 - z) * n + z * h
 
 
-def _gru(seed: int, *sizes: int) -> list[Example]:
-    return [(*_cell(seed, *sizes, 3, 1), first) for first in (True, False)]
+def _gru(seed: int, batch: int, width: int, hidden: int) -> list[Example]:
+    return [(*_cell(seed, batch, width, hidden, 3, 1), first) for first in (True, False)]
 
 
 def _one_form(arguments: Example, value: Result, wanted: Result) -> str:
