@@ -119,8 +119,9 @@ def leak_lists(model, ids, vocab_size):
     for j in range(time):
         onehot = torch.arange(time) == j
         outputs = [model(torch.where(onehot, token, ids)) for token in range(vocab_size)]
-        columns.append([any(not out[:, t].equal(before[:, t]) for out in outputs)
-                        for t in range(time)])
+        columns.append(
+            [any(not out[:, t].equal(before[:, t]) for out in outputs) for t in range(time)]
+        )
     return [[int(columns[j][t]) for j in range(time)] for t in range(time)]
 
 

@@ -4,6 +4,7 @@ import torch
 from torch import Tensor
 
 from lmcourse.labs.kit import Example, Task, normal
+from lmcourse.labs.results import Result
 
 
 def reverse_padded(x: Tensor, lengths: Tensor) -> Tensor:
@@ -82,10 +83,18 @@ token only.
     or
     h[:, 0, half:] -> h[:, -1, half:]
     h[rows, lengths - 1, :half] -> h[:, -1, :half]
+    or
+    h[:, 0, half:] -> h[:, -1, half:]
+    h[rows, lengths - 1, :half] -> h[:, -1, :half]
+    h.masked_fill(~real[..., None], 0).sum(1) / lengths[:, None] -> h.mean(1)
 The forward half is from the padded end of the row. Take the sentence's own last token.
     h[rows, lengths - 1, :half] -> h[:, -1, :half]
+    or
+    h[rows, lengths - 1, :half] -> h[:, -1, :half]
+    h.masked_fill(~real[..., None], 0).sum(1) / lengths[:, None] -> h.mean(1)
 The forward half is from the wrong token. The last of n tokens is at position n − 1.
-    lengths - 1, -> lengths - 2, || lengths.clamp(max=h.shape[1] - 1), || lengths.max() - 1,
+    lengths - 1, -> lengths, || lengths - 2, || lengths.max() - 1, ||
+        lengths.clamp(max=h.shape[1] - 1),
     or
     h[rows, lengths - 1, :half] -> h[:, 0, :half]
 The directions are confused: the first half of each vector is the forward state. The forward network
@@ -110,8 +119,8 @@ The two summaries are exchanged: return the ends first.
     return ends, mean -> return mean, ends
 """,
     names=("The first summary", "The second summary"),
-    note="`h_n` of PyTorch holds the first summary's halves: with one layer, `h_n[0]` and `h_n[1]`. "
-    "They are right in a packed batch only.",
+    note="PyTorch's `h_n` holds the first summary's halves, with one layer `h_n[0]` and `h_n[1]`; "
+    "in a padded batch they are right only if it is packed.",
 )
 
 
@@ -170,20 +179,22 @@ Padding counts as a token with a tag. The tag −100 marks positions that are le
     real = tags != -100 -> real = torch.ones_like(tags, dtype=torch.bool)
 Tag 0 is left out. Only −100 marks padding.
     tags != -100 -> tags > 0
-The accuracy is a count, or a percentage. Return the share of the real tokens.
-    right.sum() / count -> right.sum() || 100 * right.sum() / count
+The accuracy is a count, a percentage, or the share of wrong tags. Return the share of right ones.
+    right.sum() / count -> right.sum() || 100 * right.sum() / count || 1 - right.sum() / count
 The loss is a sum. Divide it by the number of real tokens.
     (chosen * real).sum() / count -> (chosen * real).sum()
 The sign of the loss is wrong: log-probabilities are negative, and a loss is positive.
     loss = -( -> loss = (
 The loss is computed from logits or probabilities. It is the mean of −log p of the right tags.
-    logits.log_softmax(-1) -> logits || logits.softmax(-1)
+    logits.log_softmax(-1) -> logits || logits.softmax(-1) || logits.softmax(-1).log_softmax(-1)
 The softmax is over the wrong axis. It is over the tags, the last axis of the logits.
     log_softmax(-1) -> log_softmax(1) || log_softmax(0)
 The backward states come first, or one direction is used twice. The head reads [forward ; backward].
     [forward, backward] -> [backward, forward] || [forward, forward] || [backward, backward]
 The bias `c` is missing or subtracted.
     @ V.T + c -> @ V.T || @ V.T - c
+The two results are exchanged: return the loss first.
+    return loss, right.sum() / count -> return right.sum() / count, loss
 """,
     names=("The loss", "The accuracy"),
     note="`cross_entropy` does this with `ignore_index=-100`. A mean of the batches' losses is the "
@@ -200,6 +211,15 @@ def _noise(batch: int, time: int, width: int, p: float, training: bool) -> Examp
     x = normal(batch, time, width, seed=(batch, time))
     uniform = torch.special.ndtr(normal(batch, width, seed=(width, p)))
     return x, p, uniform, training
+
+
+def _dropped(arguments: Example, value: Result, wanted: Result) -> str:
+    if torch.equal(value.parts[0] == 0, wanted.parts[0] == 0):
+        return ""
+    return (
+        "Other entries are dropped than those where `uniform` is below p. Draw no random numbers "
+        "of your own; row i of `uniform` is for all steps of sequence i."
+    )
 
 
 LOCKED = Task(
@@ -222,6 +242,10 @@ Training and evaluation are exchanged, or nothing is dropped in training.
     (uniform >= p) -> (uniform >= 0)
 The entries that remain are not scaled. Divide them by 1 − p, so that the mean stays the same.
     / (1 - p) -> / 1
+This is dropout in its original form, which scales in evaluation. Scale in training instead: divide
+what remains by 1 − p, and return `x` in evaluation.
+    / (1 - p) -> / 1
+    else x -> else x * (1 - p)
 The scale is wrong. The entries that remain are divided by 1 − p.
     / (1 - p) -> / p || * (1 - p) || * p || / (1 - p) ** 2
     or
@@ -235,6 +259,7 @@ The mask does not fit: it has one row for each *sequence*, and is the same at al
 the axis of time between the two axes of the mask.
     mask[:, None] -> mask || mask[None]
 """,
+    cause=_dropped,
     note="In variational dropout this mask multiplies h at every step of the recurrence. As here, "
     "on the inputs or outputs of a layer, it also works with PyTorch's fast kernels.",
 )

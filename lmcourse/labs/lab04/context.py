@@ -30,8 +30,8 @@ class Model:
     def __init__(self, reads: Tensor, vocab: int, special: int | None, row: int | None) -> None:
         self.reads, self.special, self.row = reads.double(), special, row
         self.embedding = normal(vocab, 3, seed=("embedding", vocab))
-        # Where every token counts, one logit is far ahead: the largest stays the largest.
-        spread = 20 if special is None else 0.02
+        # Where every token counts, changes are small and the largest logit stays the largest.
+        spread, self.effect = (20, 0.01) if special is None else (0.02, 10)
         self.base = spread * normal(len(reads), vocab, seed=("base", vocab))
         self.output = normal(3, vocab, seed=("output", vocab))
         self.output[:, 0] = 0  # one logit never changes
@@ -46,7 +46,7 @@ class Model:
         mixed = torch.einsum("tj,bjw->btw", weights, self.embedding[ids])
         if self.row is not None:
             mixed = mixed * (torch.arange(len(ids)) == self.row)[:, None, None]
-        return self.base + 0.01 * (mixed @ self.output)
+        return self.base + self.effect * (mixed @ self.output)
 
 
 def _model(
@@ -74,7 +74,7 @@ LEAK = Task(
     slips="""
 The table is transposed. Row t is the output, column j the token that was changed.
     table[:, j] |= -> table[j] |=
-Some replacements are not tried, or only the last one counts. A model may react to particular tokens:
+Some replacements are not tried, or only the last one counts. A model may react to one token only:
 try the whole vocabulary, and collect what any of them changes.
     range(vocab_size) -> [0] || [1] || [vocab_size - 1] || range(1, vocab_size) ||
         range(vocab_size - 1)
@@ -149,6 +149,7 @@ FUTURE = Task(
         _sentence(3, 0.5, 0.6, 0.7, 0.95, sure=0.999),
         _sentence(1, 0.4, 0.92, 0.95, 0.995, 1.0, sure=0.9),
         _sentence(4, 0.5, 0.5, 0.5, 0.5, 0.5, 1.0, sure=0.999),
+        _sentence(1, 0.5, 1.0, 1.0, sure=1.0),
     ],
     slips="""
 The count is too large or too small by one. Count the words that are read *after* the token: 0 if
@@ -171,6 +172,8 @@ The threshold is fixed. Use the argument `sure`.
     >= sure -> >= 0.999 || >= 0.5 || >= 1
     or
     >= sure -> == 1
+A probability that equals `sure` is enough.
+    >= sure -> > sure
 The wrong probability is compared: it is that of the most probable tag.
     max(shares.values()) -> min(shares.values()) || next(iter(shares.values()))
         || [*shares.values()][-1] || sum(shares.values())
