@@ -31,7 +31,8 @@ class Model:
         self.reads, self.special, self.row = reads.double(), special, row
         self.embedding = normal(vocab, 3, seed=("embedding", vocab))
         # Where every token counts, changes are small and the largest logit stays the largest.
-        spread, self.effect = (20, 0.01) if special is None else (0.02, 10)
+        spread = 20 if special is None else 0.02
+        self.effect = 0.01 if special is None else 10
         self.base = spread * normal(len(reads), vocab, seed=("base", vocab))
         self.output = normal(3, vocab, seed=("output", vocab))
         self.output[:, 0] = 0  # one logit never changes
