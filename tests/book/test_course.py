@@ -226,18 +226,15 @@ SEARCHES = {
     "lstm": "gates.html",
     "kv cache": "the-transformer.html#definition-kv-cache",
     "pre-norm vs post-norm": "the-transformer.html#definition-post-norm",
-<<<<<<< HEAD
     "backpropagation": "backpropagation.html",
     "topological order": "backpropagation.html#definition-topological-order",
     "dropout": "backpropagation.html#definition-dropout",
     "vector-jacobian product": "backpropagation.html#definition-vector-jacobian-product",
-=======
     "bilstm": "bidirectional-lstm-and-dropout.html#definition-bidirectional-recurrent-network",
     "variational dropout": "bidirectional-lstm-and-dropout.html#definition-variational-dropout",
     "pack padded sequence": "bidirectional-lstm-and-dropout.html",
     "label leak": "bidirectional-lstm-and-dropout.html#definition-leak",
     "overfitting": "bidirectional-lstm-and-dropout.html#definition-overfitting",
->>>>>>> d8e0c88 (Lab 04 names more mistakes; README, searches and budget include chapter 04)
     "floor": "recurrent-language-models.html#definition-floor",
 }
 TEX = re.compile(r"\$|\\(?:[a-z]*frac|sqrt|top|math[a-z]+|operatorname|[a-z]*dot|sum|q?quad)\b")
