@@ -10,7 +10,7 @@ from lmcourse import labs
 from lmcourse.engine import Value
 from lmcourse.labs import exercises
 from lmcourse.labs.kit import Slip, compiled
-from tests.labs import master, right01, right02, right08, right09, right10
+from tests.labs import master, right01, right02, right04, right08, right09, right10
 
 EXERCISES = {each.name: each for number in master.NUMBERS for each in exercises(number)}
 TASKS = {name: master.task(each) for name, each in EXERCISES.items()}
@@ -47,7 +47,14 @@ def test_the_reference_and_the_masters_solution_pass(name: str) -> None:
     assert verdict.passed, verdict
 
 
-RIGHT = [*right01.RIGHT, *right02.RIGHT, *right08.RIGHT, *right09.RIGHT, *right10.RIGHT]
+RIGHT = [
+    *right01.RIGHT,
+    *right02.RIGHT,
+    *right04.RIGHT,
+    *right08.RIGHT,
+    *right09.RIGHT,
+    *right10.RIGHT,
+]
 
 
 @pytest.mark.parametrize("answer", RIGHT, ids=lambda answer: answer.name)
