@@ -234,6 +234,11 @@ SEARCHES = {
     "topological order": "backpropagation.html#definition-topological-order",
     "dropout": "backpropagation.html#definition-dropout",
     "vector-jacobian product": "backpropagation.html#definition-vector-jacobian-product",
+    "bilstm": "bidirectional-lstm-and-dropout.html#definition-bidirectional-recurrent-network",
+    "variational dropout": "bidirectional-lstm-and-dropout.html#definition-variational-dropout",
+    "pack padded sequence": "bidirectional-lstm-and-dropout.html",
+    "label leak": "bidirectional-lstm-and-dropout.html#definition-leak",
+    "overfitting": "bidirectional-lstm-and-dropout.html#definition-overfitting",
     "floor": "recurrent-language-models.html#definition-floor",
 }
 TEX = re.compile(r"\$|\\(?:[a-z]*frac|sqrt|top|math[a-z]+|operatorname|[a-z]*dot|sum|q?quad)\b")
