@@ -148,7 +148,7 @@ def lives(root: Locator, name: str) -> None:
 
 def keeps_its_keys(root: Locator) -> None:
     """Press keys that JupyterLab takes for itself elsewhere: `b` inserts a cell."""
-    slider = root.locator(".lm-controls :is(input[type=range], select)").first
+    slider = root.locator(".lm-controls :is(input[type=range], select):visible").first
     for place in (root.get_by_role("gridcell").first, slider):
         if not place.count():
             continue
