@@ -16,12 +16,13 @@ export function place(it, width) {
   const { data: { n }, draws } = it;
   const columns = Math.max(3, Math.min(n, Math.floor(width / 80)));
   const rows = Math.ceil(n / columns);
-  const cells = { x: 0, y: (width < 560 ? 2 : 1) * TILE + 4, width: Math.min(width, columns * 120), height: rows * CELL };
+  const narrow = width < 560; // there, how many are selected is below what is said of one
+  const cells = { x: 0, y: narrow ? 4 : TILE + 4, width: Math.min(width, columns * 120), height: rows * CELL };
   // The epochs are under the answers, or beside them.
   const below = cells.y + cells.height + 28, half = width < 700 ? 0 : width / 2;
   const [answers, end] = answered(it, below, half ? half - 24 : width), x = half + LEFT;
-  const strip = { x, y: half ? below + 14 : end + 44, width: width - x - RIGHT, height: draws.length * 14 };
-  return { columns, rows, cells, answers, strip, end };
+  const strip = { x, y: half ? below + 14 : end + 44 + narrow * 2 * TILE, width: width - x - RIGHT, height: draws.length * 14 };
+  return { columns, rows, cells, answers, strip, end, counts: narrow ? end + 16 : 0 };
 }
 
 export function picture(it, at, width) {
@@ -30,7 +31,7 @@ export function picture(it, at, width) {
   const [summary] = tiles([
     [`Selected: ${all} of ${eligible}`, percent(all, eligible) + asked],
     ...[shortened(mask), "Random word", "Kept"].map((name, k) =>
-      [`${name}: ${each[k]}`, all ? percent(each[k], all) : "–", k + 1])], 0, width);
+      [`${name}: ${each[k]}`, all ? percent(each[k], all) : "–", k + 1])], at.counts, width);
   return { height: Math.max(at.end, at.strip.y + at.strip.height) + 8, still: [summary, cells(it, at), at.answers, epochs(it, at.strip)] };
 }
 
@@ -86,12 +87,12 @@ function answered(it, y, width) {
   if (!told) return [null, y - 28];
   const head = [title(0, y, told.head), note(0, y + 18, told.read), note(0, y + 35, told.why)];
   if (!told.words) return [head, y + 45];
-  const [facts, high] = tiles(told.tiles, y + 52, width);
   const names = it.data.readers;
   const room = Math.min(130, width * 0.3), x = room + 10;
-  const top = y + 86 + high;
+  const top = y + 76;
   const most = Math.max(...names.flatMap((name) => told[name]));
-  const step = 8 + 12 * names.length;
+  const step = 8 + 12 * names.length, bottom = top + told.words.length * step + 12;
+  const [facts, high] = tiles(told.tiles, bottom, width);
   const bar = (x, y, wide, name) => rect(x, y, Math.max(wide, 1), 8, // exact is filled, the model's outlined
     { stroke: READERS[name][0], "stroke-width": 1.5, fill: name === "exact" ? EXACT : "none" });
   return [[head, facts,
@@ -103,5 +104,5 @@ function answered(it, y, width) {
           const [long, at] = [(told[name][i] / most) * (Math.min(width, 760) - x - 100), top + i * step + k * 12];
           return [bar(x, at + 2, long, name), note(x + long + 8, at + 11, short(told[name][i]) + (true_ && !k ? " ← true" : ""))];
         }));
-    })], top + told.words.length * step + 4];
+    })], bottom + high];
 }
