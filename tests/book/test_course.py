@@ -146,6 +146,28 @@ def test_a_widget_is_on_its_pages_first_screen(
         assert whole["y"] + whole["height"] <= height
 
 
+def test_a_phone_shows_the_selected_block_and_what_it_is(opened: Open) -> None:
+    page = opened(width=390, height=844).open("anatomy.html")
+    widget = page.locator(".lm").first
+    name = widget.locator(".lm-facts .lm-title")
+    expect(name).to_be_in_viewport(ratio=1)  # of the block that is selected at first
+    block = widget.locator("svg text.name", has_text="LayerNorm").first
+    block.click(force=True)  # what is over it takes it
+    expect(name).to_contain_text("LayerNorm")
+    expect(name).to_be_in_viewport(ratio=1)
+    expect(block).to_be_in_viewport(ratio=1)
+
+
+def test_a_phones_first_screen_has_what_the_first_line_names(opened: Open) -> None:
+    page = opened(width=390, height=844)
+    masking = page.open("masking.html").locator(".lm").first
+    expect(masking.get_by_role("button", name="Draw again")).to_be_in_viewport(ratio=1)
+    expect(masking.locator("svg text", has_text="← true")).to_be_in_viewport(ratio=1)  # its bars
+    heads = opened(width=390, height=844).open("attention-heads.html").locator(".lm").first
+    expect(heads.get_by_role("group", name="Draw")).to_be_in_viewport(ratio=1)
+    expect(heads.locator("svg text", has_text="counterfeit 18")).to_be_in_viewport(ratio=1)
+
+
 def test_a_phone_breaks_no_heading_at_a_hyphen(opened: Open) -> None:
     page = opened(width=390).open("the-transformer.html")
     words = page.locator(":is(h2, h3) > .unbroken").all()

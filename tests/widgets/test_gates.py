@@ -205,7 +205,7 @@ def test_a_reader_finds_a_unit_and_takes_its_step_apart(browser: Browser, tmp_pa
         )
         assert kept + written == whole and kept == round(1000 * f * was)
         share = ARRAYS["f"][2:, unit].prod()  # the example pins the second token
-        assert float(re.search(r"([\d.]+) % left of c", figure(page))[1]) == pytest.approx(
+        assert float(re.search(r"([\d.]+)% left of c", figure(page))[1]) == pytest.approx(
             100 * share, rel=6e-3
         )
         assert it.errors == []

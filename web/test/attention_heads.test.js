@@ -145,19 +145,20 @@ test("everything has a place inside the width, one thing not over another", () =
           assert.ok(fan.x + fan.width + 48 <= width && fan.width > 40 && fan.from + fan.high <= height, what);
           if (overview) {
             assert.ok(overview.side >= 1, what);
-            assert.ok(overview.x + overview.width <= heat.x - heat.left || overview.y + overview.height <= heat.y - heat.top - 30, what);
+            assert.ok(overview.x + overview.width <= heat.x - heat.left || overview.y - 36 >= Math.max(legend.y + 28, fan.from + fan.high), what);
           }
           if (second) assert.ok(second.x >= heat.x + heat.width || second.y - 92 >= heat.y + heat.height, what);
           assert.ok(legend.y >= heat.y + heat.height && legend.x >= 0 && legend.x + 240 <= width, what);
           assert.ok(sum.width >= 176 && sum.width <= width && sum.y + sum.height <= height, what);
           const wide = width > (overview ? 639 : 819);
-          const above = !wide ? Math.max(legend.y, fan.from + fan.high) : overview ? overview.y + overview.height + 14 : 0;
+          const above = Math.max(wide ? 0 : Math.max(legend.y, fan.from + fan.high), overview ? overview.y + overview.height + 14 : 0);
           assert.ok(sum.y > above && (!wide || sum.width <= heat.x - heat.left), what);
           for (const it of tokens) assert.ok(it.x >= 0 && it.y >= 0 && it.width > 0 && it.height > 0, what);
           for (const lanes of [1, 2, heads]) {
             const flat = columnsOf(width, { ...size, lanes });
             assert.ok(flat.width > 40 && flat.x - flat.left >= 0 && flat.x + flat.width + flat.right <= width, what);
-            assert.ok(flat.y + flat.high <= flat.height && flat.y >= (width < 640 && overview ? overview.y + overview.height : 0), what);
+            assert.ok(flat.y + flat.high <= (width < 640 && overview ? flat.overview.y - 36 : flat.height), what);
+            if (overview) assert.ok(flat.overview.y + flat.overview.height + 14 <= flat.height, what);
           }
           const found = strips(width, size);
           assert.ok(found.strips.filter(Boolean).every((it) => it.x >= found.x && it.x + it.width <= found.end && it.y + it.height <= found.height), what);

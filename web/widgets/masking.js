@@ -1,7 +1,7 @@
 // Masking: which tokens a model has to guess, what replaces them, and how well it guesses.
 
 import { button, checkbox, range, select, whole } from "./shared/controls.js";
-import { times } from "./shared/dom.js";
+import { h, times } from "./shared/dom.js";
 import { grid } from "./shared/grid.js";
 import { player } from "./shared/player.js";
 import { sentence } from "./shared/sentence.js";
@@ -80,7 +80,6 @@ const build = ({ data: source, view, signal, tip, say, refresh }) => {
     view.set("seed", (view.get().seed + 1) % 1e6);
     view.settle();
   });
-  time.node.append(again);
 
   /** A grid whose cells have words, and whose pin is a setting. */
   const walked = (label, last, words, box, pin) => grid({
@@ -108,6 +107,7 @@ const build = ({ data: source, view, signal, tip, say, refresh }) => {
     () => [at.strip, it.draws.length, it.data.n],
     (row) => ["epoch", row]);
   return {
+    above: [h("div", { class: "lm-buttons" }, again)],
     over: [cells.node, epochs.node],
     below: [time.node],
     table: () => ({

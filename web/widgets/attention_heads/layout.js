@@ -1,5 +1,5 @@
 // Where things lie, in CSS pixels: heads, and heat map and lines beside each other where there is room,
-// else one under the other. One weight's arithmetic stands under the heads, or at the end.
+// else one below the other, and the heads below both. One weight's arithmetic is below the heads.
 
 import { ceil, floor, max, min } from "./maths.js";
 
@@ -17,7 +17,7 @@ export const layout = (width, { many, layers, heads, rows, columns, left, top, t
   const close = width < 820; // as on a slide
   const aside = wide && (over || lines) ? max(34 + heads * pitch, close ? 176 : 220) : 0;
   const x = left + aside + (aside && (close ? 20 : 32));
-  const y = top + (signed ? 50 : 34) + (wide ? 0 : over);
+  const y = top + (signed ? 50 : 34);
   const right = min(top, 96) + 54;
   const space = width - x - 2;
   const room = two && beside ? (space - 20) / 2 : space;
@@ -32,7 +32,8 @@ export const layout = (width, { many, layers, heads, rows, columns, left, top, t
   const fan = beside && !two
     ? { x: x + heat.width, width: min(130, space - heat.width - right), from: y, deep, high, right }
     : { x, width: width - x - 2 - right, from: legend.y + 50, deep: high / rows, high, right, own: left };
-  const bottom = max(legend.y + 28, fan.from + high, wide && over) + 12;
+  const end = max(legend.y + 28, fan.from + high, wide && over) + 12, bottom = end + (wide ? 0 : over);
+  if (!wide && overview) overview.y += end;
   const from = (wide ? over : bottom) + 24;
   const sum = lines && { y: from, width: wide ? aside : min(width, 320), height: 20 * lines + 20 };
   return { overview, maps: [heat, second], legend, fan, sum,

@@ -42,7 +42,7 @@ export const overview = ({ x, y, side, pitch, tall, height }, { view, other, not
   const around = ({ place: [layer, head] }, dashes) => frame(x + head * pitch - 2, y + layer * tall - 2, side + 4, side + 8,
     `stroke:${ORANGE};stroke-width:3;stroke-dasharray:${dashes}`);
   return [
-    title(0, 12, notes[5]),
+    title(0, y - 24, notes[5]),
     times(heads, (h) => h % ceil(20 / pitch) || note(x + h * pitch + side / 2, y - 6, h, "middle")),
     times(layers, (l) => [
       l % ceil(15 / tall) || note(x - 8, y + l * tall + side / 2 + 4, l, "end"),

@@ -1,5 +1,5 @@
 // Where things lie, in CSS pixels: three strips beside each other, then the legend, then the curves:
-// on a phone's first screen, too.
+// on a phone's first screen, too. Where it is wide, the legend is beside the title of the curves.
 
 import { KINDS } from "./maths.js";
 
@@ -10,7 +10,7 @@ export function layout(width) {
   const wide = width >= 600;
   const gap = 22;
   const panelWidth = (width - LEFT - 2 * gap - 8) / 3;
-  const height = wide ? Math.min(panelWidth * 0.62, 150) : 90;
+  const height = wide ? Math.min(panelWidth * 0.58, 150) : 90;
   const panels = KINDS.map((_, i) => ({
     x: LEFT + i * (panelWidth + gap),
     y: HEADER,
@@ -21,9 +21,10 @@ export function layout(width) {
     title: wide || i === 2, // of the columns
   }));
   const below = HEADER + height + 38;
-  const legend = { x: LEFT, y: below + 18, width: Math.min(240, width - LEFT - 30), beside: wide };
-  const chartTop = legend.y + (wide ? 36 : 68) + 50;
-  const chart = { x: LEFT + 8, y: chartTop, width: width - LEFT - 14, height: wide ? 180 : 150 };
+  const x = wide ? 250 : LEFT;
+  const legend = { x, y: below + 18, width: Math.min(240, width - x - (wide ? 220 : 30)), beside: wide };
+  const chartTop = legend.y + (wide ? 50 : 118);
+  const chart = { x: LEFT + 8, y: chartTop, width: width - LEFT - 14, height: wide ? 160 : 150 };
   return { width, panels, legend, chart, height: chart.y + chart.height + 58 };
 }
 

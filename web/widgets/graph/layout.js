@@ -15,32 +15,32 @@ const GAP = 49, BROAD = 90; // between layers: room for a number
 export function layout(nodes, width) {
   for (const it of nodes) it.level = 1 + max(-1, ...it.args.map(({ level }) => level));
   const last = nodes.at(-1).level, across = width > 559;
-  const [long, broad, apart] = across ? [WIDE, TALL, 14] : [TALL, WIDE, 8]; // a box along the layers, and beside others
+  const [long, apart] = across ? [WIDE, 14] : [TALL, 5]; // a box along the layers, and between boxes; on a phone it is square
   const gap = across ? max(GAP, min((width - 4 - WIDE) / last - WIDE, BROAD)) : 40, pitch = long + gap;
 
   // Every leaf has a row of its own, and so has every edge to a node that has its place already:
   // there it passes the layers between, and no other node lies there.
   const edges = [];
-  let bottom = across ? 18 : 4;
+  let bottom = across ? 18 : 3;
   const row = (size) => (bottom += size + apart) - apart - size / 2;
   function place(it) {
     const { op, args, users } = it;
     if (!args.length && users[0]) it.level = min(...users.map(([by]) => by.level)) - 1; // close to them
     it.start = it.level * pitch;
     const rows = args.map((from, slot) => {
-      const lane = from.middle ? row(broad / args.length) : place(from);
+      const lane = from.middle ? row(TALL / args.length) : place(from);
       edges.push({ from, to: it, slot, lane });
       return lane;
     });
-    it.width = WIDE;
+    it.width = long;
     it.height = op === "number" ? 44 : TALL;
-    return it.middle = args.length ? rows.reduce((a, b) => a + b) / args.length : row(broad);
+    return it.middle = args.length ? rows.reduce((a, b) => a + b) / args.length : row(TALL);
   }
   place(nodes.at(-1));
-  const size = last * pitch + long + 4, least = across ? size : bottom, wide = max(width, least), left = (wide - least) / 2;
+  const size = last * pitch + long + 4, least = across ? size : bottom - 4, wide = max(width, least), left = (wide - least) / 2;
   /** A point along the layers and beside others. */
   const at = (x, y) => (across ? [left + 2 + x, y] : [left - 2 + y, 18 + x]);
-  for (const it of nodes) [it.x, it.y] = at(it.start, it.middle - (across ? it.height : WIDE) / 2);
+  for (const it of nodes) [it.x, it.y] = at(it.start, it.middle - (across ? it.height : TALL) / 2);
   for (const it of edges) {
     const { from, to, slot, lane } = it, { start, middle } = from;
     const end = [to.start, to.middle + (to.args.length - 1) * (slot - 0.5) * 28];

@@ -16,12 +16,14 @@ export function place(it, width) {
   const { data: { n }, draws } = it;
   const columns = Math.max(3, Math.min(n, Math.floor(width / 80)));
   const rows = Math.ceil(n / columns);
-  const cells = { x: 0, y: (width < 560 ? 2 : 1) * TILE + 4, width: Math.min(width, columns * 120), height: rows * CELL };
+  const narrow = width < 560; // there, how many are selected is below what is said of one
+  const cells = { x: 0, y: narrow ? 4 : TILE, width: Math.min(width, columns * 120), height: rows * CELL };
   // The epochs are under the answers, or beside them.
-  const below = cells.y + cells.height + 28, half = width < 700 ? 0 : width / 2;
-  const [answers, end] = answered(it, below, half ? half - 24 : width), x = half + LEFT;
-  const strip = { x, y: half ? below + 14 : end + 44, width: width - x - RIGHT, height: draws.length * 14 };
-  return { columns, rows, cells, answers, strip, end };
+  const below = cells.y + cells.height + 24, half = width < 700 ? 0 : width / 2;
+  const tall = draws.length * 14;
+  const [answers, end] = answered(it, below, half, half ? half - 24 : width, below + tall + 34), x = half + LEFT;
+  const strip = { x, y: half ? below + 14 : end + 44 + narrow * 2 * TILE, width: width - x - RIGHT, height: tall };
+  return { columns, rows, cells, answers, strip, end, counts: narrow ? end + 16 : 0 };
 }
 
 export function picture(it, at, width) {
@@ -30,15 +32,15 @@ export function picture(it, at, width) {
   const [summary] = tiles([
     [`Selected: ${all} of ${eligible}`, percent(all, eligible) + asked],
     ...[shortened(mask), "Random word", "Kept"].map((name, k) =>
-      [`${name}: ${each[k]}`, all ? percent(each[k], all) : "–", k + 1])], 0, width);
+      [`${name}: ${each[k]}`, all ? percent(each[k], all) : "–", k + 1])], at.counts, width);
   return { height: Math.max(at.end, at.strip.y + at.strip.height) + 8, still: [summary, cells(it, at), at.answers, epochs(it, at.strip)] };
 }
 
 /** Numbers with what they are, beside each other: their marks, and their height. */
-function tiles(all, y, width) {
+function tiles(all, y, width, left = 0) {
   const columns = width < 560 ? all.length + (width > 340) >> 1 || 1 : Math.max(all.length, 3);
   return [all.map(([strong, soft, action], i) => {
-    const [x, top] = [(i % columns) * width / columns, y + Math.floor(i / columns) * TILE];
+    const [x, top] = [left + (i % columns) * width / columns, y + Math.floor(i / columns) * TILE];
     const inset = action ? 30 : 0;
     return s("g", null,
       action && [tinted(x + 1, top + 1, 22, 22, LOOKS[action][0]), text(x + 12, top + 16, LOOKS[action][1], { class: "letter" })],
@@ -80,18 +82,18 @@ function epochs({ data: { n }, draws, epoch, eligible, now }, { x, y, width, hei
 
 const READERS = { exact: [EXACT, "exact answer"], model: [MODEL, "the model’s"] };
 
-/** The likeliest words at one position, as pairs of bars: their marks, and where they end. */
-function answered(it, y, width) {
+/** The likeliest words at one position, as pairs of bars, and its losses below them, or at `half` and `beside`: their marks, and where they end. */
+function answered(it, y, half, width, beside) {
   const told = answer(it);
   if (!told) return [null, y - 28];
   const head = [title(0, y, told.head), note(0, y + 18, told.read), note(0, y + 35, told.why)];
   if (!told.words) return [head, y + 45];
-  const [facts, high] = tiles(told.tiles, y + 52, width);
   const names = it.data.readers;
   const room = Math.min(130, width * 0.3), x = room + 10;
-  const top = y + 86 + high;
+  const top = y + 76;
   const most = Math.max(...names.flatMap((name) => told[name]));
-  const step = 8 + 12 * names.length;
+  const step = 6 + 12 * names.length, bottom = top + told.words.length * step + 12;
+  const [facts, high] = tiles(told.tiles, half ? beside : bottom, 340, half); // one a row
   const bar = (x, y, wide, name) => rect(x, y, Math.max(wide, 1), 8, // exact is filled, the model's outlined
     { stroke: READERS[name][0], "stroke-width": 1.5, fill: name === "exact" ? EXACT : "none" });
   return [[head, facts,
@@ -103,5 +105,5 @@ function answered(it, y, width) {
           const [long, at] = [(told[name][i] / most) * (Math.min(width, 760) - x - 100), top + i * step + k * 12];
           return [bar(x, at + 2, long, name), note(x + long + 8, at + 11, short(told[name][i]) + (true_ && !k ? " ← true" : ""))];
         }));
-    })], top + told.words.length * step + 4];
+    })], half ? Math.max(bottom - 8, beside + high) : bottom + high];
 }

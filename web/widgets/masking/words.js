@@ -38,7 +38,7 @@ export function answer(it) {
   const { data, chosen: i, given } = it;
   if (!data.known) return null;
   const at = rowOf(it, i), joint = data.joint[0];
-  const head = { head: `Position ${i}: ${quoted(data.tokens[i], 16)} (choose another above)`, read: action(it, i) };
+  const head = { head: `Position ${i}: ${quoted(data.tokens[i], 16)}`, read: action(it, i) };
   if (at < 0) return { ...head, why: joint && !given ? "Predictions are for the given draws." : "There is no prediction for it." };
   const { shown, readers, truth, count, divergence } = data;
   const places = times(count, (k) => at * count + k).filter((k) => shown[k] < 65535);
@@ -55,7 +55,7 @@ export function answer(it) {
     tiles: [
       ...readers.map((name, k) => {
         const p = truth[at * readers.length + k];
-        return [`${name === "exact" ? "Exact" : "Model’s"} loss ${would}${lost(p)} nats`, `−log ${short(p)} of the true token`];
+        return [`${name === "exact" ? "Exact" : "Model’s"} loss ${would}${lost(p)} nats`, `true token: p = ${short(p)}`];
       }),
       ...(divergence ? [[`KL(exact ‖ model) ${divergence[at] < 0 ? "∞" : short(divergence[at])} nats`, "above the floor, on average"]] : [])],
   };
