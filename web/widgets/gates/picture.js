@@ -73,7 +73,7 @@ function curves(data, i) {
   const most = Math.ceil(Math.max(1, ...seen.map((t) => Math.abs(run.at(state, t, unit)))));
   return [
     title(4, top, `${"AB"[i]}: unit ${unit}`),
-    pin !== null && note(96, top, `shaded: what is left of ${state} at ${token(data, pin)}`),
+    pin !== null && note(96, top, `shaded: rest of ${state} at ${token(data, pin)}`),
     [gates, others].map((names, lane) => {
       const { x: left, y, width, height } = boxes[lane], low = lane && -most, high = lane ? most : 1;
       const down = (v) => y + ((high - v) / (high - low)) * height;
