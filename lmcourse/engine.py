@@ -41,7 +41,7 @@ class Value:
         return Value(self.value * b.value, (self, b), (b.value, self.value), "×")
 
     def __pow__(self, n: float) -> "Value":
-        return Value(self.value**n, (self,), (n * self.value ** (n - 1),), f"^{n:g}")
+        return Value(self.value**n, (self,), (n and n * self.value ** (n - 1),), f"^{n:g}")
 
     def __neg__(self) -> "Value":
         return self * -1.0

@@ -101,3 +101,9 @@ def test_an_input_is_its_own_output() -> None:
     x = Value(3.0)
     backward(x)
     assert (repr(x), x.parents, x.op) == ("Value(3, grad=1)", (), "")
+
+
+def test_the_power_zero_of_zero_has_the_derivative_zero() -> None:
+    x = Value(0.0)
+    backward(x**0)
+    assert x.grad == 0.0
