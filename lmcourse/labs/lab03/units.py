@@ -92,7 +92,7 @@ Right for short half-lives. In float32, 2^(1/T) rounds to 1 for a T of millions.
     return -torch.log(torch.expm1(math.log(2) / steps)) ->
         return torch.logit(0.5 ** (1 / steps))
 """,
-    note="To reach T steps, a new LSTM needs a forget bias of about log(T / log 2).",
+    note="A half-life of T steps takes a forget bias of about log(T / log 2).",
 )
 
 
