@@ -126,20 +126,22 @@ def leak_lists(model, ids, vocab_size):
 
 
 @right("04.6")
-def future_generator(posterior, words, position, sure):
+def future_generator(posterior, words, position, threshold):
     enough = (
         end - position - 1
         for end in range(position + 1, len(words) + 1)
-        if sorted(posterior(words[:end], position).values())[-1] >= sure
+        if sorted(posterior(words[:end], position).values())[-1] >= threshold
     )
     return next(enough, -1)
 
 
 @right("04.6")
-def future_from_the_end(posterior, words, position, sure):
+def future_from_the_end(posterior, words, position, threshold):
     answer = -1
     for ahead in reversed(range(len(words) - position)):
-        if not any(p >= sure for p in posterior(words[: position + ahead + 1], position).values()):
+        if not any(
+            p >= threshold for p in posterior(words[: position + ahead + 1], position).values()
+        ):
             break
         answer = ahead
     return answer

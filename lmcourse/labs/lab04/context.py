@@ -112,11 +112,11 @@ def words_ahead(
     posterior: Callable[[list[str], int], dict[str, float]],
     words: list[str],
     position: int,
-    sure: float,
+    threshold: float,
 ) -> int:
     for ahead in range(len(words) - position):
         shares = posterior(words[: position + 1 + ahead], position)
-        if max(shares.values()) >= sure:
+        if max(shares.values()) >= threshold:
             return ahead
     return -1
 
@@ -130,27 +130,27 @@ class Posterior:
     def __call__(self, words: list[str], position: int) -> dict[str, float]:
         if list(words) != self.words[: len(words)] or len(words) <= position:
             raise ValueError(
-                "The posterior takes a beginning of the sentence, up to the token at `position` or "
+                "The posterior takes a prefix of the sentence, up to the token at `position` or "
                 f"further, and not {' '.join(words)!r} with position {position}."
             )
         level = self.levels[len(words) - position - 1]
         return {"ADJ": (1 - level) * 0.7, "NOUN": level, "VERB": (1 - level) * 0.3}
 
 
-def _sentence(position: int, *levels: float, sure: float) -> Example:
+def _sentence(position: int, *levels: float, threshold: float) -> Example:
     words = [f"w{i}" for i in range(position + len(levels))]
-    return Posterior(words, list(levels)), words, position, sure
+    return Posterior(words, list(levels)), words, position, threshold
 
 
 FUTURE = Task(
     words_ahead,
     examples=[
-        _sentence(2, 0.5, 0.6, 0.9995, 1.0, 1.0, sure=0.999),
-        _sentence(0, 1.0, 1.0, sure=0.999),
-        _sentence(3, 0.5, 0.6, 0.7, 0.95, sure=0.999),
-        _sentence(1, 0.4, 0.92, 0.95, 0.995, 1.0, sure=0.9),
-        _sentence(4, 0.5, 0.5, 0.5, 0.5, 0.5, 1.0, sure=0.999),
-        _sentence(1, 0.5, 1.0, 1.0, sure=1.0),
+        _sentence(2, 0.5, 0.6, 0.9995, 1.0, 1.0, threshold=0.999),
+        _sentence(0, 1.0, 1.0, threshold=0.999),
+        _sentence(3, 0.5, 0.6, 0.7, 0.95, threshold=0.999),
+        _sentence(1, 0.4, 0.92, 0.95, 0.995, 1.0, threshold=0.9),
+        _sentence(4, 0.5, 0.5, 0.5, 0.5, 0.5, 1.0, threshold=0.999),
+        _sentence(1, 0.5, 1.0, 1.0, threshold=1.0),
     ],
     slips="""
 The count is too large or too small by one. Count the words that are read *after* the token: 0 if
@@ -161,7 +161,7 @@ token.
     return ahead -> return position + ahead || return position + 1 + ahead
 The search begins after the next word. First try the left context and the token itself.
     in range( -> in range(1,
-The whole sentence is read in each case. Pass its beginning, up to `ahead` words after the token.
+The whole sentence is read in each case. Pass a prefix, up to `ahead` words after the token.
     words[: position + 1 + ahead] -> words
 The beginning of the sentence is missing, or the token itself. Pass `words` from 0 up to and
 including `position`, and `ahead` words more.
@@ -169,12 +169,12 @@ including `position`, and `ahead` words more.
         words[: position + ahead] || words[: 1 + ahead] || words[:ahead]
 The last words of the sentence are never read.
     len(words) - position) -> len(words) - position - 1) || min(4, len(words) - position))
-The threshold is fixed. Use the argument `sure`.
-    >= sure -> >= 0.999 || >= 0.5 || >= 1
+The threshold is fixed. Use the argument `threshold`.
+    >= threshold -> >= 0.999 || >= 0.5 || >= 1
     or
-    >= sure -> == 1
-A probability that equals `sure` is enough.
-    >= sure -> > sure
+    >= threshold -> == 1
+A probability that equals `threshold` is enough.
+    >= threshold -> > threshold
 The wrong probability is compared: it is that of the most probable tag.
     max(shares.values()) -> min(shares.values()) || next(iter(shares.values()))
         || [*shares.values()][-1] || sum(shares.values())
