@@ -259,7 +259,7 @@ SEARCHES = {
     "bilstm": "bidirectional-lstm-and-dropout.html",
     "variational dropout": "bidirectional-lstm-and-dropout.html#definition-variational-dropout",
     "pack padded sequence": "bidirectional-lstm-and-dropout.html",
-    "label leak": "bidirectional-lstm-and-dropout.html",
+    "label leak": "lab-bidirectional-lstm-and-dropout.html",
     "overfitting": "bidirectional-lstm-and-dropout.html",
     "floor": "recurrent-language-models.html#definition-floor",
 }
