@@ -260,7 +260,7 @@ SEARCHES = {
     "variational dropout": "bidirectional-lstm-and-dropout.html#definition-variational-dropout",
     "pack padded sequence": "bidirectional-lstm-and-dropout.html",
     "label leak": "lab-bidirectional-lstm-and-dropout.html",
-    "overfitting": "bidirectional-lstm-and-dropout.html",
+    "overfitting": "bidirectional-lstm-and-dropout.html#definition-overfitting",
     "floor": "recurrent-language-models.html#definition-floor",
 }
 TEX = re.compile(r"\$|\\(?:[a-z]*frac|sqrt|top|math[a-z]+|operatorname|[a-z]*dot|sum|q?quad)\b")
