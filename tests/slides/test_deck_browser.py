@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
+from coursekit.book.render import night
 from coursekit.book.slides.deck import write_deck
 from coursekit.book.slides.pictures import MEASURE, SHOW
 from lmcourse import show
@@ -278,6 +279,15 @@ def test_the_viewers_preference_is_followed(browser, deck):
     with hosts.open_file(browser, deck, dark=True) as it:
         start(it.page)
         assert it.page.evaluate("document.documentElement.dataset.theme") == "dark"
+
+
+def test_figures_suit_dark_slides(opened):
+    page, figure = opened.page, opened.page.locator("img.plot").first
+    turned = f"invert({night.INVERTED}) hue-rotate(180deg) brightness({night.BRIGHTER})"
+    style = "it => getComputedStyle(it).filter"
+    assert figure.evaluate(style) == "none"
+    page.keyboard.press("t")
+    assert figure.evaluate(style) == turned
 
 
 def test_help_and_overview(opened):

@@ -133,6 +133,7 @@ class _Deck:
             link=link,
             cite=lambda key: "",  # the work is named in the speaker's notes
             permalinks=False,
+            night=True,
         )
 
     def _section(self, sheet: Sheet, renderer: Renderer, title: bool) -> str:

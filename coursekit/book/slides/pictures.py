@@ -47,7 +47,8 @@ MEASURE = """() => {
   }
   const smallest = (live) => Math.min(...sizes.filter((it) => it[1] === live).map((it) => it[0]));
   const figures = [...sheet.querySelectorAll(".item[data-smallest]")].map((item) => {
-    const it = item.querySelector("img, svg.steps"), box = it.getBoundingClientRect();
+    const it = [...item.querySelectorAll("img, svg.steps")].find(seen);
+    const box = it.getBoundingClientRect();
     const [width, height] = ["width", "height"].map((name) => Number(it.getAttribute(name)));
     return item.dataset.smallest * Math.min(box.width / width, box.height / height) / ratio;
   });
