@@ -15,6 +15,8 @@ from lmcourse.errors import CourseError
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+DENSITY = 2  # pixels of a plot's image for one pixel of the page: sharp on phones and projectors
+
 
 def figure(
     fig: "Figure | Diagram", alt: str, caption: str = "", *, number: int | None = None
@@ -57,21 +59,24 @@ def forms(
         )
     words = " ".join(alt.split())
     caption = " ".join(caption.split())
+    title = "" if number is None else f"Figure {number}"
+    described: dict[str, Any] = {"alt": words, "caption": caption, "title": title}
+    described["smallest"] = _smallest_text(fig.figure if isinstance(fig, Diagram) else fig)
     if isinstance(fig, Diagram):
         mime, image = "image/svg+xml", fig.svg()
         encoded = base64.b64encode(image.encode()).decode("ascii")
     else:
         mime, image = "image/png", _png(fig)
         encoded = image
-    title = "" if number is None else f"Figure {number}"
+        width, height = (round(inches * fig.dpi) for inches in fig.get_size_inches())
+        described |= {"width": width, "height": height}
+    size = f'width="{described["width"]}" ' if "width" in described else ""
     shown = f'<img alt="{html.escape(words)}" style="max-width:100%;height:auto" '
-    shown += f'src="data:{mime};base64,{encoded}">'
+    shown += f'{size}src="data:{mime};base64,{encoded}">'
     if title or caption:
         line = f"<b>{title}.</b> {prose(caption)}" if title else prose(caption)
         shown = f'<figure style="margin:0">{shown}<figcaption>{line}</figcaption></figure>'
     plain = " ".join(part for part in (title and f"{title}.", caption, words) if part)
-    described = {"alt": words, "caption": caption, "title": title}
-    described["smallest"] = _smallest_text(fig.figure if isinstance(fig, Diagram) else fig)
     return {"text/html": shown, mime: image, "text/plain": plain}, {mime: described}
 
 
@@ -85,11 +90,13 @@ def _smallest_text(fig: "Figure") -> str:
 
 
 def _png(fig: "Figure") -> str:
-    """Return a plot as PNG in base64."""
+    """Return a plot as PNG in base64, with `DENSITY` times the figure's resolution."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
 
-    buffer = io.BytesIO()
+    buffer, dpi = io.BytesIO(), fig.dpi
+    fig.set_dpi(DENSITY * dpi)
     FigureCanvasAgg(fig).print_png(buffer)  # savefig draws it twice
+    fig.set_dpi(dpi)
     return base64.b64encode(buffer.getvalue()).decode("ascii")
 
 

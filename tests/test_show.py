@@ -1,10 +1,13 @@
 """Figures carry words; shown source is the module's own."""
 
+import base64
 import inspect
+import io
 
 import matplotlib.pyplot as plt
 import pytest
 from IPython import display as ipython_display
+from PIL import Image
 
 from lmcourse import show
 from lmcourse.diagram import Diagram
@@ -36,7 +39,9 @@ def test_a_caption_and_a_number_are_in_every_form(monkeypatch):
     monkeypatch.setattr(
         ipython_display, "display", lambda data, raw, metadata: shown.append((data, metadata))
     )
-    show.figure(plt.figure(), "A line.", "It rises\n by `2` < $x^2$.", number=3)
+    show.figure(
+        plt.figure(figsize=(6.4, 4.8), dpi=100), "A line.", "It rises\n by `2` < $x^2$.", number=3
+    )
     diagram = Diagram(100, 50)
     diagram.box("$h$", 50, 25)
     show.figure(diagram, "A box.", "One state.")
@@ -51,8 +56,13 @@ def test_a_caption_and_a_number_are_in_every_form(monkeypatch):
             "title": "Figure 3",
             "caption": "It rises by `2` < $x^2$.",
             "smallest": "0.0",  # pixels; it has no text
+            "width": 640,
+            "height": 480,
         }
     }
+    assert 'width="640" src="' in plot["text/html"]
+    with Image.open(io.BytesIO(base64.b64decode(plot["image/png"]))) as image:
+        assert image.size == (2 * 640, 2 * 480)  # sharp on phones and projectors
     assert drawing["image/svg+xml"] == diagram.svg()
     assert "<figcaption>One state.</figcaption>" in drawing["text/html"]
     assert about["image/svg+xml"] == {

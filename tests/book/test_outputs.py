@@ -5,6 +5,7 @@ import io
 from pathlib import Path
 from typing import Any
 
+import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 from bs4 import BeautifulSoup
@@ -90,6 +91,20 @@ def test_a_figure_is_a_file_with_words(renderer: Renderer, tmp_path: Path) -> No
     image = soup(renderer, figure).select_one(".output.image > img")
     assert (image["src"], image["alt"]) == ("f.png", "A <square>.")
     assert (image["width"], image["height"], image["loading"]) == ("60", "40", "lazy")
+
+
+def test_a_plot_is_shown_with_half_the_pixels_that_it_has(
+    renderer: Renderer, tmp_path: Path
+) -> None:
+    figure, axis = plt.subplots(figsize=(4.8, 2.9), dpi=110)
+    axis.imshow(np.arange(12).reshape(3, 4), cmap="cividis")
+    forms, described = show.forms(figure, "A ramp.")
+    renderer.night = True
+    html = soup(renderer, display(described, image_png=forms["image/png"]))
+    day, night = html.select("img")
+    assert (day["width"], day["height"]) == (night["width"], night["height"]) == ("528", "319")
+    with Image.open(tmp_path / night["src"]) as image:
+        assert image.size == (1056, 638)
 
 
 def test_a_figure_in_place_becomes_a_file(renderer: Renderer, tmp_path: Path) -> None:

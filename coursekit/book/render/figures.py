@@ -2,18 +2,24 @@
 
 import re
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from coursekit.book.content import Node
 from coursekit.book.render.markup import classes, element, escape
 from coursekit.book.render.renderer import NodeRenderer
+from lmcourse.show import DENSITY
+
+if TYPE_CHECKING:
+    from PIL import Image
 
 _WIDTH = re.compile(r"(\d+(?:\.\d+)?)(px|%|em|rem)?")
 _SVG_SIZE = re.compile(r'<svg [^>]*?width="([\d.]+)"\s+height="([\d.]+)"')
+_DENSE = 150  # dots per inch of an image that has `DENSITY` pixels for each of the page
 _ALIGNS = frozenset({"left", "center", "right"})
 
 
 def image_size(path: Path) -> tuple[int, int] | None:
-    """Return an image's width and height in pixels, if they can be read."""
+    """Return an image's width and height in pixels of a page, if they can be read."""
     from PIL import Image, UnidentifiedImageError
 
     if path.suffix == ".svg":
@@ -21,9 +27,15 @@ def image_size(path: Path) -> tuple[int, int] | None:
         return (round(float(size[1])), round(float(size[2]))) if size else None
     try:
         with Image.open(path) as image:
-            return image.size
+            return in_pixels(image)
     except (OSError, UnidentifiedImageError):
         return None
+
+
+def in_pixels(image: "Image.Image") -> tuple[int, int]:
+    """Return the size of an image on a page: plots have more pixels than the page shows."""
+    dense = image.info.get("dpi", (0, 0))[0] >= _DENSE
+    return (round(image.width / DENSITY), round(image.height / DENSITY)) if dense else image.size
 
 
 def picture(

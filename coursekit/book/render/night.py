@@ -28,6 +28,7 @@ def for_night(path: Path) -> bytes | None:
     if path.suffix != ".png":
         return None
     with Image.open(path) as image:
+        dpi = image.info.get("dpi", (72, 72))
         paper = Image.new("RGBA", image.size, "white")
         paper.alpha_composite(image.convert("RGBA"))
     colors = np.asarray(paper.convert("RGB")).astype(np.int16)
@@ -39,7 +40,7 @@ def for_night(path: Path) -> bytes | None:
     for part in _parts(_on_ramp(colors, 0)):
         turned[part] = colors[part]
     out = io.BytesIO()
-    Image.fromarray(turned.clip(0, 255).round().astype(np.uint8)).save(out, "PNG")
+    Image.fromarray(turned.clip(0, 255).round().astype(np.uint8)).save(out, "PNG", dpi=dpi)
     return out.getvalue()
 
 
@@ -60,7 +61,7 @@ def _parts(mask: "np.ndarray") -> "list[tuple[slice, slice]]":
     """Return the rectangles that the ramp fills: a matrix of cells, a color bar."""
     from scipy.ndimage import binary_closing, find_objects, label
 
-    labels, _ = label(binary_closing(mask, iterations=2))
+    labels, _ = label(binary_closing(mask, iterations=4))
     parts = []
     for rows, columns in find_objects(labels):
         size = (rows.stop - rows.start) * (columns.stop - columns.start)

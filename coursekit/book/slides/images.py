@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from coursekit.book.content import Node
-from coursekit.book.render.figures import image_size
+from coursekit.book.render.figures import image_size, in_pixels
 from coursekit.book.slides import sizes
 from coursekit.book.slides.sizes import ImageSizes
 
@@ -45,7 +45,7 @@ def _size_of(mime: str, entry: Any, public: Path) -> tuple[float, float]:
         found = re.search(r'width="([\d.]+)"\s+height="([\d.]+)"', text[:2000])
         return (float(found[1]), float(found[2])) if found else (4, 3)
     with Image.open(io.BytesIO(base64.b64decode(text))) as image:
-        return image.size
+        return in_pixels(image)
 
 
 def diagram(node: Node, public: Path) -> tuple[str, str] | None:
