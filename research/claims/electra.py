@@ -65,7 +65,7 @@ def _bert(rate: float) -> Plan:
 _CHOSEN = "answers/validation F1"
 ELECTRA = Claim(
     "electra",
-    "Telling replaced words learns more than masked words do from the same compute",
+    "Replaced-token detection learns more than masked language modeling with the same compute",
     "clark2020",
     "sections 3.3 and 3.5",
     "14",
@@ -94,8 +94,8 @@ ELECTRA = Claim(
     ),
     COLUMNS,
     (Contrast("ELECTRA", "BERT", "F1", 0.03),),
-    "All train by as many floating-point operations. Both are tuned by F1 on the validation's "
-    "questions, and scored on the test's.",
+    "All are trained with the same number of floating-point operations. Both are tuned by F1 on "
+    "validation questions, and scored on test questions.",
 )
 
 CLAIMS = (ELECTRA,)

@@ -56,12 +56,14 @@ BEST_LAYER = {"sense": "sense/best layer"}
 
 CONTEXTUAL = Claim(
     "contextual-vectors",
-    "Vectors of a word in its context tell its senses apart; one vector a word cannot",
+    "Contextual vectors of a word distinguish its senses; a single vector per word cannot",
     "peters2018",
     "section 5.3, table 5",
     "07",
     (
-        Variant("biLM", "ELMo's, of words, on skip-gram's vectors", (STARTED_BILM,), BEST_LAYER),
+        Variant(
+            "biLM", "ELMo's biLM, over words, on skip-gram's vectors", (STARTED_BILM,), BEST_LAYER
+        ),
         Variant(
             "masked encoder",
             "relative positions, on skip-gram's vectors",
@@ -70,7 +72,7 @@ CONTEXTUAL = Claim(
         ),
         Variant("BERT", "absolute positions, on skip-gram's vectors", (STARTED,), BEST_LAYER),
         Variant("BERT from nothing", "", (BERT,), BEST_LAYER),
-        Variant("skip-gram", "one vector a word", (VECTORS,), {"sense": "static sense/static"}),
+        Variant("skip-gram", "one vector per word", (VECTORS,), {"sense": "static sense/static"}),
         Variant(
             "averaged context",
             "the mean of the other words' skip-gram vectors",
@@ -94,10 +96,10 @@ CONTEXTUAL = Claim(
         Contrast("masked encoder", "untrained Transformer", "sense", 0.05),
         Contrast("BERT", "averaged context", "sense", 0.05),
     ),
-    "The paper's model is a biLM; encoders that came after it stand beside it. Of each the layer "
-    "is chosen on one half of the texts and scored on the other. Two controls need no trained "
-    "context. The networks start from skip-gram's vectors: from nothing, so few steps tell an "
-    "encoder no sense apart.",
+    "The paper's model is a biLM; later encoders are added. The layer of each model is selected "
+    "on one half of the texts and scored on the other. The averaged context and the untrained "
+    "Transformer are controls. The networks start from skip-gram's vectors: with random vectors, "
+    "an encoder learns no senses in so few steps.",
 )
 
 BIDIRECTIONAL = Claim(
@@ -120,21 +122,26 @@ BIDIRECTIONAL = Claim(
         Contrast("both sides, fine-tuned", "left side, fine-tuned", "F1", 0.03),
         Contrast("both sides, absolute", "left side, absolute", "sense", 0.05),
     ),
-    "All have the same sizes, reviews and steps, and start from skip-gram's vectors. Those of the "
-    "left side learn from every token, the others from 30 %. Fine-tuned are both on 4,000 span "
-    "questions.",
+    "All have the same sizes, reviews and steps, and start from skip-gram's vectors. The left- "
+    "to-right models learn from every token, the others from 30 %. Both are fine-tuned on 4,000 "
+    "span questions.",
 )
 
 POSITIONS = Claim(
     "relative-positions",
-    "Attention that knows distances is better than absolute positions",
+    "Relative positions are better than absolute ones",
     "shaw2018",
     "section 4.2, table 1",
     "16",
     (
         Variant("relative", "a term for each distance up to 32", (RELATIVE,), _BOTH),
-        Variant("absolute", "vectors of places that start at random", (DRAWN,), _BOTH),
-        Variant("absolute, from sinusoids", "and that start as sinusoids", (BERT,), _BOTH),
+        Variant("absolute", "position embeddings, initialized at random", (DRAWN,), _BOTH),
+        Variant(
+            "absolute, from sinusoids",
+            "position embeddings, initialized as sinusoids",
+            (BERT,),
+            _BOTH,
+        ),
     ),
     {"gap": GAP, "parameters": PARAMETERS},
     (
@@ -145,12 +152,12 @@ POSITIONS = Claim(
 
 SHARING = Claim(
     "parameter-sharing",
-    "One layer used in place of all costs little, and narrow embeddings cost little",
+    "Sharing one layer costs little, and so do narrow embeddings",
     "lan2020",
     "section 4.4 and 4.5, tables 3 and 4",
     "13",
     (
-        Variant("BERT", "layers of their own", (Plan(LONGER),), _BOTH),
+        Variant("BERT", "separate layers", (Plan(LONGER),), _BOTH),
         _sharing("shared layers", "one layer, embeddings of 64", 64),
         _sharing("shared layers, narrow embeddings", "one layer, embeddings of 32", 32),
     ),
@@ -162,7 +169,8 @@ SHARING = Claim(
         ),
         Contrast("shared layers", "BERT", "parameters", 1.0),
     ),
-    "With two layers there is one to save; the paper has 12 and 24. All learn for 8,000 steps.",
+    "With two layers, sharing saves only one; the paper has 12 and 24. All are trained for 8,000 "
+    "steps.",
 )
 
 CLAIMS = (CONTEXTUAL, BIDIRECTIONAL, POSITIONS, SHARING)

@@ -27,16 +27,16 @@ def _static(copies: int) -> Plan:
 _GAP = {"gap": "masked/gap"}
 DYNAMIC = Claim(
     "dynamic-masking",
-    "A fresh mask each time a text is read is at least as good as ten fixed ones",
+    "A new mask for each epoch is at least as good as ten fixed masks",
     "liu2019",
     "section 4.1, table 1",
     "12",
     (
         Variant("1 fixed mask", "the same masked positions in each epoch", (_static(1),), _GAP),
-        Variant("10 fixed masks", "as BERT did it", (_static(10),), _GAP),
+        Variant("10 fixed masks", "as in BERT's training", (_static(10),), _GAP),
         Variant(
             "dynamic",
-            "drawn anew each time",
+            "drawn again in each epoch",
             (Plan(replace(_RELATIVE, name="dynamic", budget=FEW)),),
             _GAP,
         ),
@@ -47,8 +47,8 @@ DYNAMIC = Claim(
         Contrast("dynamic", "10 fixed masks", "gap", 0.05, claimed="no worse"),
         Contrast("10 fixed masks", "1 fixed mask", "gap", 0.05),
     ),
-    "An encoder of relative positions on 400 reviews, each read 50 times, so that a fixed mask can "
-    "be learned by heart; the model of the last step is measured. The gap is on held-out reviews.",
+    "An encoder with relative positions, trained for 50 epochs on 400 reviews, so that it can "
+    "memorize a fixed mask. The gap after the last step is measured, on held-out reviews.",
 )
 
 # --------------------------------------------------------------------- pairs of sentences
@@ -67,8 +67,8 @@ def _pairs(asks: Literal["next", "order"]) -> Plan:
 _BOTH_TASKS = {"NSP": "pairs/next", "SOP": "pairs/order"}
 ORDER = Claim(
     "nsp-against-sop",
-    "A model of sentence order can tell next sentences too; one of next sentences cannot tell "
-    "their order",
+    "A model trained on sentence order also solves next-sentence prediction; the reverse does "
+    "not hold",
     "lan2020",
     "section 4.6, table 5",
     "13",
@@ -88,8 +88,8 @@ ORDER = Claim(
         Contrast("NSP", 0.5, "SOP", 0.05, claimed="equal"),
         Contrast("SOP", 0.5, "NSP", 0.05),
     ),
-    "Each learns masked words and its own question of pairs of one sentence each, and answers "
-    "both. 0.5 is chance.",
+    "Each model is trained on masked words and on one of the two tasks, with pairs of single "
+    "sentences, and evaluated on both. Chance is 0.5.",
 )
 
 # ------------------------------------------------------------------------------ masked spans
@@ -115,7 +115,7 @@ SPANS = Claim(
         Variant("spans", "spans of words are masked", (tuned(Plan(_SPANS)),), ANSWERS),
         Variant(
             "spans and boundary",
-            "and are told from the words around them, too",
+            "spans are also predicted from their boundary tokens",
             (tuned(Plan(_BOUNDARY)),),
             ANSWERS,
         ),
@@ -126,7 +126,7 @@ SPANS = Claim(
         Contrast("spans and boundary", "tokens", "F1", 0.03),
         Contrast("spans and boundary", "spans", "F1", 0.03),
     ),
-    "Each is pretrained for 8,000 steps, and then fine-tuned on 4,000 questions.",
+    "Each model is pretrained for 8,000 steps and then fine-tuned on 4,000 questions.",
 )
 
 # ---------------------------------------------------------------------- [MASK], and other words
@@ -138,8 +138,9 @@ _MIXED_RULE = replace(
 _MIXED = replace(STARTED_RELATIVE, recipe=_MIXED_RULE)
 RULE = Claim(
     "masking-rule",
-    "Later texts have no [MASK]: showing some selected words, and replacing some by random ones, "
-    "hardly matters where all weights are fine-tuned, and helps where states serve as features",
+    "[MASK] does not occur after pretraining: leaving some selected words unchanged, and "
+    "replacing some by random words, hardly matters if all weights are fine-tuned, and helps if "
+    "states are features",
     "devlin2019",
     "appendix C.2, table 8",
     "10",
@@ -154,9 +155,9 @@ RULE = Claim(
         Contrast("80/10/10", "[MASK] alone", "sense", 0.02),
         Contrast("80/10/10, fine-tuned", "[MASK] alone, fine-tuned", "F1", 0.03, claimed="equal"),
     ),
-    "Of 30 % selected words, by an encoder of relative positions, which learns senses soonest. The "
-    "paper's features are those of named entities; here they tell senses, by the nearest neighbor. "
-    "Fine-tuned are both on 4,000 span questions.",
+    "30 % of the words are selected. The encoder has relative positions, with which it learns "
+    "senses fastest. The paper's feature-based task is named-entity recognition; here it is word "
+    "sense, by the nearest neighbor. Both are fine-tuned on 4,000 span questions.",
 )
 
 CLAIMS = (DYNAMIC, ORDER, SPANS, RULE)

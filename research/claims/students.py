@@ -53,7 +53,7 @@ def _by_data(taught: bool, reviews: int) -> Plan:
 _MANY = BUDGET.reviews
 DATA = Claim(
     "distillation-scarce-and-plentiful",
-    "A teacher's soft targets let a student learn more, most of all from little data",
+    "A student learns more with a teacher's soft targets, above all from little data",
     "hinton2015",
     "section 6, table 5",
     "17",
@@ -72,8 +72,8 @@ DATA = Claim(
         Contrast(f"taught, {reviews:,} reviews", f"alone, {reviews:,} reviews", "gap", 0.05)
         for reviews in (SCARCE, _MANY)
     ),
-    "The student alone reads the same reviews for as many steps; its teacher weighs nothing. The "
-    "teacher, bookworld-mlm-relative, is twice as wide, and has learned from 30,000 reviews.",
+    "The student without a teacher is trained on the same reviews for the same number of steps. "
+    "The teacher, bookworld-mlm-relative, is twice as wide and was trained on 30,000 reviews.",
 )
 
 # ------------------------------------------------------------------------ DistilBERT's lessons
@@ -83,16 +83,16 @@ _RANDOM = _student("random weights", start="random")
 
 ABLATIONS = Claim(
     "distilbert-ablations",
-    "Each of the three losses helps; leaving out that of masked words costs least",
+    "Each of the three losses helps; removing the loss on masked words costs least",
     "sanh2019",
     "section 4.2, table 4",
     "17",
     (
-        Variant("all three losses", "5, 2 and 1 of them", (_TRIPLE,), _GAP),
+        Variant("all three losses", "weights 5, 2 and 1", (_TRIPLE,), _GAP),
         Variant("no soft targets", "", (_student("no soft targets", distillation=0.0),), _GAP),
         Variant("no masked words", "", (_student("no masked words", masked_words=0.0),), _GAP),
         Variant("no cosine", "", (_student("no cosine", cosine=0.0),), _GAP),
-        Variant("random weights", "all losses, another start", (_RANDOM,), _GAP),
+        Variant("random weights", "all losses, random initialization", (_RANDOM,), _GAP),
     ),
     {"gap": GAP},
     (
@@ -105,12 +105,12 @@ ABLATIONS = Claim(
 
 START = Claim(
     "teacher-initialisation",
-    "A student that starts from its teacher's layers becomes better than one from random weights",
+    "A student initialized with its teacher's layers is better than one with random weights",
     "sanh2019",
     "section 3, and section 4.2, table 4",
     "17",
     (
-        Variant("teacher's layers", "two of four", (_TRIPLE,), _GAP),
+        Variant("teacher's layers", "two of the teacher's four layers", (_TRIPLE,), _GAP),
         Variant("random weights", "", (_RANDOM,), _GAP),
     ),
     {"gap": GAP},
@@ -154,9 +154,9 @@ SIZE = Claim(
         Contrast("smallest", 9.4, "speed", 0.5),
         Contrast("smallest", 0.968, "retained", 0.01),
     ),
-    "The score is the share of hidden words told rightly; the papers' is that of later tasks. Time "
-    "is CPU time of one thread for one batch, student and teacher in turn in one process. "
-    "Embeddings are a larger share of a small network, so fewer layers save less of it.",
+    "The score is the accuracy on masked words; the papers' is that of downstream tasks. Time is "
+    "CPU time of one thread for one batch, student and teacher alternating in one process. "
+    "Embeddings are a larger share of a small network, so removing layers saves less.",
 )
 
 CLAIMS = (DATA, ABLATIONS, START, SIZE)

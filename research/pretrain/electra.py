@@ -127,10 +127,8 @@ def told_apart(found: Sequence[Judged]) -> dict[str, Score]:
     return {
         "share of tokens that are replaced": share(replaced),
         f"{asked}, loss in nats a token": share(_nats(scores, replaced)),
-        f"{asked}, share of tokens told rightly": share(
-            ((scores > 0) == (replaced > 0)).astype(float)
-        ),
-        f"{asked}, share told rightly by saying never": share(1 - replaced),
+        f"{asked}, accuracy": share(((scores > 0) == (replaced > 0)).astype(float)),
+        f'{asked}, accuracy of the answer "original"': share(1 - replaced),
         f"{asked}, area under the ROC curve": bootstrap(
             roc_auc_score, replaced, scores, resamples=200, groups=review
         ),

@@ -16,8 +16,8 @@ def test_what_is_told_apart_is_told_by_hand():
     second = np.array([0.5, -2.0]), np.array([0.0, 1.0])
     found = {name: score.value for name, score in told_apart([first, second]).items()}
     assert found["share of tokens that are replaced"] == pytest.approx(2 / 5)
-    assert found["replaced or not, share of tokens told rightly"] == pytest.approx(3 / 5)
-    assert found["replaced or not, share told rightly by saying never"] == pytest.approx(3 / 5)
+    assert found["replaced or not, accuracy"] == pytest.approx(3 / 5)
+    assert found['replaced or not, accuracy of the answer "original"'] == pytest.approx(3 / 5)
     # Of 2 · 3 pairs, those in which the replaced token has the higher score: 3, and 1 of the other.
     assert found[AREA] == pytest.approx(4 / 6)
 
