@@ -1,9 +1,9 @@
 """Why names are copied or not: `python -m benchmarks.names [--steps 1500] [--seeds 3]`.
 
-`bookworld-clm`'s recipe, shortened, without a lead-in and with one of a fifth of the steps. Then
-each network, a fresh one, and the first with names' vectors drawn anew are asked of nothing but
-characters who are named again: which of them learns, within `ALONE` steps, to copy a name that the
-text has? Reported are how far names' vectors lie apart, and the gaps. The table goes to
+`bookworld-clm`'s recipe, shortened, without a warm-up on repeated names, and with one of a fifth of
+the steps. Then each network, a new one, and the first one with new random vectors of names are
+trained on repeated mentions of characters alone: which of them learns within `ALONE` steps to copy
+a name from the context? The spread of the names' vectors and the gaps are written to
 `benchmarks/names.md`.
 """
 
@@ -18,18 +18,18 @@ from benchmarks.alone import learned
 from lmcourse import table_forms
 
 RECIPE, MEASURED = "bookworld-clm", 100  # reviews of the gap table
-ALONE = 150  # steps that are asked of repeated names alone
+ALONE = 150  # steps of training on repeated mentions alone
 HEADER = (
     "network",
-    "apart",
+    "spread",
     "gap",
-    "gap, named again",
-    f"nats, named again, after {ALONE} steps of these alone",
+    "gap, repeated mentions",
+    f"nats, repeated mentions, after {ALONE} steps on these alone",
 )
 
 
 class Names:
-    """The characters of a world, and where a review names one again."""
+    """The characters of a world, and their repeated mentions in a review."""
 
     def __init__(self, world: Any) -> None:
         from lmcourse.corpus.bookworld.registers import CHARACTERS
@@ -46,7 +46,7 @@ class Names:
         )
 
     def again(self, review: Any) -> list[int]:
-        """The places of such tokens in ``input_ids``."""
+        """The positions of such tokens in ``input_ids``."""
         from research.pretrain.links import mention_links
 
         (links,) = mention_links([review])
@@ -77,7 +77,7 @@ def table(model: Any) -> Any:
 
 
 def alone(recipe: Any, model: Any, names: Names, reviews: Sequence[Any]) -> float:
-    """The loss in nats at the end of a training on characters who are named again, on nothing else.
+    """The loss in nats after training on repeated mentions of characters alone.
 
     Each review is read once, so that it is a loss on texts that were not learned from.
     """
@@ -94,8 +94,8 @@ def alone(recipe: Any, model: Any, names: Names, reviews: Sequence[Any]) -> floa
             batch = padded(words.examples(part), words.PAD)
             labels = torch.full_like(batch["input_ids"], IGNORED)
             for row, review in enumerate(part):
-                for place in names.again(review):
-                    labels[row, place] = batch["input_ids"][row, place]
+                for position in names.again(review):
+                    labels[row, position] = batch["input_ids"][row, position]
             yield batch["input_ids"], batch["attention_mask"], labels
 
     return learned(recipe, copy.deepcopy(model), batches())
@@ -136,9 +136,9 @@ def measured(steps: int, seed: int) -> dict[str, list[float | None]]:
     rows = {}
     for name, model, whole in (
         ("at its start", start, False),
-        ("trained without a lead-in", plain, True),
-        ("the same, names' vectors drawn anew", drawn, False),
-        ("trained with a lead-in", led, True),
+        ("trained without a warm-up on repeated names", plain, True),
+        ("the same, new random vectors of names", drawn, False),
+        ("trained with a warm-up on repeated names", led, True),
     ):
         both = gaps(model) if whole else [None, None]
         rows[name] = [names.apart(model), *both, alone(known, model, names, fresh)]
@@ -169,13 +169,13 @@ def main() -> int:
     tables.write(
         __file__,
         "Why names are copied or not",
-        f"{RECIPE}'s recipe with {given.steps:,} steps, without a lead-in or with "
-        f"one of a fifth of them; of the first {given.seeds} seed(s) the "
-        "mean (smallest and largest). *Apart*: the mean squared distance of a name's vector "
-        "from the mean of all names' vectors. Gaps in nats a token, of "
-        f"{MEASURED} reviews. Names stand in the same places, so that a plain training moves "
-        "their vectors together; where these have become alike, copying is not learned any "
-        "more, though it is where they are drawn anew.",
+        f"{RECIPE}'s recipe with {given.steps:,} steps, without a warm-up on repeated names or "
+        f"with one of a fifth of them; of the first {given.seeds} seed(s) the "
+        "mean (smallest and largest). *Spread*: the mean squared distance of a name's vector "
+        "from the mean of all names' vectors. Gaps in nats a token, over "
+        f"{MEASURED} reviews. Names occur in the same contexts, so training moves their vectors "
+        "together. Once these are similar, copying is no longer learned; with new random vectors "
+        "it is.",
         HEADER,
         rows,
     )

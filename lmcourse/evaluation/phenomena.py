@@ -26,7 +26,7 @@ CLASSES: dict[str, tuple[str, ...]] = {
     "numbers and interjections": ("NUM", "INTJ"),
     "punctuation and end": ("PUNCT",),
 }
-NEW, AGAIN = "characters, first named", "characters, named again"
+NEW, AGAIN = "characters, first mention", "characters, repeated mention"
 BOOK = "title and author"
 PRONOUNS = "pronouns of characters"
 TOPIC = "topic nouns"

@@ -145,7 +145,7 @@ def _nats(
 
 ELECTRA = ElectraRecipe(
     "bookworld-electra",
-    "ELECTRA: which words a small masked model has put in place of others (the discriminator)",
+    "ELECTRA: the discriminator, which detects the tokens that a small masked model has replaced",
     ElectraPair,
     SMALL | {**ENCODER, "embedding_size": SMALL["hidden_size"] // 2},  # as of ELECTRA-Small
     replace(FAMILY, matrix_rate=0.01),

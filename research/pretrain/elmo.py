@@ -179,7 +179,7 @@ NARROW = BiLMConfig(
 
 ELMO = ElmoRecipe(
     "bookworld-elmo",
-    "ELMo: words from their characters, and two language models, one in each direction",
+    "ELMo: words from characters, and a language model in each direction",
     ElmoForPreTraining,
     {"characters": SMALL, "bilm": NARROW},
     Budget(steps=8000, learning_rate=8e-3, matrix_rate=0.02),

@@ -117,14 +117,14 @@ ENCODERS = (
     ),
     MaskedRecipe(
         "bookworld-albert",
-        "ALBERT: one layer, used in place of all, and narrow embeddings",
+        "ALBERT: one shared layer and factorized embeddings",
         AlbertForMaskedLM,
         SMALL | ENCODER | {"embedding_size": 32, "classifier_dropout": 0.0},
         FAMILY,
     ),
     MaskedRecipe(
         "bookworld-spanbert",
-        "SpanBERT: masked spans, told also from the words around them",
+        "SpanBERT: masked spans, also predicted from their boundary tokens",
         SpanBertForPreTraining,
         SMALL | ENCODER | {"span_position_size": 32},
         FAMILY,
@@ -132,14 +132,14 @@ ENCODERS = (
     ),
     MaskedRecipe(
         "bookworld-deberta",
-        "DeBERTa: content to position and position to content, and the enhanced mask decoder",
+        "DeBERTa: disentangled attention and the enhanced mask decoder",
         DebertaForPreTraining,
         SMALL | RELATIVE,
         COPY_WARM_UP,
     ),
     MaskedRecipe(
         "bookworld-teacher",
-        "A larger BERT, trained longer: what students learn from",
+        "A larger BERT, trained longer: the teacher of the distilled models",
         BertForMaskedLM,
         LARGE | ENCODER,
         TEACHER,

@@ -120,14 +120,14 @@ def end_marked(review: Review) -> list[str]:
 RECURRENT: tuple[Any, ...] = (
     CausalRecipe(
         "bookworld-lstm",
-        "LSTM: each word from those before it",
+        "LSTM: a language model over words",
         RNNLanguageModel,
         WORDS,
         Budget(steps=8000, learning_rate=8e-3, matrix_rate=0.02),
     ),
     CharacterRecipe(
         "bookworld-char-lstm",
-        "LSTM over characters: each character of a review from those before it",
+        "LSTM over characters: a language model of reviews",
         RNNLanguageModel,
         CHARACTERS,
         Budget(steps=3500, reviews=20_000, learning_rate=5e-3, matrix_rate=0.02),

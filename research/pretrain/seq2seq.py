@@ -112,7 +112,7 @@ def exact_match(model: Any, pairs: Sequence[DatePair], recipe: TransformerRecipe
 
 TRANSFORMER = TransformerRecipe(
     "bookworld-transformer",
-    "The Transformer: dates as people write them, to dates as ISO 8601 has them",
+    "The Transformer: dates in everyday notations, translated to ISO 8601",
     Transformer,
     {
         "layer": LayerConfig(hidden_size=64, num_attention_heads=4, intermediate_size=192),

@@ -188,7 +188,7 @@ def words_known(network: Distiller | TinyBertDistiller) -> int:
 STUDENTS: tuple[StudentRecipe, ...] = (
     DistilBertRecipe(
         "bookworld-distilbert",
-        "DistilBERT: every other layer of bookworld-teacher, trained by the triple loss",
+        "DistilBERT: every other layer of bookworld-teacher, trained with the triple loss",
         DistilBertForMaskedLM,
         {},
         TAUGHT,

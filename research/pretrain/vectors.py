@@ -265,7 +265,7 @@ def vector_scores(model: nn.Module, world: BookWorld, small: bool = False) -> Sc
 VECTORS: tuple[Recipe, ...] = (
     SkipGramRecipe(
         "bookworld-skipgram",
-        "word2vec: skip-gram with negative sampling, 64 numbers a word",
+        "word2vec: skip-gram with negative sampling, width 64",
         SkipGram,
         {"hidden_size": 64},
         Budget(
@@ -279,7 +279,7 @@ VECTORS: tuple[Recipe, ...] = (
     ),
     GloVeRecipe(
         "bookworld-glove",
-        "GloVe: products of vectors are logarithms of counts, 64 numbers a word",
+        "GloVe: products of vectors fit logarithms of co-occurrence counts, width 64",
         GloVe,
         {"hidden_size": 64, "x_max": 100.0},
         Budget(steps=40_000, batch_size=4096, learning_rate=0.05, warmup=0.0, weight_decay=0.0),

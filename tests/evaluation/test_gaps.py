@@ -197,15 +197,15 @@ def test_phenomena_are_those_of_the_labels():
         registers = [tag.register for tag in review.tags]
         for name in ("hero", "second"):
             places = [i for i, register in enumerate(registers) if register == name]
-            assert [row["characters, first named"][i] for i in places] == [
+            assert [row["characters, first mention"][i] for i in places] == [
                 k == 0 for k in range(len(places))
             ]
-            assert all(row["characters, named again"][i] for i in places[1:])
+            assert all(row["characters, repeated mention"][i] for i in places[1:])
         assert sum(row[name].sum() for name in AGREEMENT) == len(review.agreements)
         said = {review.tokens[i] for i in np.flatnonzero(row["ratings: stars"][:-1])}
         stars = ("one", "two", "three", "four", "five")
         assert said <= {stars[review.rating - 1]}
-        assert row["names"][row["characters, first named"]].all()
+        assert row["names"][row["characters, first mention"]].all()
         assert row["nouns"][row["topic nouns"] | row["ambiguous nouns"]].all()
         counts.update({name: int(it.sum()) for name, it in row.items()})
     assert all(counts[name] >= 10 for name in NAMES), counts
@@ -374,8 +374,8 @@ def test_names_expected_too_readily_are_cheap_only_as_a_loss():
         return rows / rows.sum(1, keepdims=True)
 
     table = gap_table(predict, WORLD, reviews=REVIEWS)
-    assert table.difference("characters, named again").value < 0
-    assert table.gap("characters, named again").value > 0.1
+    assert table.difference("characters, repeated mention").value < 0
+    assert table.gap("characters, repeated mention").value > 0.1
     assert not table.saw_targets()
 
 
