@@ -16,6 +16,7 @@ from unittest import mock
 import numpy as np
 import torch
 
+from lmcourse import engine
 from lmcourse.labs import results
 from lmcourse.labs.verdict import Wrong
 
@@ -81,19 +82,24 @@ def _quiet_shell() -> Iterator[None]:
 
 @contextlib.contextmanager
 def no_autograd() -> Iterator[None]:
-    """Refuse automatic differentiation, where the formula is the exercise."""
+    """Refuse automatic differentiation, where the formula or the backward pass is the exercise."""
 
-    def refusing() -> Callable[..., Any]:  # one for each: PyTorch's compiler wants different ones
+    # Called for each name: PyTorch's compiler wants different functions.
+    def refusing(text: str) -> Callable[..., Any]:
         def refuse(*_: Any, **__: Any) -> Any:
-            raise Wrong(
-                "Autograd computes the gradient here. Write its formula yourself, without "
-                "`backward` or `grad`.",
-                "autograd",
-            )
+            raise Wrong(text, "autograd")
 
         return refuse
 
-    with mock.patch.multiple(torch.autograd, backward=refusing(), grad=refusing()):
+    theirs = (
+        "Autograd computes the gradient here. Write its formula yourself, without `backward` or "
+        "`grad`."
+    )
+    ours = "The engine's own `backward` or `ordered` does the work here. Write it yourself."
+    with (
+        mock.patch.multiple(torch.autograd, backward=refusing(theirs), grad=refusing(theirs)),
+        mock.patch.multiple(engine, backward=refusing(ours), ordered=refusing(ours)),
+    ):
         yield
 
 
