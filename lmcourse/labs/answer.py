@@ -57,10 +57,10 @@ class Answer:
             result, error = self._run(copies, read, streams[0])
         printed, warned = (stream.getvalue().strip() for stream in streams)
         self.printed = "\n".join(filter(None, (printed, warned)))
-        pairs = [*zip(arguments, copies, strict=True)]
-        changed = [not unchanged(original, used) for original, used in pairs]
+        pairs = enumerate(zip(arguments, copies, strict=True))
+        changed = [index for index, (original, used) in pairs if not unchanged(original, used)]
         # A changed argument may be why we could not read the result.
-        if error is not None and not (any(changed) and isinstance(error, Wrong)):
+        if error is not None and not (changed and isinstance(error, Wrong)):
             raise self._explained(error)
         if replaced:
             raise Wrong(
@@ -68,9 +68,8 @@ class Answer:
                 "has restored it). Define your own version under another name.",
                 "patched",
             )
-        if any(changed):
-            index = changed.index(True)
-            raise Wrong(_changed(*pairs[index], self._name(index)), "changed")
+        for i in changed:
+            raise Wrong(_changed(arguments[i], copies[i], self._name(i)), "changed")
         assert result is not None
         return result
 

@@ -82,24 +82,20 @@ def _quiet_shell() -> Iterator[None]:
 
 @contextlib.contextmanager
 def no_autograd() -> Iterator[None]:
-    """Refuse automatic differentiation, where the formula or the backward pass is the exercise."""
+    """Refuse automatic differentiation, the engine's too, where the formula is the exercise."""
 
-    # Called for each name: PyTorch's compiler wants different functions.
-    def refusing(text: str) -> Callable[..., Any]:
+    def refusing() -> Callable[..., Any]:  # one for each: PyTorch's compiler wants different ones
         def refuse(*_: Any, **__: Any) -> Any:
-            raise Wrong(text, "autograd")
+            raise Wrong(
+                "Autograd computes the gradient here. Write its formula yourself, without "
+                "`backward`, `grad` or the engine's `ordered`.",
+                "autograd",
+            )
 
         return refuse
 
-    theirs = (
-        "Autograd computes the gradient here. Write its formula yourself, without `backward` or "
-        "`grad`."
-    )
-    ours = "The engine's own `backward` or `ordered` does the work here. Write it yourself."
-    with (
-        mock.patch.multiple(torch.autograd, backward=refusing(theirs), grad=refusing(theirs)),
-        mock.patch.multiple(engine, backward=refusing(ours), ordered=refusing(ours)),
-    ):
+    ours = mock.patch.multiple(engine, backward=refusing(), ordered=refusing())
+    with ours, mock.patch.multiple(torch.autograd, backward=refusing(), grad=refusing()):
         yield
 
 

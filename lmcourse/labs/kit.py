@@ -116,7 +116,7 @@ class Task:
         return compiled(self.slips, self.reference)
 
     def _call(self, answer: Answer, example: Example) -> Call:
-        like, copies = self._like(example), example
+        like, copies = self._values(self.reference, example), example
 
         def take(returned: Any, arguments: Example) -> Result:
             nonlocal copies
@@ -140,20 +140,11 @@ class Task:
         arguments = copy.deepcopy(example)
         return self.result(function(*arguments), *arguments)
 
-    def _like(self, example: Example) -> Any:
-        """What the reference gives. It must be readable: an answer with its fault would pass."""
-        try:
-            like = self._values(self.reference, example)
-            self._read(like, like)
-        except Wrong as wrong:
-            raise ValueError(f"The reference itself is refused: {wrong}") from wrong
-        return like
-
     def _give(self, example: Example, function: Function | None = None) -> Outcome:
         """The outcome of the reference, or of a slip; computed once."""
         key = id(example), id(function)
         if key not in self._given:
-            like = self._like(example)
+            like = self._values(self.reference, example)
             try:
                 values = self._values(function, example) if function else like
                 self._given[key] = self._read(values, like)

@@ -46,18 +46,6 @@ DOUBLING = Task(
 OF_A_NUMBER = Task(double, examples=[(3.0,)], slips="", note="Six it is.")
 
 
-def imaginary(x: Any) -> Any:
-    return 2j * x
-
-
-def refused(returned: Any, x: Any) -> Any:
-    raise Wrong("Return something else.", "type")
-
-
-UNREADABLE = Task(imaginary, examples=[(3.0,)], slips="", note="")
-REFUSED = Task(double, examples=[(3.0,)], slips="", note="", result=refused)
-
-
 def judge_broken(answer: Answer) -> str:
     raise KeyError("a fault of ours")
 
@@ -362,14 +350,6 @@ def test_the_stub_is_not_an_error() -> None:
 def test_a_fault_of_ours_is_not_blamed_on_the_student() -> None:
     verdict = exercise("judge_broken").verdict(lambda x: x)
     assert verdict.state == "broken" and "may well be right" in verdict.message
-
-
-@pytest.mark.parametrize("judge", ["UNREADABLE", "REFUSED"])
-def test_a_refused_reference_is_our_fault(judge: str) -> None:
-    """An answer with the same fault would agree with it, and pass."""
-    task = globals()[judge]
-    verdict = exercise(judge).verdict(task.reference)
-    assert verdict.state == "broken" and "The reference itself is refused" in verdict.message
 
 
 # ------------------------------------------------------------------ time

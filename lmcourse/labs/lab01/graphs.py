@@ -51,8 +51,6 @@ The local derivatives are exchanged or inverted. The first one belongs to the fi
     (p / (p + q), q / (p + q)) -> (q / (p + q), p / (p + q)) || ((p + q) / p, (p + q) / q)
 `a` and `b` are nodes. Compute with the numbers `a.value` and `b.value`.
     max(a.value, b.value) -> max(a, b).value
-    or
-    math.exp(a.value - top), math.exp(b.value - top) -> math.exp(a - top), math.exp(b - top)
 The derivative of the logarithm is missing: 1 divided by the sum of both exponentials.
     (p / (p + q), q / (p + q)) -> (math.exp(a.value), math.exp(b.value)) || (p, q)
 The derivative of the exponential is missing: e^a for the first argument, e^b for the second.
