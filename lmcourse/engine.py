@@ -62,15 +62,18 @@ class Value:
 
 
 def exp(a: Value) -> Value:
+    """e to the power of a, which is its own derivative."""
     y = math.exp(a.value)
     return Value(y, (a,), (y,), "exp")
 
 
 def log(a: Value) -> Value:
+    """The natural logarithm of a, which must be positive."""
     return Value(math.log(a.value), (a,), (1 / a.value,), "log")
 
 
 def tanh(a: Value) -> Value:
+    """The hyperbolic tangent of a, between −1 and 1."""
     y = math.tanh(a.value)
     return Value(y, (a,), (1 - y * y,), "tanh")
 

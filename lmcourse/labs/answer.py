@@ -57,7 +57,10 @@ class Answer:
             result, error = self._run(copies, read, streams[0])
         printed, warned = (stream.getvalue().strip() for stream in streams)
         self.printed = "\n".join(filter(None, (printed, warned)))
-        if error is not None:
+        pairs = enumerate(zip(arguments, copies, strict=True))
+        changed = [index for index, (original, used) in pairs if not unchanged(original, used)]
+        # A changed argument may be why we could not read the result.
+        if error is not None and not (changed and isinstance(error, Wrong)):
             raise self._explained(error)
         if replaced:
             raise Wrong(
@@ -65,9 +68,8 @@ class Answer:
                 "has restored it). Define your own version under another name.",
                 "patched",
             )
-        for index, (original, used) in enumerate(zip(arguments, copies, strict=True)):
-            if not unchanged(original, used):
-                raise Wrong(_changed(original, used, self._name(index)), "changed")
+        for i in changed:
+            raise Wrong(_changed(arguments[i], copies[i], self._name(i)), "changed")
         assert result is not None
         return result
 

@@ -16,6 +16,7 @@ from unittest import mock
 import numpy as np
 import torch
 
+from lmcourse import engine
 from lmcourse.labs import results
 from lmcourse.labs.verdict import Wrong
 
@@ -81,19 +82,20 @@ def _quiet_shell() -> Iterator[None]:
 
 @contextlib.contextmanager
 def no_autograd() -> Iterator[None]:
-    """Refuse automatic differentiation, where the formula is the exercise."""
+    """Refuse automatic differentiation, the engine's too, where the formula is the exercise."""
 
     def refusing() -> Callable[..., Any]:  # one for each: PyTorch's compiler wants different ones
         def refuse(*_: Any, **__: Any) -> Any:
             raise Wrong(
                 "Autograd computes the gradient here. Write its formula yourself, without "
-                "`backward` or `grad`.",
+                "`backward`, `grad` or the engine's `ordered`.",
                 "autograd",
             )
 
         return refuse
 
-    with mock.patch.multiple(torch.autograd, backward=refusing(), grad=refusing()):
+    ours = mock.patch.multiple(engine, backward=refusing(), ordered=refusing())
+    with ours, mock.patch.multiple(torch.autograd, backward=refusing(), grad=refusing()):
         yield
 
 

@@ -7,7 +7,7 @@ from graphlib import TopologicalSorter
 import numpy as np
 import torch
 
-from lmcourse.engine import Value, exp, log
+from lmcourse.engine import Value
 from tests.labs.right import RightAnswer, rights
 
 RIGHT: list[RightAnswer] = []
@@ -34,12 +34,6 @@ def operation_of_the_difference(a, b):
     share = 0.5 * (1 + math.tanh((a.value - b.value) / 2))
     value = max(a.value, b.value) + math.log1p(math.exp(-abs(a.value - b.value)))
     return Value(value, (b, a), (1 - share, share), "log_add_exp")
-
-
-@right("01.2")
-def operation_of_operations(a, b):
-    shift = max(a.value, b.value)
-    return log(exp(a - shift) + exp(b - shift)) + shift
 
 
 @right("01.2")
@@ -74,6 +68,25 @@ def order_by_longest_distance(parents):
         for node, above in parents.items():
             depth[node] = max((depth[each] + 1 for each in above), default=0)
     return sorted(parents, key=depth.__getitem__)
+
+
+@right("01.4")
+def gradients_in_reversed_post_order(output):
+    order, seen = [], set()
+
+    def visit(node):
+        if node not in seen:
+            seen.add(node)
+            for parent in node.parents:
+                visit(parent)
+            order.append(node)
+
+    visit(output)
+    z = dict.fromkeys(order, 0.0) | {output: 1.0}
+    for node in reversed(order):
+        for parent, partial in zip(node.parents, node.partials, strict=True):
+            z[parent] += z[node] * partial
+    return z
 
 
 @right("01.4")
@@ -156,12 +169,14 @@ def error_numpy(f, gradient, point, h):
 
 
 @right("01.6")
-def error_of_higher_order(f, gradient, point, h):
-    def at(i, step):
-        return f([x + step * (j == i) for j, x in enumerate(point)])
-
-    worst = 0.0
+def error_in_two_steps(f, gradient, point, h):
+    """Moves its own copy up, then down by twice as much, and puts the entry back."""
+    point, worst = [*point], 0.0
     for i, entry in enumerate(gradient):
-        near, far = at(i, h) - at(i, -h), at(i, 2 * h) - at(i, -2 * h)
-        worst = max(worst, math.fabs(entry - (8 * near - far) / (12 * h)))
+        kept = point[i]
+        point[i] = kept + h
+        above = f(point)
+        point[i] = kept - h
+        worst = max(worst, math.fabs(entry - (above - f(point)) / h / 2))
+        point[i] = kept
     return worst

@@ -1,5 +1,6 @@
 """A slip table is its own test: each slip is refused with its own hint, right answers pass."""
 
+import math
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -7,10 +8,12 @@ from typing import Any
 import pytest
 import torch
 
-from lmcourse import labs
+from lmcourse import engine, labs
 from lmcourse.engine import Value
 from lmcourse.labs import exercises
-from lmcourse.labs.kit import Slip, compiled
+from lmcourse.labs.answer import Answer
+from lmcourse.labs.kit import Slip, Task, compiled
+from lmcourse.labs.results import Result
 from tests.labs import master
 
 EXERCISES = {each.name: each for number in master.NUMBERS for each in exercises(number)}
@@ -30,6 +33,27 @@ def test_a_slip_is_refused_with_its_own_hint(name: str, slip: Slip, form: Any) -
     assert verdict.state == "wrong", verdict
     raised = verdict.message.startswith("Your function raised")
     assert verdict.message.endswith(f"A likely cause: {slip.hint}" if raised else slip.hint)
+
+
+def gives_numbers(task: Task) -> bool:
+    """Whether the reference does on every example: an answer with its fault would be accepted."""
+    outcomes = [task._give(each) for each in (*task.examples, *task.edge_cases.values())]
+    return all(
+        isinstance(outcome, Result) and not any(part.isnan().any() for part in outcome.parts)
+        for outcome in outcomes
+    )
+
+
+@of_each
+def test_the_reference_gives_numbers(name: str) -> None:
+    assert gives_numbers(TASKS[name])
+
+
+@pytest.mark.parametrize("faulty", [lambda x: 2j * x, lambda x: math.nan * x])
+def test_a_reference_that_gives_none_is_found(faulty: Any) -> None:
+    task = Task(faulty, examples=[(3.0,)], slips="", note="")
+    assert task(Answer(faulty)) == ""  # it is accepted
+    assert not gives_numbers(task)
 
 
 @of_each
@@ -122,6 +146,57 @@ def parents_that_are_numbers(a, b):  # type: ignore[no-untyped-def]
     return Value(right.value, (a.value, b.value), right.partials)
 
 
+def composed_of_operations(a, b):  # type: ignore[no-untyped-def]
+    """Right, and needs no local derivative of one's own."""
+    shift = max(a.value, b.value)
+    return engine.log(engine.exp(a - shift) + engine.exp(b - shift)) + shift
+
+
+def takes_names_out(parents):  # type: ignore[no-untyped-def]
+    order = []
+    while parents:
+        order += [node for node in parents if not set(parents[node]) & parents.keys()]
+        for node in parents.keys() & {*order}:
+            del parents[node]
+    return order
+
+
+def counts_a_parent_once(parents):  # type: ignore[no-untyped-def]
+    """Kahn's method, in which a parent that is used twice is subtracted once."""
+    left = {node: len(above) for node, above in parents.items()}
+    order = [node for node in parents if not left[node]]
+    for node in order:
+        for child in parents:
+            left[child] -= node in parents[child]
+            order += [child] * (node in parents[child] and not left[child])
+    return order
+
+
+def by_the_engine(output):  # type: ignore[no-untyped-def]
+    engine.backward(output)
+    return {node: node.grad for node in engine.ordered(output)}
+
+
+def in_post_order(output):  # type: ignore[no-untyped-def]
+    """As proposed in an issue of micrograd: a node pushes when the walk leaves it."""
+    z, seen = {output: 1.0}, set()
+
+    def visit(node):  # type: ignore[no-untyped-def]
+        if node not in seen:
+            seen.add(node)
+            for parent in node.parents:
+                visit(parent)
+            for parent, partial in zip(node.parents, node.partials, strict=True):
+                z[parent] = z.get(parent, 0.0) + z.get(node, 0.0) * partial
+
+    visit(output)
+    return z
+
+
+def with_half_the_step(f, gradient, point, h):  # type: ignore[no-untyped-def]
+    return TASKS["01.6"].reference(f, gradient, point, h / 2)
+
+
 heads, layer = (TASKS[name].reference for name in ("09.3", "09.4"))
 
 
@@ -129,6 +204,12 @@ heads, layer = (TASKS[name].reference for name in ("09.3", "09.4"))
     ("name", "answer", "words"),
     [
         ("01.2", parents_that_are_numbers, "`parents` are nodes"),
+        ("01.2", composed_of_operations, "Write one, with the parents `a` and `b`"),
+        ("01.3", takes_names_out, "changes its argument `parents`"),
+        ("01.3", counts_a_parent_once, "wrong if a node uses a parent twice"),
+        ("01.4", by_the_engine, "or the engine's `ordered`"),
+        ("01.4", in_post_order, "visited from the inputs on"),
+        ("01.6", with_half_the_step, "expected"),
         ("02.3", in_float32, "Correct to a few digits only"),
         ("02.4", on_the_argument, "leaves a gradient in its argument `W`"),
         (

@@ -24,6 +24,9 @@ def _gradients(returned: Any, a: Value, b: Value) -> tuple[float, float, float]:
     nodes = all(isinstance(parent, Value) for parent in returned.parents)
     if not nodes or len(returned.parents) != len(returned.partials):
         raise Wrong("`parents` are nodes, and `partials` has one number for each of them.", "type")
+    if not {*returned.parents} <= {a, b}:
+        text = "more than one node. Write one, with the parents `a` and `b`."
+        raise Wrong(f"Your function composes operations of the engine: {text}", "type")
     backward(3.0 * returned + a * a)  # a is used elsewhere, too
     return returned.value, a.grad, b.grad
 
@@ -44,31 +47,29 @@ The node has no parents, so no gradient flows back: pass both arguments as `pare
     (a, b), (p / (p + q), q / (p + q)) -> (), ()
 Only one argument is a parent. The other one gets no gradient.
     (a, b), (p / (p + q), q / (p + q)) -> (a,), (p / (p + q),) || (b,), (q / (p + q),)
-The local derivatives are exchanged: the first one belongs to the first parent.
-    (p / (p + q), q / (p + q)) -> (q / (p + q), p / (p + q))
+The local derivatives are exchanged or inverted. The first one belongs to the first parent.
+    (p / (p + q), q / (p + q)) -> (q / (p + q), p / (p + q)) || ((p + q) / p, (p + q) / q)
+`a` and `b` are nodes. Compute with the numbers `a.value` and `b.value`.
+    max(a.value, b.value) -> max(a, b).value
 The derivative of the logarithm is missing: 1 divided by the sum of both exponentials.
     (p / (p + q), q / (p + q)) -> (math.exp(a.value), math.exp(b.value)) || (p, q)
 The derivative of the exponential is missing: e^a for the first argument, e^b for the second.
-    (p / (p + q), q / (p + q)) ->
-        (1 / (math.exp(a.value) + math.exp(b.value)), 1 / (math.exp(a.value) + math.exp(b.value)))
-        || (1 / (p + q), 1 / (p + q))
+    (p / (p + q), q / (p + q)) -> (math.exp(-value),) * 2 || (1 / (p + q),) * 2
 The local derivatives are those of a sum. The more e^a contributes to the sum, the more a counts.
     (p / (p + q), q / (p + q)) -> (1.0, 1.0) || (0.5, 0.5)
     or
     (p / (p + q), q / (p + q)) -> (a.value / (a.value + b.value), b.value / (a.value + b.value))
-The value is wrong: it is the logarithm of a sum of exponentials.
-    top + math.log(p + q) -> math.log(p + q) || math.exp(a.value) + math.exp(b.value) || top ||
-        math.log(math.exp(a.value) * math.exp(b.value))
-The gradients are already passed on within your function. Return the node only; `backward` does the
-rest.
+The value is wrong: it is the natural logarithm of a sum of exponentials.
+    top + math.log(p + q) -> top + math.log2(p + q) ||
+        top + math.log1p(math.exp(abs(a.value - b.value))) || math.log(p + q) || top ||
+        math.exp(a.value) + math.exp(b.value) || math.log(math.exp(a.value) * math.exp(b.value))
+The gradients are passed on within your function. Return the node only; `backward` does the rest.
     value = top + math.log(p + q) -> value = top + math.log(p + q); a.grad += p / (p + q);
         b.grad += q / (p + q)
 This is right for moderate values. For large ones `exp` overflows, and for small ones the sum is 0.
 Subtract the larger argument first, and add it to the result.
     top = max(a.value, b.value) -> top = 0.0 || top = a.value || top = b.value ||
         top = min(a.value, b.value) || top = max(a.value, b.value, 0.0)
-    or
-    top = max(a.value, b.value) -> return log(exp(a) + exp(b))
 """,
     result=_gradients,
     names=("The value", "The gradient of a", "The gradient of b"),
@@ -120,6 +121,7 @@ ORDER = Task(
     topological_order,
     examples=[(_LECTURE,), (_SHORTCUT,), *(_graph(seed, 8 + seed) for seed in range(4))],
     edge_cases={
+        "if a node uses a parent twice": ({"z": ["y", "x"], "y": ["x", "x"], "x": []},),
         "for twelve diamonds": (
             {"x0": []}
             | {f"{k}{i}": [f"x{i}"] for i in range(12) for k in "uv"}
@@ -127,8 +129,11 @@ ORDER = Task(
         ),
     },
     slips="""
-This is the order of the dictionary, or the alphabet. A node may be listed before its parents there.
-    return order -> return list(parents) || return sorted(parents)
+This is the order of the dictionary, the alphabet or the number of parents. It ignores the arcs.
+    return order -> return list(parents) || return list(parents)[::-1] || return sorted(parents) ||
+        return sorted(parents, key=lambda node: len(parents[node]))
+A node whose parents are not listed yet is skipped for good. Return to it when they are.
+    visit(parent) -> if parent not in order: return
 The order is reversed: here the children come first. The forward pass needs the parents first.
     return order -> return order[::-1]
 Nodes are listed more than once: once for each path that leads to them. List a node only if it is
@@ -143,8 +148,7 @@ Nodes are missing. A graph may have several outputs, and parts that are not conn
     for node in parents: -> for node in list(parents)[:1]: || for node in list(parents)[-1:]:
 Inputs are missing. They have no parents, and belong to the order as well.
     return order -> return [node for node in order if parents[node]]
-The nodes are sorted by their *shortest* distance from an input. A node needs all of its parents,
-so the longest distance counts.
+A node is listed after *one* of its parents, or by its *shortest* distance. It needs all of them.
     def topological_order(parents):
         def depth(node):
             return 1 + min(map(depth, parents[node])) if parents[node] else 0
@@ -164,11 +168,13 @@ so the longest distance counts.
 
 
 def gradients(output: Value) -> dict[Value, float]:
-    z = dict.fromkeys(ordered(output), 0.0)
-    z[output] = 1.0
-    for node in reversed(ordered(output)):
+    z, waiting = {output: 1.0}, {output}
+    while waiting:
+        node = max(waiting, key=lambda each: each.born)
+        waiting.remove(node)
         for parent, partial in zip(node.parents, node.partials, strict=True):
-            z[parent] += z[node] * partial
+            z[parent] = z.get(parent, 0.0) + z[node] * partial
+            waiting.add(parent)
     return z
 
 
@@ -200,77 +206,65 @@ def _network() -> Value:
     return (g[0] - 0.3) ** 2 + exp(g[1]) + w[0] * w[0]
 
 
+def _used(output: Value) -> Example:
+    """The graph after an earlier backward pass, which left its gradients in the slots."""
+    for node in ordered(output):
+        node.grad = 0.5
+    return (output,)
+
+
 GRADIENTS = Task(
     gradients,
-    examples=[(_expression(1.0, 2.0),), (_expression(-0.5, 3.0),), (_diamonds(3),), (_network(),)],
+    examples=[*map(_used, (_expression(1, 2), _expression(-0.5, 3), _diamonds(3), _network()))],
     edge_cases={
-        "if the output is an input": (Value(2.0),),
-        "for 30 diamonds, if each path is walked on its own": (_diamonds(30, (0.75, 0.25)),),
+        "if the output is an input": _used(Value(2.0)),
+        "for 30 diamonds, if each path is walked on its own": _used(_diamonds(30, (0.75, 0.25))),
     },
     slips="""
 Contributions overwrite each other. A node that is used twice adds both (`+=`), from 0.
-    += z[node] -> = z[node]
+    z.get(parent, 0.0) + z[node] -> z[node] || z.get(parent, 1.0) + z[node]
     or
-    def gradients(output):
-        z, waiting = {output: 1.0}, [output]
-        while waiting:
-            node = waiting.pop()
-            for parent, partial in zip(node.parents, node.partials):
-                z[parent] = z[node] * partial
-                waiting.append(parent)
-        return z
+    , {output} -> , [output]
+    max(waiting, key=lambda each: each.born) -> waiting.pop() || waiting.pop(0)
+    waiting.remove(node) -> pass
+    z.get(parent, 0.0) + z[node] -> z[node]
+    waiting.add( -> waiting.append(
 A node passes on its gradient before all of its children have contributed, or passes it on again at
 each visit. Visit the nodes in reverse topological order, each one once.
-    def gradients(output):
-        z, waiting = {output: 1.0}, [output]
-        while waiting:
-            node = waiting.pop()
-            for parent, partial in zip(node.parents, node.partials):
-                z[parent] = z.get(parent, 0.0) + z[node] * partial
-                waiting.append(parent)
-        return z
+    max( -> min(
     or
-    def gradients(output):
-        z, waiting, seen = {output: 1.0}, [output], {output}
-        while waiting:
-            node = waiting.pop()
-            for parent, partial in zip(node.parents, node.partials):
-                z[parent] = z.get(parent, 0.0) + z[node] * partial
-                if parent not in seen:
-                    seen.add(parent)
-                    waiting.append(parent)
-        return z
+    , {output} -> , [output]
+    waiting.add( -> waiting.append(
     or
-    def gradients(output):
-        z, waiting = {output: 1.0}, [output]
-        for node in waiting:
-            for parent, partial in zip(node.parents, node.partials):
-                z[parent] = z.get(parent, 0.0) + z[node] * partial
-                waiting.append(parent)
-        return z
-    or
-    def gradients(output):
-        z = {output: 1.0}
-        def visit(node):
-            for parent, partial in zip(node.parents, node.partials):
-                z[parent] = z.get(parent, 0.0) + z[node] * partial
-            for parent in node.parents:
-                visit(parent)
-        visit(output)
-        return z
+    , {output} -> , [output]; seen = {output}
+    max(waiting, key=lambda each: each.born) -> waiting.pop() || waiting.pop(0)
+    waiting.remove(node) -> pass
+    in zip(node.parents, node.partials, strict=True): -> in zip(node.parents, node.partials): ||
+        in [*zip(node.parents, node.partials)][::-1]:
+    waiting.add(parent) -> waiting.append(parent) ||
+        waiting += [parent] * (parent not in seen); seen.add(parent)
 A node may use a parent twice, as in w · w. Both local derivatives count.
     zip(node.parents, node.partials, strict=True): ->
         dict(zip(node.parents, node.partials)).items():
-The nodes are visited from the inputs on. The backward pass begins at the output.
-    reversed(ordered(output)) -> ordered(output)
+The nodes are visited from the inputs on. In the backward pass each is after its children.
+    def gradients(output):
+        z = dict.fromkeys(ordered(output), 0.0) | {output: 1.0}
+        for node in ordered(output):
+            for parent, partial in zip(node.parents, node.partials):
+                z[parent] += z[node] * partial
+        return z
 The output's gradient is not 1, the derivative of the output with respect to itself.
-    z[output] = 1.0 -> z[output] = output.value || pass
+    {output: 1.0} -> {output: output.value} || {output: 0.0}
 The local derivative is missing. Each contribution is the node's gradient times that of the step.
     z[node] * partial -> z[node] || partial
 The values of the nodes are not their local derivatives, which are in `partials`.
     z[node] * partial -> z[node] * parent.value || z[node] * node.value
+The slots `grad` still hold the gradients of an earlier pass. Add up in the dictionary alone.
+    z[parent] = z.get(parent, 0.0) + z[node] * partial ->
+        parent.grad += z[node] * partial; z[parent] = parent.grad
 """,
     result=_of_all,
     names=("The gradients, in the order of creation",),
+    autograd=False,
     note="This is the backward pass of every deep-learning library, up to its operations.",
 )
