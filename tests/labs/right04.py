@@ -3,7 +3,7 @@
 import numpy as np
 import torch
 from torch.nn import functional
-from torch.nn.utils.rnn import pad_sequence
+from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
 from tests.labs.right import RightAnswer, rights
 
@@ -12,24 +12,34 @@ right = rights(RIGHT)
 
 
 @right("04.1")
-def reverse_by_index(x, lengths):
-    time = torch.arange(x.shape[1])
-    source = torch.where(time < lengths[:, None], lengths[:, None] - 1 - time, time)
-    return x.gather(1, source[..., None].expand_as(x))
+def pack_torch(layer, x, lengths):
+    packed = pack_padded_sequence(x, lengths, batch_first=True)
+    applied = packed._replace(data=layer(packed.data))
+    output, _ = pad_packed_sequence(applied, batch_first=True, total_length=x.shape[1])
+    return packed.data, packed.batch_sizes, output
 
 
 @right("04.1")
-def reverse_numpy(x, lengths):
-    rows = []
-    for row, n in zip(x.numpy(), lengths.numpy(), strict=True):
-        rows.append(np.concatenate([row[:n][::-1], row[n:]]))
-    return np.stack(rows)
+def pack_by_step(layer, x, lengths):
+    sizes = [int((lengths > t).sum()) for t in range(int(lengths[0]))]
+    data = torch.cat([x[:n, t] for t, n in enumerate(sizes)])
+    output = None
+    for t, (n, rows) in enumerate(zip(sizes, layer(data).split(sizes), strict=True)):
+        output = x.new_zeros(*x.shape[:2], rows.shape[1]) if output is None else output
+        output[:n, t] = rows
+    return data, sizes, output
 
 
 @right("04.1")
-def reverse_lists(x, lengths):
-    rows = zip(x.tolist(), lengths.tolist(), strict=True)
-    return [[*reversed(row[:n]), *row[n:]] for row, n in rows]
+def pack_lists(layer, x, lengths):
+    spots = [(t, b) for t in range(x.shape[1]) for b in range(len(x)) if t < lengths[b]]
+    data = torch.stack([x[b, t] for t, b in spots])
+    found = layer(data).tolist()
+    output = [[[0.0] * len(found[0]) for _ in range(x.shape[1])] for _ in x]
+    for (t, b), row in zip(spots, found, strict=True):
+        output[b][t] = row
+    steps = [t for t, _ in spots]
+    return data.numpy(), [steps.count(t) for t in range(max(steps) + 1)], output
 
 
 @right("04.2")
@@ -136,18 +146,10 @@ def future_generator(posterior, words, position, threshold):
 
 
 @right("04.6")
-def future_from_the_end(posterior, words, position, threshold):
-    answer = -1
-    for ahead in reversed(range(len(words) - position)):
-        if not any(
-            p >= threshold for p in posterior(words[: position + ahead + 1], position).values()
-        ):
-            break
-        answer = ahead
-    return answer
-
-
-@right("04.1")
-def reverse_pad_sequence(x, lengths):
-    parts = [torch.cat([row[:n].flip(0), row[n:]]) for row, n in zip(x, lengths, strict=True)]
-    return pad_sequence(parts, batch_first=True)
+def future_lists(posterior, words, position, threshold):
+    best = [
+        max(posterior(words[:end], position).items(), key=lambda item: item[1])[1]
+        for end in range(position + 1, len(words) + 1)
+    ]
+    sure = [p >= threshold for p in best]
+    return sure.index(True) if True in sure else -1

@@ -1,4 +1,6 @@
-"""04.1 reversing, 04.2 summaries, 04.3 a tagger's loss, 04.4 locked dropout."""
+"""04.1 packing, 04.2 summaries, 04.3 a tagger's loss, 04.4 locked dropout."""
+
+from collections.abc import Callable
 
 import torch
 from torch import Tensor
@@ -7,57 +9,69 @@ from lmcourse.labs.kit import Example, Task, normal
 from lmcourse.labs.results import Result
 
 
-def reverse_padded(x: Tensor, lengths: Tensor) -> Tensor:
-    result = x.clone()
-    for row, n in enumerate(lengths.tolist()):
-        result[row, :n] = x[row, :n].flip(0)
-    return result
-
-
 def _padded(*lengths: int, time: int, width: int) -> Example:
     return normal(len(lengths), time, width, seed=(lengths, time)), torch.tensor(lengths)
 
 
-REVERSE = Task(
-    reverse_padded,
+class Layer:
+    """Applied to each token by itself, as the input weights of an LSTM are; not 0 at 0."""
+
+    def __init__(self, width: int, out: int) -> None:
+        self.V, self.c = normal(width, out, seed=("V", width)), normal(out, seed=("c", width))
+
+    def __call__(self, data: Tensor) -> Tensor:
+        return (data @ self.V + self.c).tanh()
+
+
+def apply_packed(
+    layer: Callable[[Tensor], Tensor], x: Tensor, lengths: Tensor
+) -> tuple[Tensor, Tensor, Tensor]:
+    real = torch.arange(x.shape[1])[:, None] < lengths
+    batch_sizes = real.sum(1)[: int(lengths.max())]
+    data = x.transpose(0, 1)[real]
+    found = layer(data)
+    output = found.new_zeros(*real.shape, found.shape[-1])
+    output[real] = found
+    return data, batch_sizes, output.transpose(0, 1)
+
+
+PACK = Task(
+    apply_packed,
     examples=[
-        _padded(3, 5, 1, time=6, width=2),
-        _padded(2, 4, time=4, width=3),
-        _padded(4, 2, 6, 3, time=7, width=1),
+        (Layer(2, 3), *_padded(5, 3, 1, time=6, width=2)),
+        (Layer(3, 2), *_padded(4, 2, time=4, width=3)),
+        (Layer(1, 2), *_padded(6, 4, 3, 3, time=8, width=1)),
     ],
     slips="""
-The whole row is reversed, so its padding comes first. Reverse the first n positions only.
-    result[row, :n] = x[row, :n].flip(0) -> result[row] = x[row].flip(0)
+The data is stored sentence by sentence. Packed data begins with the first tokens of all sentences.
+    x.transpose(0, 1)[real] -> x[real.T]
     or
-    result[row, :n] = x[row, :n].flip(0) -> result[row, -n:] = x[row, :n].flip(0)
-The positions from n on have changed. Leave the padding as it is.
-    x.clone() -> torch.zeros_like(x)
+    x.transpose(0, 1)[real] -> x[real.T]
+    output[real] = found -> output.transpose(0, 1)[real.T] = found
+The outputs are put back in another order than that of the data.
+    output[real] = found -> output.transpose(0, 1)[real.T] = found
+Padding is in the data. Only real tokens are packed, `lengths.sum()` rows.
+    data = x.transpose(0, 1)[real] -> data = x.transpose(0, 1).flatten(0, 1)
+    output[real] = found -> output = found.view(*output.shape)
+The second result is not the number of sentences that have a token at each step, with one entry for
+each step of the longest sentence.
+    real.sum(1)[: int(lengths.max())] -> real.sum(1) || lengths || real.sum(1).cumsum(0)
+        || torch.full((int(lengths.max()),), len(x))
+The outputs at padding are not 0.
+    found.new_zeros( -> found.new_ones(
     or
-    result[row, :n] = -> result[row, n:] = 0; result[row, :n] =
-    or
-    return result -> return torch.where(
-        torch.arange(x.shape[1])[None, :, None] < lengths[:, None, None], result, x.flip(1))
-Nothing is reversed.
-    .flip(0) -> .flip() || .clone()
-The entries of each vector are reversed, or both axes. Reverse the positions only.
-    .flip(0) -> .flip(1) || .flip(0, 1)
-The sentences of the batch are exchanged. Each one keeps its row.
-    x.clone() -> x.flip(0)
-    result[row, :n] = x[row, :n].flip(0) -> pass
-    or
-    return result -> return result.flip(0)
-The number of reversed positions is wrong. A sentence of n tokens has the positions 0 to n − 1.
-    [row, :n] = x[row, :n] -> [row, : n - 1] = x[row, : n - 1] || [row, : n + 1] = x[row, : n + 1]
-        || [row, 1:n] = x[row, 1:n]
-All sentences are reversed by one length, or by another sentence's. Row i has the length
-`lengths[i]`.
-    lengths.tolist() -> [int(lengths.max())] * len(lengths) || [int(lengths.min())] * len(lengths)
-        || [int(lengths[0])] * len(lengths) || [int(lengths[-1])] * len(lengths)
-        || lengths.tolist()[::-1] || lengths.sort().values.tolist()
-        || lengths.sort(descending=True).values.tolist()
+    return data, batch_sizes, output.transpose(0, 1) -> return (data, batch_sizes,
+        layer(x.flatten(0, 1)).view(*x.shape[:2], -1))
+The output ends with the longest sentence. It has as many positions as `x`.
+    output.transpose(0, 1) -> output.transpose(0, 1)[:, : int(lengths.max())]
+The output has the axes time and batch exchanged. It is [batch, time, out], as `x` is.
+    output.transpose(0, 1) -> output
+The lengths are off by one. A sentence of n tokens has the positions 0 to n − 1.
+    < lengths -> <= lengths || < lengths - 1
 """,
-    note="Applied twice, it restores the batch: so the backward network's output is put back in "
-    "order by the same function.",
+    names=("The data", "The number of sentences at each step", "The output"),
+    note="`pack_padded_sequence` and `pad_packed_sequence` do the first and the last step. A "
+    "network that reads packed data never reads padding, in either direction.",
 )
 
 
@@ -89,14 +103,13 @@ token only.
     h.masked_fill(~real[..., None], 0).sum(1) / lengths[:, None] -> h.mean(1)
 The forward half is from the padded end of the row. Take the sentence's own last token.
     h[rows, lengths - 1, :half] -> h[:, -1, :half]
-    or
-    h[rows, lengths - 1, :half] -> h[:, -1, :half]
-    h.masked_fill(~real[..., None], 0).sum(1) / lengths[:, None] -> h.mean(1)
 The forward half is from the wrong token. The last of n tokens is at position n − 1.
     lengths - 1, -> lengths, || lengths - 2, || lengths.max() - 1, ||
         lengths.clamp(max=h.shape[1] - 1),
     or
     h[rows, lengths - 1, :half] -> h[:, 0, :half]
+The forward half is from another sentence. Row i has its last token at `lengths[i] - 1`.
+    h[rows, lengths - 1, :half] -> h[0, lengths - 1, :half] || h[-1, lengths - 1, :half]
 The directions are confused: the first half of each vector is the forward state. The forward network
 has read everything at the last token, the backward network at the first.
     [h[rows, lengths - 1, :half], h[:, 0, half:]] -> [h[:, 0, half:], h[rows, lengths - 1, :half]]
@@ -115,6 +128,9 @@ too many or too few.
         h.masked_fill(~real[..., None], -torch.inf).amax(1)
     or
     < lengths[:, None] -> <= lengths[:, None] || < lengths[:, None] - 1
+The second summary is the mean of two outputs only, those at the first and at the last token.
+    h.masked_fill(~real[..., None], 0).sum(1) / lengths[:, None] ->
+        (h[:, 0] + h[rows, lengths - 1]) / 2
 The two summaries are exchanged: return the ends first.
     return ends, mean -> return mean, ends
 """,
@@ -145,11 +161,8 @@ def _tagged(*lengths: int, time: int, width: int, labels: int) -> Example:
     noisy = logits + 2.5 * normal(batch, time, labels, seed=(seed, "tags"))
     tags = noisy.argmax(-1)  # some are predicted right, some are not; tag 0 is a tag
     tags[0, 0] = 0
-    return forward, backward, V, c, tags.masked_fill(_after(lengths, time), -100)
-
-
-def _after(lengths: tuple[int, ...], time: int) -> Tensor:
-    return torch.arange(time) >= torch.tensor(lengths)[:, None]
+    padding = torch.arange(time) >= torch.tensor(lengths)[:, None]
+    return forward, backward, V, c, tags.masked_fill(padding, -100)
 
 
 TAGGER = Task(
@@ -176,7 +189,8 @@ Each sentence is averaged by itself. Every real token of the batch has the same 
 Padding counts as a token with a tag. The tag −100 marks positions that are left out.
     (chosen * real).sum() / count -> chosen.mean() || chosen.sum() / count
     or
-    real = tags != -100 -> real = torch.ones_like(tags, dtype=torch.bool)
+    real = tags != -100 -> real = torch.ones_like(tags, dtype=torch.bool) ||
+        tags = tags.clamp(min=0); real = tags >= 0
 Tag 0 is left out. Only −100 marks padding.
     tags != -100 -> tags > 0
 The accuracy is a count, a percentage, or the share of wrong tags. Return the share of right ones.
@@ -187,8 +201,13 @@ The sign of the loss is wrong: log-probabilities are negative, and a loss is pos
     loss = -( -> loss = (
 The loss is computed from logits or probabilities. It is the mean of −log p of the right tags.
     logits.log_softmax(-1) -> logits || logits.softmax(-1) || logits.softmax(-1).log_softmax(-1)
+    or
+    loss = -(chosen * real).sum() / count -> loss = -((chosen.exp() * real).sum() / count).log()
 The softmax is over the wrong axis. It is over the tags, the last axis of the logits.
     log_softmax(-1) -> log_softmax(1) || log_softmax(0)
+    or
+    log_softmax(-1) -> log_softmax(1) || log_softmax(0)
+    logits.argmax(-1) -> log_p.argmax(-1)
 The backward states come first, or one direction is used twice. The head reads [forward ; backward].
     [forward, backward] -> [backward, forward] || [forward, forward] || [backward, backward]
 The bias `c` is missing or subtracted.
@@ -214,6 +233,8 @@ def _noise(batch: int, time: int, width: int, p: float, training: bool) -> Examp
 
 
 def _dropped(arguments: Example, value: Result, wanted: Result) -> str:
+    if not value.parts[0].isfinite().all():
+        return "Entries that are dropped become 0."
     if torch.equal(value.parts[0] == 0, wanted.parts[0] == 0):
         return ""
     return (
@@ -229,7 +250,10 @@ LOCKED = Task(
         _noise(3, 3, 6, 0.6, True),
         _noise(2, 4, 5, 0.3, False),
     ],
-    edge_cases={"for p = 0": _noise(2, 3, 4, 0.0, True)},
+    edge_cases={
+        "for p = 0": _noise(2, 3, 4, 0.0, True),
+        "where `uniform` equals p": (normal(1, 3, 2, seed="p"), 0.5, torch.full((1, 2), 0.5), True),
+    },
     slips="""
 In evaluation something is changed. There dropout returns `x` itself: training has already divided
 by 1 − p.
@@ -238,8 +262,6 @@ by 1 − p.
     else x -> else x * (1 - p) || else x / (1 - p)
 Training and evaluation are exchanged, or nothing is dropped in training.
     if training else -> if not training else || if False else
-    or
-    (uniform >= p) -> (uniform >= 0)
 The entries that remain are not scaled. Divide them by 1 − p, so that the mean stays the same.
     / (1 - p) -> / 1
 This is dropout in its original form, which scales in evaluation. Scale in training instead: divide
