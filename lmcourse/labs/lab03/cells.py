@@ -55,8 +55,10 @@ LSTM_STEP = Task(
     slips=f"""{_EQUAL_SIZES}
 h_t is computed from the old cell state. Update c first: h_t shows the new one.
     new_c.tanh(), -> c.tanh(),
-The tanh of c_t is missing: h_t = o_t ⊙ tanh(c_t).
-    new_c.tanh(), -> new_c,
+The tanh of c_t is missing, or another function: h_t = o_t ⊙ tanh(c_t).
+    new_c.tanh(), -> new_c, || new_c.sigmoid(),
+    or
+    return o.sigmoid() * new_c.tanh(), -> return (o.sigmoid() * new_c).tanh(),
 A gate or the candidate has the wrong activation: σ for the gates, tanh for the candidate.
     g.tanh() -> g.sigmoid() || g
     or
@@ -86,8 +88,8 @@ The two gates are tied, i_t = 1 − f_t. That is the variant with coupled gates,
     f.sigmoid() * c -> (1 - i.sigmoid()) * c
 The bias is missing, or added twice. It is added once, before the activations.
     + b) -> ) || + 2 * b)
-The gates read h_{{t−1}} − 1, or not h_{{t−1}} but c_{{t−1}}. They read the last hidden state, h.
-    h @ W.T -> (h - 1) @ W.T || c @ W.T
+The gates read h_{{t−1}} − 1, or c_{{t−1}}, or no state. They read the last hidden state, h.
+    h @ W.T -> (h - 1) @ W.T || c @ W.T || 0
 """,
     names=_BOTH,
     note="With copied weights, this is torch.nn.LSTMCell; its two biases are added to one.",
@@ -143,7 +145,10 @@ The reset gate also scales the input's part a_t. It multiplies what the candidat
 state.
     torch.tanh(n_x + inside) -> torch.tanh(r * n_x + inside) ||
         torch.tanh((1 if reset_first else r) * n_x + inside)
-The reset gate is not used, or used twice. It multiplies once.
+The reset gate is not used, used twice or inverted. r_t multiplies once.
+    r * h) @ W_n.T + b_n if -> (1 - r) * h) @ W_n.T + b_n if
+    r * (h @ W_n.T + b_n) -> (1 - r) * (h @ W_n.T + b_n)
+    or
     (r * h) @ W_n.T + b_n if -> h @ W_n.T + b_n if
     r * (h @ W_n.T + b_n) -> (h @ W_n.T + b_n)
     or

@@ -135,13 +135,13 @@ def find_unit(states: Tensor, values: Tensor, split: int) -> tuple[float, float,
     return unit, float(r[0][unit]), float(r[1][unit])
 
 
-def _text(seed: int, time: int, split: int, dead: bool = False) -> Example:
+def _text(seed: int, time: int, split: int, dead: bool = False, turn: float = 1) -> Example:
     """States of 8 units. The best before ``split`` is 5, negative; 4 is the best positive there,
-    2 the best from ``split`` on, 7 of both together. Unit 6 has the largest variance, and unit 0 the largest mean."""
+    2 the best from ``split`` on, 7 of both. Unit 6 has the largest variance, 0 the largest mean."""
     noise, y = normal(time, 8, seed=(seed, "states")), (normal(time, seed=seed) > 0.3).double()
     states = 0.5 * noise
     late = (torch.arange(time) >= split).double()
-    states[:, 5] -= (1.4 - late) * y
+    states[:, 5] -= (1.4 - turn * late) * y
     states[:, 4] += 0.8 * y
     states[:, 7] -= (0.9 + 0.5 * late) * y
     states[:, 2] += 1.8 * late * y
@@ -160,7 +160,7 @@ def _still(seed: int, time: int, split: int) -> Example:
 
 UNIT = Task(
     find_unit,
-    examples=[_text(0, 60, 30), _text(1, 80, 50), _text(2, 70, 28)],
+    examples=[_text(0, 60, 30), _text(1, 80, 50), _text(2, 70, 28, turn=2.4)],
     edge_cases={
         "where a unit never changes": _text(3, 60, 30, dead=True),
         "where the property never changes after `split`": _still(4, 60, 30),
@@ -182,9 +182,10 @@ Each part has its own best unit. The unit of the first part must be scored on th
     float(r[1][unit]) -> float(r[1][r[1].abs().argmax()])
 A unit with a negative correlation tracks the property as well. Choose by the absolute value.
     r[0].abs().argmax() -> r[0].argmax()
-The correlations have lost their signs. The absolute value is for the choice only.
+A correlation has lost its sign. The absolute value is for the choice only.
     float(r[0][unit]), float(r[1][unit]) -> float(r[0][unit].abs()), float(r[1][unit].abs()) ||
-        float(r[0][unit] ** 2), float(r[1][unit] ** 2)
+        float(r[0][unit] ** 2), float(r[1][unit] ** 2) ||
+        float(r[0][unit]), float(r[0][unit].sign() * r[1][unit].abs())
 The parts are shifted by one position: the second begins at `split`, which the first excludes.
     slice(0, split), slice(split, None) -> slice(0, split + 1), slice(split + 1, None) ||
         slice(0, split - 1), slice(split - 1, None) || slice(0, split), slice(split + 1, None)
