@@ -14,18 +14,18 @@ right = rights(RIGHT)
 
 
 @right("03.1")
-def parameters_of_pytorch(gates, input_size, hidden_size, num_layers):
-    kind = {1: nn.RNN, 3: nn.GRU, 4: nn.LSTM}[gates]
+def parameters_of_pytorch(blocks, input_size, hidden_size, num_layers):
+    kind = {1: nn.RNN, 3: nn.GRU, 4: nn.LSTM}[blocks]
     return sum(p.numel() for p in kind(input_size, hidden_size, num_layers).parameters())
 
 
 @right("03.1")
-def parameters_in_a_loop(gates, input_size, hidden_size, num_layers):
+def parameters_in_a_loop(blocks, input_size, hidden_size, num_layers):
     total, width = 0, input_size
     for _ in range(num_layers):
         total += width * hidden_size + hidden_size**2 + 2 * hidden_size
         width = hidden_size
-    return np.int64(gates * total)
+    return np.int64(blocks * total)
 
 
 @right("03.2")
@@ -165,4 +165,5 @@ def unit_numpy(states, values, split):
     for unit in np.flatnonzero(live):
         found[unit] = np.corrcoef(c[:split, unit], y[:split])[0, 1]
     best = int(np.argmax(np.abs(found)))
-    return best, found[best], np.corrcoef(c[split:, best], y[split:])[0, 1]
+    late = np.corrcoef(c[split:, best], y[split:])[0, 1] if y[split:].std() > 0 else 0
+    return best, found[best], late

@@ -33,6 +33,8 @@ The gates are in another order. The rows of `U`, `W` and `b` are those of i, f, 
 after the other.
     i, f, g, o = -> f, i, g, o = || i, f, o, g = || i, g, f, o = || i, o, g, f = || o, f, g, i =
         || f, i, o, g =
+    or
+    .chunk(4, dim=-1) -> .unflatten(-1, (-1, 4)).unbind(-1)
 A matrix is not transposed. Each state is a row: (W h)ᵀ = hᵀ Wᵀ, and likewise for `U`.
     h @ W.T -> h @ W.view(W.shape[::-1])
     or
@@ -42,6 +44,9 @@ A matrix is not transposed. Each state is a row: (W h)ᵀ = hᵀ Wᵀ, and likew
     x @ U.T -> x @ U.view(U.shape[::-1])
     or
     (x @ U.T + h @ W.T + b) -> (x @ U + h @ W + b)
+States and matrices are concatenated in different orders: [x; h] goes with [U, W], [h; x] with
+[W, U].
+    (x @ U.T + h @ W.T + b) -> (torch.cat([x, h], 1) @ torch.cat([W, U], 1).T + b)
 """
 
 LSTM_STEP = Task(
@@ -50,8 +55,10 @@ LSTM_STEP = Task(
     slips=f"""{_EQUAL_SIZES}
 h_t is computed from the old cell state. Update c first: h_t shows the new one.
     new_c.tanh(), -> c.tanh(),
-The tanh of c_t is missing: h_t = o_t ⊙ tanh(c_t).
-    new_c.tanh(), -> new_c,
+The tanh of c_t is missing, or another function: h_t = o_t ⊙ tanh(c_t).
+    new_c.tanh(), -> new_c, || new_c.sigmoid(),
+    or
+    return o.sigmoid() * new_c.tanh(), -> return (o.sigmoid() * new_c).tanh(),
 A gate or the candidate has the wrong activation: σ for the gates, tanh for the candidate.
     g.tanh() -> g.sigmoid() || g
     or
@@ -71,7 +78,7 @@ The states are in another order, or one of them is not the new one: return (h_t,
 The forget gate is inverted. f_t is the share that is kept: 1 keeps everything.
     f.sigmoid() * c -> (1 - f.sigmoid()) * c
 The new cell state lacks the old one, or the new content: c_t = f_t ⊙ c_{{t−1}} + i_t ⊙ g_t.
-    f.sigmoid() * c + -> f.sigmoid() *
+    f.sigmoid() * c + -> f.sigmoid() * || f.sigmoid() * h +
     or
     f.sigmoid() * c + i.sigmoid() * g.tanh() -> f.sigmoid() * c || i.sigmoid() * g.tanh() ||
         f.sigmoid() * c + g.tanh() || c + i.sigmoid() * g.tanh()
@@ -81,8 +88,8 @@ The two gates are tied, i_t = 1 − f_t. That is the variant with coupled gates,
     f.sigmoid() * c -> (1 - i.sigmoid()) * c
 The bias is missing, or added twice. It is added once, before the activations.
     + b) -> ) || + 2 * b)
-The gates read h_{{t−1}} − 1, or not h_{{t−1}} but c_{{t−1}}. They read the last hidden state, h.
-    h @ W.T -> (h - 1) @ W.T || c @ W.T
+The gates read h_{{t−1}} − 1, or c_{{t−1}}, or no state. They read the last hidden state, h.
+    h @ W.T -> (h - 1) @ W.T || c @ W.T || 0
 """,
     names=_BOTH,
     note="With copied weights, this is torch.nn.LSTMCell; its two biases are added to one.",
@@ -105,22 +112,23 @@ def _gru(seed: int, batch: int, width: int, hidden: int) -> list[Example]:
 
 
 def _one_form(arguments: Example, value: Result, wanted: Result) -> str:
-    right, wrong = ("paper's", "PyTorch's") if not arguments[-1] else ("PyTorch's", "paper's")
-    after = "The other form is compared next" if arguments[-1] else f"The {right} form is right"
-    return f"The {wrong} form is wrong (`reset_first={arguments[-1]}`). {after}."
+    if arguments[-1]:
+        return (
+            "The result for `reset_first=True`, the paper's form, is wrong. Compare r, z, n and "
+            "h_t with the equations; PyTorch's form is checked after it."
+        )
+    return "The paper's form is right, PyTorch's (`reset_first=False`) is wrong: compare its n_t."
 
 
 GRU_STEP = Task(
     gru_step,
     examples=[*_gru(0, 3, 5, 4), *_gru(1, 2, 3, 6)],
     slips="""
-Both calls give the same form. With `reset_first` the gate multiplies h_{t−1} before W_n, without
-it the product W_n h_{t−1} + b_n.
-    if reset_first else -> if True else || if False else
-The two forms are exchanged: `reset_first` is the paper's, the gate before the matrix.
-    if reset_first else -> if not reset_first else
-z_t and 1 − z_t are exchanged. Here z_t is the share of the *old* state.
-    (1 - z) * n + z * h -> z * n + (1 - z) * h
+The two forms are exchanged, or both calls give the same one. With `reset_first` the gate multiplies
+h_{t−1} before W_n, without it the product W_n h_{t−1} + b_n.
+    if reset_first else -> if True else || if False else || if not reset_first else
+The shares of old and new are wrong: z_t is the share of h_{t−1}, and 1 − z_t that of n_t.
+    (1 - z) * n + z * h -> z * n + (1 - z) * h || n + z * h || (1 - z) * n + h
 Reset and update gate are exchanged, or the blocks are in another order: r, z, n.
     (r_x, z_x, n_x), (W_r, W_z, W_n) -> (z_x, r_x, n_x), (W_z, W_r, W_n) ||
         (n_x, r_x, z_x), (W_n, W_r, W_z) || (r_x, n_x, z_x), (W_r, W_n, W_z)
@@ -128,18 +136,33 @@ In PyTorch's form the inner bias b_n is outside the gate. There, r_t multiplies 
     r * (h @ W_n.T + b_n) -> r * (h @ W_n.T) + b_n
 In the paper's form the bias b_n is reset as well. The gate multiplies h_{t−1} alone.
     (r * h) @ W_n.T + b_n if -> (r * h) @ W_n.T + r * b_n if
-The bias b_n is missing.
+A bias is missing. `b` belongs to all three blocks of the input's part, and b_n to the candidate.
     (r * h) @ W_n.T + b_n if -> (r * h) @ W_n.T if
     r * (h @ W_n.T + b_n) -> r * (h @ W_n.T)
-The reset gate also scales the input. It multiplies what the candidate reads of the old state.
-    torch.tanh(n_x + inside) -> torch.tanh(r * n_x + inside)
-The reset gate is not used.
+    or
+    (x @ U.T + b) -> (x @ U.T)
+The reset gate also scales the input's part a_t. It multiplies what the candidate reads of the old
+state.
+    torch.tanh(n_x + inside) -> torch.tanh(r * n_x + inside) ||
+        torch.tanh((1 if reset_first else r) * n_x + inside)
+The reset gate is not used, used twice or inverted. r_t multiplies once.
+    r * h) @ W_n.T + b_n if -> (1 - r) * h) @ W_n.T + b_n if
+    r * (h @ W_n.T + b_n) -> (1 - r) * (h @ W_n.T + b_n)
+    or
     (r * h) @ W_n.T + b_n if -> h @ W_n.T + b_n if
     r * (h @ W_n.T + b_n) -> (h @ W_n.T + b_n)
-The old state in the last line is reset, too. There, only z_t multiplies it.
+    or
+    (r * h) @ W_n.T + b_n if -> r * ((r * h) @ W_n.T + b_n) if
+    or
+    r * (h @ W_n.T + b_n) -> r * ((r * h) @ W_n.T + b_n)
+The reset gate acts outside the candidate. The update gate and the last line use h_{t−1} itself.
     + z * h -> + z * r * h
+    or
+    z_x + h @ W_z.T -> z_x + (r * h) @ W_z.T
 The candidate has no tanh, or a sigmoid.
     torch.tanh(n_x + inside) -> (n_x + inside) || torch.sigmoid(n_x + inside)
+W_n h_{t−1} is added twice, once without the reset gate. Only r and z need W h_{t−1} without it.
+    n_x + inside -> n_x + h @ W_n.T + inside
 A matrix is not transposed. Each state is a row: (W h)ᵀ = hᵀ Wᵀ.
     h @ W_r.T -> h @ W_r
     h @ W_z.T -> h @ W_z
@@ -177,13 +200,13 @@ PEEPHOLES = Task(
     slips="""
 The output gate reads the old cell state. By then the new one is known: it reads c_t.
     p_o * new_c -> p_o * c
-The input or the forget gate has no peephole.
+A gate has no peephole. All three read the cell state: i and f the old one, o the new one.
     i + p_i * c -> i
     or
     f + p_f * c -> f
-The output gate has no peephole.
+    or
     o + p_o * new_c -> o
-No gate reads the cell state: this is the plain LSTM.
+    or
     i + p_i * c -> i
     f + p_f * c -> f
     o + p_o * new_c -> o
@@ -204,6 +227,23 @@ The gates read tanh(c). Peepholes read c itself.
     i + p_i * c -> i + p_i * c.tanh()
     f + p_f * c -> f + p_f * c.tanh()
     p_o * new_c -> p_o * new_c.tanh()
+    or
+    p_o * new_c -> p_o * new_c.tanh()
+A peephole is a vector that multiplies the cell state entry by entry, and the product is added.
+    i + p_i * c -> i + (p_i * c).sum(-1, keepdim=True)
+    f + p_f * c -> f + (p_f * c).sum(-1, keepdim=True)
+    p_o * new_c -> (p_o * new_c).sum(-1, keepdim=True)
+    or
+    i + p_i * c -> i * p_i * c
+    f + p_f * c -> f * p_f * c
+    o + p_o * new_c -> o * p_o * new_c
+The input gate reads a cell state that is partly or wholly new. Like f_t, it reads c_{t−1}.
+    i, f = torch.sigmoid(i + p_i * c), torch.sigmoid(f + p_f * c) ->
+        f = torch.sigmoid(f + p_f * c); i = torch.sigmoid(i + p_i * (f * c)) ||
+        f = torch.sigmoid(f + p_f * c);
+        i = torch.sigmoid(i + p_i * (f * c + torch.sigmoid(i) * g.tanh()))
+The last line is h_t = o_t ⊙ tanh(c_t), with the new cell state.
+    * new_c.tanh(), -> * c.tanh(), || * new_c,
 The gates read h through the peepholes; h is read through `W` already. Peepholes read c.
     i + p_i * c -> i + p_i * h
     f + p_f * c -> f + p_f * h
