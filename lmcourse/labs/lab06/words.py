@@ -143,10 +143,10 @@ def viterbi(word: str, log_p: dict[str, float], unknown: float) -> tuple[list[in
 def _scores(word: str, missing: str = "", unknown: float | None = None) -> Example:
     """A word, log-probabilities of its letters and many substrings, and λ (the library's)."""
     draw, log_p = Random(word), {}
-    parts = {word[i : i + n] for i in range(len(word)) for n in range(1, 5)}
+    parts = {word[i : i + n] for i in range(len(word)) for n in range(1, 4)}
     for it in sorted(parts - set(missing)):
-        if len(it) == 1 or draw.random() < (0.2 if set(it) & set(missing) else 0.5):
-            log_p[it] = round(-draw.uniform(0, 9) - len(it), 3)
+        if len(it) == 1 or draw.random() < (0.2 if set(it) & set(missing) else 0.6):
+            log_p[it] = round(-draw.uniform(0, 9) - len(it), 2)
     return word, log_p, unknown or min(log_p.values()) - 10
 
 
