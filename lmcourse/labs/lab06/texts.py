@@ -14,7 +14,7 @@ def wordpiece(text: str, vocab: dict[str, int], most: int) -> tuple[list[Any], .
     pieces, after = [], 0
     for word in text.split():
         first = text.index(word, after)
-        after, found, start = first + len(word), [], 0
+        after, found, start = first + len(word), list[Any](), 0
         while start < len(word) <= most:
             mark = "##" if start else ""
             ends = [j for j in range(start + 1, len(word) + 1) if mark + word[start:j] in vocab]
@@ -158,7 +158,7 @@ ZWJ, VS16 = "\u200d", "\ufe0f"
 
 
 def symbols(text: str) -> list[int]:
-    sizes, before, half = [], "", False  # half of a flag
+    sizes, before, half = list[int](), "", False  # half of a flag
     for c in text:
         letter, tone = "🇦" <= c <= "🇿", "🏻" <= c <= "🏿"
         if sizes and (c in ZWJ + VS16 or tone or before == ZWJ or (letter and half)):

@@ -82,7 +82,7 @@ def _everywhere(ids: list[int], pair: Pair, new_id: int) -> list[int]:
 
 def _case(seed: int) -> Example:
     """A word, and random merges in random order. A token that two of them build has one id."""
-    draw, tokens, pairs = Random(seed), list("abc"), {}
+    draw, tokens, pairs = Random(seed), list("abc"), dict[tuple[str, str], float]()
     while len(pairs) < 14:
         a, b = draw.choices(tokens, k=2)
         if len(a + b) <= 4:
