@@ -33,7 +33,7 @@ def _flat(text: str) -> Example:
 
 
 _TEXTS = """banana ban cab nab|dcdc ddd ddcd cd ccc|aaaaa baaa abab babb|fe ef eee fef ff feee
-|ab ab ba ba ba cc cc cdc|dad db db ca bc bc cab ad|ca ab ac ab ac|la ba a baba la ba"""
+|ab ab ba ba ba cc cc cdc|dad db db ca bc bc cab ad|ca ac ab ac ab|la ba a baba la ba"""
 
 MERGE = Task(
     merge_step,
@@ -143,7 +143,7 @@ def viterbi(word: str, log_p: dict[str, float], unknown: float) -> tuple[list[in
 def _scores(word: str, missing: str = "", unknown: float | None = None) -> Example:
     """A word, log-probabilities of its letters and many substrings, and λ (the library's)."""
     draw, log_p = Random(word), {}
-    parts = {word[i : i + n] for i in range(len(word)) for n in range(1, 4)}
+    parts = {word[i : i + n] for i in range(len(word)) for n in (1, 2, 4)}
     for it in sorted(parts - set(missing)):
         if len(it) == 1 or draw.random() < (0.2 if set(it) & set(missing) else 0.6):
             log_p[it] = round(-draw.uniform(0, 9) - len(it), 2)
