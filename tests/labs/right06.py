@@ -4,6 +4,7 @@ import codecs
 import json
 import math
 import re
+from itertools import pairwise
 
 import numpy as np
 import regex
@@ -61,7 +62,7 @@ def merge_word_by_word(ids, words, new_id):
     table = {}
     for each, word in zip(ids, words, strict=True):
         table.setdefault(word, []).append(each)
-    pairs = [pair for word in table.values() for pair in zip(word, word[1:], strict=False)]
+    pairs = [pair for word in table.values() for pair in pairwise(word)]
     best = sorted(set(pairs), key=lambda pair: (-pairs.count(pair), pair[0], pair[1]))[0]
     merged, numbers = [], []
     for number, word in table.items():
@@ -89,7 +90,7 @@ def encode_with_the_library(ids, merges):
 
 @right("06.2")
 def encode_recursively(ids, merges):
-    pairs = list(zip(ids[:-1], ids[1:], strict=True))
+    pairs = list(pairwise(ids))
     best = min(pairs, key=lambda pair: merges.get(pair, (math.inf,))[0], default=None)
     if best not in merges:
         return torch.tensor(ids)
