@@ -181,11 +181,13 @@ def shown(value: Any) -> str:
 
 
 def call_shown(function: Callable[..., Any], arguments: tuple[Any, ...]) -> str:
-    """The arguments by their names, where they are short: "`a = [1, 2]`, `rate = 0.5`"."""
-    plain = (bool, int, float, str, list, Tensor)
+    """The arguments by their names, without the longest: "`a = [1, 2]`, `rate = 0.5`"."""
+    plain = (bool, int, float, str, list, dict, Tensor)
     pairs = zip(inspect.signature(function).parameters, arguments, strict=False)
     texts = [f"`{name} = {shown(each)}`" for name, each in pairs if isinstance(each, plain)]
-    return ", ".join(texts) if len("".join(texts)) <= 300 else ""
+    while len("".join(texts)) > 400:
+        texts.remove(max(texts, key=len))
+    return ", ".join(texts)
 
 
 def unchanged(before: Any, after: Any) -> bool:
