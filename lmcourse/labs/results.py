@@ -49,7 +49,8 @@ def read(value: Any, like: Any) -> Result:
             parts.append(read(each, part))
         except Wrong as wrong:
             raise Wrong(f"Value {number} of {len(like)}: {wrong}", wrong.kind) from None
-    return Result(tuple(each.parts[0] for each in parts), max(each.rounding for each in parts))
+    numbers = tuple(number for each in parts for number in each.parts)
+    return Result(numbers, max(each.rounding for each in parts))
 
 
 def _read_one(value: Any, like: Any) -> Tensor:
@@ -137,7 +138,10 @@ def _differs(value: Tensor, wanted: Tensor, tolerance: float) -> Tensor:
 
 def difference(value: Result, wanted: Result, tolerance: float, names: tuple[str, ...]) -> Wrong:
     """What differs: a shape, a NaN, or the first number, with both sides."""
-    parts = zip(names or ("Your result",), value.parts, wanted.parts, strict=True)
+    names = names or ("Your result",)
+    if len(names) != len(wanted.parts):  # a value that is a tuple itself has several parts
+        names = tuple(f"Part {n}" for n in range(1, len(wanted.parts) + 1))
+    parts = zip(names, value.parts, wanted.parts, strict=True)
     for name, ours, theirs in parts:
         bad = (~ours.isfinite()).nonzero()
         if len(bad):

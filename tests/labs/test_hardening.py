@@ -773,6 +773,8 @@ def test_what_is_printed_is_kept_and_bounded() -> None:
         (1e6 + 1000, 1e6, False),
         (([1], [2]), ([1], [2]), True),
         (([1], [2]), ([1], [3]), False),
+        (((1, 2), 3), ((1, 2), 3), True),
+        (((1, 2), 3), ((1, 4), 3), False),
     ],
 )
 def test_same(value: Any, wanted: Any, equal: bool) -> None:
@@ -786,6 +788,12 @@ def test_a_tuple_is_read_value_by_value() -> None:
         read({}, (1, 2))
     with pytest.raises(Wrong, match=r"Value 2 of 2: Your function returns a `Tensor` of shape"):
         read((1, torch.ones(3)), (1, 2))
+
+
+def test_parts_of_a_value_are_numbered() -> None:
+    task = Task(lambda x: ((x, 2 * x), 3), [(1.0,)], "", "", names=("the pair", "three"))
+    with pytest.raises(Wrong, match="Part 2: 5; expected: 2"):
+        task(Answer(lambda x: ((x, 5.0), 3)))
 
 
 def test_a_multiple_is_named() -> None:
