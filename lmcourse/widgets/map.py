@@ -44,7 +44,7 @@ class Map(Widget):
     _esm = module("map")
     lighter: ClassVar[str] = "Pass fewer words, such as words[:2000] and vectors[:2000]."
 
-    title = traitlets.Unicode().tag(sync=True, data=True)  # type: ignore[assignment, misc]
+    title = traitlets.Unicode().tag(sync=True, data=True)
     words = traitlets.List(traitlets.Unicode()).tag(sync=True, data=True)
     group_names = traitlets.List(traitlets.Unicode()).tag(sync=True, data=True)
     show = traitlets.Unicode("neighbors").tag(sync=True)
@@ -89,7 +89,9 @@ class Map(Widget):
             title=title,
             group_names=names,
             query=words[0] if query is None else query,
-            analogy=[words[min(i, len(words) - 1)] for i in range(3)] if analogy is None else analogy,
+            analogy=[words[min(i, len(words) - 1)] for i in range(3)]
+            if analogy is None
+            else analogy,
             show=("neighbors" if analogy is None else "analogy") if show is None else show,
             with_queries=with_queries,
             plane=plane,
@@ -120,7 +122,7 @@ class Map(Widget):
         a, b, c = (f"“{visible(word)}”" for word in self.analogy)
         what = f"the words nearest to {b} − {a} + {c}" if asked else "the nearest words to "
         return (
-            f"A map of {len(self.words):,} words, {visible(self.title)}; "
+            f"A map of {len(self.words):,} words, {visible(self.title).replace('␣', ' ')}; "
             f"{what}{'' if asked else f'“{visible(self.query)}”'} by cosine: "
             + (", ".join(f"“{visible(self.words[i])}”" for i in order[:NEIGHBORS]) or "none")
             + "."

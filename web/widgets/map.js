@@ -54,7 +54,7 @@ function measure(data, { show, query, analogy, plane, with_queries: allowed }) {
   const onMap = others.slice(0, NEAR), both = onMap.filter((i) => best.includes(i)).length;
   const answer = `Nearest to ${whole}: ${without === undefined ? "no other word" : `${name(without)}, cosine ${number(without)}`}, if the query words are excluded. ` +
     `If they are not: ${name(any)}, ${number(any)}${asked.includes(any) ? ", which is in the question" : ""}.`;
-  const honest = !others[0] ? "There is no other word." : `Nearest on the map: ${name(others[0])}, cosine ${number(others[0])}. ` +
+  const honest = !others.length ? "There is no other word." : `Nearest on the map: ${name(others[0])}, cosine ${number(others[0])}. ` +
     (alone ? `This plane has ${percent(share)} of the variance of these words.`
       : `Of the ${onMap.length} words nearest on the map, ${both || "none"} ${both === 1 ? "is" : "are"} in the list by cosine.`);
   return {
@@ -195,13 +195,14 @@ const build = ({ data, view, root, tip, say, signal }) => {
       const { map, list: at } = size;
       plane.place([drawn.labels.map(({ i, x, y }) => ({ i, x: x - 9, y: y - 9, width: 18, height: 18 }))], map.y + map.height);
       Object.assign(plane.node.style, { right: `${width - map.width}px`, touchAction: now.zoom > 1 ? "none" : "pan-y" });
-      list.place(found.rows.map((it, row) => [{ ...it, x: 0, y: 27 * row, width: at.width, height: 24 }]), 27 * found.rows.length);
+      const rows = found.rows.map((it, row) => [{ ...it, x: 0, y: 27 * row, width: at.width, height: 24 }]);
+      list.place(rows[0] ? rows : [[]], 27 * rows.length);
       Object.assign(list.node.style, { left: `${at.x}px`, top: `${at.y}px` });
       set(farther, { "aria-disabled": now.zoom <= 1 });
       set(nearer, { "aria-disabled": now.zoom >= FAR });
       return {
         height: size.height, caption: `${found.more} ${found.said}`.trim(), still: drawn.marks,
-        alt: `A map of ${found.shown.length} words. ${found.about}. ${found.more} ${found.said} ${found.head} by cosine: ` +
+        alt: `A map of ${found.shown.length} words. ${found.about}. ${found.more && `${found.more} `}${found.said} ${found.head} by cosine: ` +
           (found.rows.map(({ i }) => `${found.name(i)} ${found.number(i)}`).join(", ") || "none"),
       };
     },
