@@ -53,7 +53,7 @@ function measure(data, { show, query, analogy, plane, with_queries: allowed }) {
   const [without] = largest(near, asked, 1), [any] = largest(near, [], 1);
   const onMap = others.slice(0, NEAR), both = onMap.filter((i) => best.includes(i)).length;
   const answer = `Nearest to ${whole}: ${without === undefined ? "no other word" : `${name(without)}, cosine ${number(without)}`}, if the query words are excluded. ` +
-    `If they are not: ${name(any)}, ${number(any)}${asked.includes(any) ? ", which is in the question" : ""}.`;
+    `If they are not: ${any === without ? "the same" : `${name(any)}, ${number(any)}, which is in the question`}.`;
   const honest = !others.length ? "There is no other word." : `Nearest on the map: ${name(others[0])}, cosine ${number(others[0])}. ` +
     (alone ? `This plane has ${percent(share)} of the variance of these words.`
       : `Of the ${onMap.length} words nearest on the map, ${both || "none"} ${both === 1 ? "is" : "are"} in the list by cosine.`);
@@ -84,7 +84,8 @@ const build = ({ data, view, root, tip, say, signal }) => {
     const starting = (text) => (text ? words.filter((it) => it.startsWith(text)).slice(0, 12) : words.slice(0, 12));
     const input = h("input", {
       type: "text", style: TEXT, dir: "auto", spellcheck: "false", autocomplete: "off", autocapitalize: "off", list: options.id,
-      onfocus: () => { if (at !== null) slot = at; input.select(); },
+      onfocus: () => { slot = at ?? slot; },
+      onclick: () => input.select(), // what is typed next replaces it
       oninput() {
         const text = input.value;
         options.replaceChildren(...starting(text).map((value) => h("option", { value })));
