@@ -39,7 +39,8 @@ This is a softmax, which takes e to the power of the count, and the largest coun
     weights / weights.sum() -> weights.softmax(0) || counts.double().softmax(0) ||
         (power * counts).softmax(0)
 A word with count 0 is drawn. Add nothing to the counts.
-    counts.double() ** power * (counts > 0) -> (counts + 1.0) ** power
+    counts.double() ** power * (counts > 0) -> (counts + 1.0) ** power ||
+        counts.clamp(min=1).double() ** power
 A word with count 0 is drawn, since 0⁰ is 1. Set its weight to 0.
     * (counts > 0) -> * 1
 """,
@@ -79,9 +80,6 @@ Negative numbers are left. Everything below 0 becomes 0, pairs that never occur 
 The positive part is taken before the shift. First subtract log k, then replace what is below 0.
     ratio.clamp(min=1e-300).log() - math.log(k)).clamp(min=0) -> ratio.clamp(min=1).log() -
         math.log(k))
-    or
-    ratio.clamp(min=1e-300).log() - math.log(k)).clamp(min=0) -> torch.where(
-        ratio > 1, ratio.clamp(min=1).log() - math.log(k), 0))
 The shift is missing or wrong: subtract the logarithm of k.
     - math.log(k) -> + math.log(k) || - k || - 0 * k || / k
 The sums of the rows are used for the columns. A context word has its own sum, over the words.
@@ -99,10 +97,12 @@ This compares with one of the two words alone. Divide by both sums.
 This is the logarithm of the counts, or weighted by them. PMI is a property of the pair alone.
     ratio.clamp(min=1e-300).log() -> X.clamp(min=1e-300).log() ||
         (X / X.sum()) * ratio.clamp(min=1e-300).log() || X * ratio.clamp(min=1e-300).log()
-For a word that never occurs this is 0/0. Make it 0.
-    (rows * columns).clamp(min=1e-300) -> (rows * columns)
-    ratio.clamp(min=1e-300).log() -> ratio.log()
+The counts are changed first. Nothing is added to them, and k is not subtracted from them.
+    rows, columns = -> X = X + 1; rows, columns = || X = X + 0.5; rows, columns =
     or
+    ratio = X * -> ratio = (X - k).clamp(min=0) *
+    - math.log(k) -> - 0
+For a word that never occurs this is 0/0. Make it 0.
     (rows * columns).clamp(min=1e-300) -> (rows * columns)
 """,
     note="With the number of noise words as k, this is the positive part of what skip-gram with "
@@ -135,11 +135,6 @@ The windows are formed before words are dropped. Drop first: then words that wer
 meet in a window.
     kept = ids[uniform < (t / f[ids]).sqrt()] -> kept, on = ids, uniform < (t / f[ids]).sqrt()
     torch.ones(len(pair[0]), dtype=X.dtype) -> (on[: max(len(kept) - d, 0)] & on[d:]).to(X.dtype)
-Only one word of each pair is subsampled. A dropped occurrence is neither center nor context.
-    kept = ids[uniform < (t / f[ids]).sqrt()] -> kept, on = ids, uniform < (t / f[ids]).sqrt()
-    torch.ones(len(pair[0]), dtype=X.dtype) -> on[: max(len(kept) - d, 0)].to(X.dtype)
-    return X + X.T -> Y = torch.zeros_like(X); [Y.index_put_((kept[d:], kept[:-d]),
-        on[d:].to(X.dtype), accumulate=True) for d in range(1, window + 1)]; return X + Y
 Kept and dropped occurrences are exchanged: keep(w) is the probability to *keep* one.
     uniform < -> uniform >=
     or
@@ -147,22 +142,37 @@ Kept and dropped occurrences are exchanged: keep(w) is the probability to *keep*
 The root is missing, or the fraction is inverted: keep(w) is the root of t/f(w).
     (t / f[ids]).sqrt() -> t / f[ids] || (f[ids] / t).sqrt() || f[ids] / t || (t / f[ids]) ** 2
 This is the formula of the authors' program, √(t/f) + t/f. Use the paper's, √(t/f).
-    (t / f[ids]).sqrt() -> (t / f[ids]).sqrt() + t / f[ids]
-A word is dropped always or never. Each occurrence has its own random number, `uniform[n]`.
-    uniform < (t / f[ids]).sqrt() -> f[ids] <= t || uniform[ids] < (t / f[ids]).sqrt()
-Nothing is dropped.
-    uniform < (t / f[ids]).sqrt() -> uniform <= 1
+    .sqrt() -> .sqrt() + t / f[ids]
+Nothing is dropped, or a word is dropped always or never. Each occurrence has its own random
+number, `uniform[n]`.
+    uniform < (t / f[ids]).sqrt() -> f[ids] <= t || uniform[ids] < (t / f[ids]).sqrt() ||
+        uniform <= 1
 Only one side of the window is counted. Every word is the center once, with both sides.
     return X + X.T -> return X || return X.T
 The window has the wrong size: it has L words on each side, besides the center.
     window + 1 -> window || window + 2 || window // 2 + 1
+    or
+    return X + X.T -> n = max(len(kept) - window, 0); last = torch.zeros_like(X); last.index_put_(
+        (kept[:n], kept[window:]), torch.ones(n, dtype=X.dtype), accumulate=True);
+        return X - last + X.T
 A repeated pair is counted once. `X[i, j] += 1` with tensors of indices sets each entry only once.
     accumulate=True -> accumulate=False
     or
     return X + X.T -> return ((X + X.T) > 0).double()
-The center is counted as its own context.
+At the ends of the text the window is cut off. No center is left out, and a negative index, which
+counts from the end in Python, is not in the window.
+    return X + X.T -> Y = torch.zeros_like(X); [Y.index_put_((kept[n], kept[n + d]), torch.ones(
+        (), dtype=X.dtype), accumulate=True) for n in range(window, len(kept) - window)
+        for d in range(-window, window + 1) if d]; return Y
+    or
+    return X + X.T -> Y = torch.zeros_like(X); [Y.index_put_((kept[n], kept[n + d]), torch.ones(
+        (), dtype=X.dtype), accumulate=True) for n in range(len(kept))
+        for d in range(-window, window + 1) if d and n + d < len(kept)]; return Y
+The center is its own context, or other occurrences of the same word are left out. Only the
+*position* of the center is left out.
     return X + X.T -> return X + X.T + torch.bincount(kept, minlength=len(f)).double().diag() ||
-        return X + X.T + 2 * torch.bincount(kept, minlength=len(f)).double().diag()
+        return X + X.T + 2 * torch.bincount(kept, minlength=len(f)).double().diag() ||
+        return (X + X.T).fill_diagonal_(0)
 Near pairs count more than far ones. That is GloVe's choice; here each pair counts 1.
     torch.ones(len(pair[0]), dtype=X.dtype) -> torch.full((len(pair[0]),), 1 / d, dtype=X.dtype)
 """,

@@ -32,8 +32,7 @@ A noise word that is drawn twice counts once. Each draw has a term in the sum.
         words = torch.cat([torch.tensor([o]), noise.unique()])
 The sign is reversed: these gradients increase the loss in a step against them.
     return errors @ U[words], slope_U -> return -(errors @ U[words]), -slope_U
-The target of the true word is missing, or noise has the target 1. The target is 1 for `o` and 0 for
-noise.
+The targets are missing or wrong: the target is 1 for `o` and 0 for noise.
     - (torch.arange(len(words)) == 0).double() -> - 0 || - 1 ||
         - (torch.arange(len(words)) > 0).double()
 The error of a noise word is σ(u·v), not σ(−u·v) or its negative: a large product is a large error.
@@ -46,6 +45,12 @@ The noise is averaged. The loss is a sum over the noise words.
     slope_U = torch -> errors = errors / len(words); slope_U = torch
 This is a softmax over the drawn words. Negative sampling decides about each pair by itself: σ.
     (U[words] @ v).sigmoid() -> (U[words] @ v).softmax(0)
+All words of the vocabulary are in the sum. Only `o` and the drawn noise words are.
+    words = torch.cat([torch.tensor([o]), noise]) -> words = torch.arange(len(U))
+    (torch.arange(len(words)) == 0) -> (words == o)
+    or
+    words = torch.cat([torch.tensor([o]), noise]) -> words = torch.arange(len(U))
+    (U[words] @ v).sigmoid() - (torch.arange(len(words)) == 0) -> (U @ v).softmax(0) - (words == o)
 There is a factor σ (1 − σ). The loss is −log σ, so it cancels.
     slope_U = torch -> s = (U[words] @ v).sigmoid(); errors = errors * s * (1 - s);
         slope_U = torch
@@ -72,9 +77,9 @@ def analogy_scores(vectors: Tensor, questions: Tensor) -> tuple[Tensor, ...]:
     unit = vectors / vectors.norm(dim=1, keepdim=True)
     a, b, c, d = questions.T
     cosines = (unit[b] - unit[a] + unit[c]) @ unit.T
-    free, near = cosines.argmax(1), unit[c] @ unit.T
-    best = cosines.scatter(1, questions[:, :3], -torch.inf).argmax(1)
-    near = near.scatter(1, questions[:, :3], -torch.inf).argmax(1)
+    free, near, out = cosines.argmax(1), unit[c] @ unit.T, questions[:, :3]
+    best = cosines.scatter(1, out, -torch.inf).argmax(1)
+    near = near.scatter(1, out, -torch.inf).argmax(1)
     return tuple((x == y).double().mean() for x, y in ((best, d), (free, d), (free, c), (near, d)))
 
 
@@ -95,8 +100,14 @@ ANALOGIES = Task(
     analogy_scores,
     examples=[_questions(0, 9, 5, 0.9), _questions(1, 8, 6, 0.7), _questions(4, 10, 5, 0.8)],
     slips="""
-The vectors keep their lengths, so this ranks by dot products. Scale every vector to length 1 first.
-    unit = vectors / vectors.norm(dim=1, keepdim=True) -> unit = vectors
+The vectors do not have length 1, so this ranks by dot products or distances. Divide every row by
+its norm first.
+    unit = vectors / vectors.norm(dim=1, keepdim=True) -> unit = vectors ||
+        unit = vectors / vectors.norm(dim=0) || unit = vectors / vectors.norm()
+    or
+    (unit[b] - unit[a] + unit[c]) @ unit.T ->
+        -torch.cdist(vectors[b] - vectors[a] + vectors[c], vectors)
+    unit[c] @ unit.T -> -torch.cdist(vectors[c], vectors)
 The sum is formed from vectors of any length: the longest one decides. Scale them to length 1 before
 you add.
     (unit[b] - unit[a] + unit[c]) @ -> (vectors[b] - vectors[a] + vectors[c]) @
@@ -111,13 +122,11 @@ The words of the sum have the wrong signs: the target is b − a + c.
     (unit[b] - unit[a] + unit[c]) -> (unit[a] - unit[b] + unit[c]) || (unit[a] + unit[c] - unit[b])
         || (unit[b] + unit[c]) || (unit[a] + unit[b] - unit[c]) || (unit[a] + unit[b] + unit[c])
 Only one or two of the query words are excluded. All three are, *a* and *b* included.
-    cosines.scatter(1, questions[:, :3] -> cosines.scatter(1, questions[:, 2:3]
+    questions[:, :3] -> questions[:, 2:3] || questions[:, 1:3] || questions[:, :3:2] ||
+        questions[:, :2]
     or
-    cosines.scatter(1, questions[:, :3] -> cosines.scatter(1, questions[:, 1:3]
-    or
-    cosines.scatter(1, questions[:, :3] -> cosines.scatter(1, questions[:, ::2][:, :2]
-    or
-    cosines.scatter(1, questions[:, :3] -> cosines.scatter(1, questions[:, :2]
+    cosines.scatter(1, out, -> cosines.scatter(1, out[:, 2:], || cosines.scatter(1, out[:, 1:], ||
+        cosines.scatter(1, out[:, ::2], || cosines.scatter(1, out[:, :2],
 The first two scores are exchanged: the one with exclusion is first.
     ((best, d), (free, d) -> ((free, d), (best, d)
 The first two scores are equal: without exclusion, the query words are candidates too.
@@ -125,7 +134,7 @@ The first two scores are equal: without exclusion, the query words are candidate
     or
     ((best, d) -> ((free, d)
 The third score counts *c* alone, among all questions, where no word is excluded.
-    return tuple( -> own = (free[:, None] == questions[:, :3]).any(1); return tuple(
+    return tuple( -> own = (free[:, None] == out).any(1); return tuple(
     (free, c) -> (own, torch.ones_like(own))
     or
     return tuple( -> wrong = free != d; return tuple(
@@ -134,11 +143,8 @@ The third score counts *c* alone, among all questions, where no word is excluded
     (free, c) -> (free, b) || (free, a) || (best, c)
 The control must ignore the relation and exclude what the first score excludes: the nearest
 neighbor of *c*, other than *a*, *b* and *c*.
-    near.scatter(1, questions[:, :3] -> near.scatter(1, questions[:, 2:3]
-    or
-    near.scatter(1, questions[:, :3], -torch.inf) -> near
-    or
-    near.scatter(1, questions[:, :3] -> near.scatter(1, questions[:, ::2][:, :2]
+    near.scatter(1, out, -torch.inf) -> near || near.scatter(1, out[:, 2:], -torch.inf) ||
+        near.scatter(1, out[:, ::2], -torch.inf)
 The control is the neighbor of another word. It answers with the nearest neighbor of *c*.
     unit[c] @ unit.T -> unit[b] @ unit.T || unit[a] @ unit.T || (unit[b] - unit[a]) @ unit.T ||
         unit[d] @ unit.T
@@ -161,23 +167,18 @@ def association(X: Tensor, Y: Tensor, A: Tensor, B: Tensor, splits: Tensor) -> t
     return gaps[0] / s.std(), (gaps[1:] >= gaps[0]).double().mean()
 
 
-def _sets(seed: int, n: int, m: int, attributes: tuple[int, int], shift: float) -> Example:
+def _sets(seed: int, n: int, m: int, *attributes: int) -> Example:
     X, Y = normal(n, 4, seed=(seed, "X")), normal(m, 4, seed=(seed, "Y"))
     A, B = (normal(size, 4, seed=(seed, size)) for size in attributes)
-    X = X + shift * (A.mean(0) - B.mean(0))
-    order = normal(30, n + m, seed=(seed, "splits")).argsort(1).argsort(1)
-    lengths = [normal(len(M), 1, seed=(seed, i)).exp() for i, M in enumerate((X, Y, A, B))]
-    X, Y, A, B = (M * r for M, r in zip((X, Y, A, B), lengths, strict=True))
-    return X, Y, A, B, order < n
+    X = X + 0.3 * (A.mean(0) - B.mean(0))
+    splits = normal(100, n + m, seed=(seed, "splits")).argsort(1).argsort(1) < n
+    scaled = [M * normal(len(M), 1, seed=(seed, len(M))).exp() for M in (X, Y, A, B)]
+    return scaled[0], scaled[1], scaled[2], scaled[3], splits
 
 
 ASSOCIATION = Task(
     association,
-    examples=[
-        _sets(0, 5, 7, (3, 4), 0.3),
-        _sets(1, 6, 4, (5, 2), 0.3),
-        _sets(2, 4, 6, (4, 3), 0.1),
-    ],
+    examples=[_sets(0, 9, 12, 3, 4), _sets(1, 12, 8, 5, 2), _sets(2, 10, 11, 4, 3)],
     slips="""
 The vectors keep their lengths: these are dot products, not cosines.
     M / M.norm(dim=1, keepdim=True) for M -> M for M
@@ -185,37 +186,31 @@ The attribute words are averaged before the cosine. Average the cosines.
     (words @ A.T).mean(1) - (words @ B.T).mean(1) -> words @ A.mean(0) / A.mean(0).norm() -
         words @ B.mean(0) / B.mean(0).norm()
     or
-    words, A, B = (M / M.norm(dim=1, keepdim=True) for M in (torch.cat([X, Y]), A, B)) ->
-        words, A, B = (M / M.norm(dim=1, keepdim=True) for M in (torch.cat([X, Y]),
-        A.mean(0, keepdim=True), B.mean(0, keepdim=True)))
+    (torch.cat([X, Y]), A, B)) -> (torch.cat([X, Y]), A.mean(0)[None], B.mean(0)[None]))
 The sign is reversed: A minus B, and X minus Y.
     (words @ A.T).mean(1) - (words @ B.T).mean(1) -> (words @ B.T).mean(1) - (words @ A.T).mean(1)
     or
     s[on].mean() - s[~on].mean() -> s[~on].mean() - s[on].mean()
-The difference is not divided by the standard deviation.
-    gaps[0] / s.std() -> gaps[0]
 The variance is divided by n, not by n − 1.
     s.std() -> s.std(correction=0)
-The standard deviation is that of all words of X and Y together, not within each set, and not that
-of the gaps.
+The standard deviation is that of all words of X and Y together.
     s.std() -> ((s[own].var() + s[~own].var()) / 2).sqrt() || s[own].std() || s[~own].std() ||
-        gaps.std() || gaps[1:].std()
-The result is divided by the variance, or by the standard error. Divide by the standard deviation.
-    s.std() -> s.var() || (s.std() / len(s) ** 0.5)
-Sums are compared, or the halves are not those of the table. X and Y have different sizes: compare
-means.
-    s[on].mean() - s[~on].mean() for on in (own, *splits)]) -> s[on].sum() - s[~on].sum()
-        for on in (own, *splits)]); gaps[0] = s[own].mean() - s[~own].mean()
+        gaps[1:].std() || torch.cat([s[own] - s[own].mean(), s[~own] - s[~own].mean()]).std()
+The difference is not divided by the standard deviation, but by the variance or something else.
+    gaps[0] / s.std() -> gaps[0] || gaps[0] / s.var() || gaps[0] / s.std() * len(s) ** 0.5
+Sums are compared. The sets have different sizes: take means, over attribute words and over words.
+    (words @ A.T).mean(1) - (words @ B.T).mean(1) -> (words @ A.T).sum(1) - (words @ B.T).sum(1)
     or
     s[on].mean() - s[~on].mean() -> s[on].sum() - s[~on].sum()
+The effect size has lost its sign: it is negative if Y is the set nearer to A.
+    return gaps[0] -> return gaps[0].abs()
     or
-    (own, *splits) -> (own, *~splits)
+    gaps[0] / s.std(), (gaps[1:] >= gaps[0]) -> gaps[0].abs() / s.std(), (gaps[1:] >= gaps[0].abs())
 p is two-sided here. Count the splits whose difference is at least the observed one, with its sign.
     gaps[1:] >= gaps[0] -> gaps[1:].abs() >= gaps[0].abs()
-p counts the smaller differences. It is the share of those that are at least as large.
-    gaps[1:] >= gaps[0] -> gaps[1:] < gaps[0]
-p is a count or a percentage, or the observed split is counted too. It is a share of the table's
-rows.
+p counts the smaller differences, or a split's groups are exchanged. Count those at least as large.
+    gaps[1:] >= gaps[0] -> gaps[1:] < gaps[0] || -gaps[1:] >= gaps[0]
+p is a count, a percentage, or includes the observed split. It is a share of the table's rows.
     .double().mean() -> .double().sum() || .double().mean() * 100
     or
     (gaps[1:] >= -> (gaps >=
