@@ -110,7 +110,9 @@ const build = ({ data, view, root, tip, say, signal }) => {
   const inputs = [field("Word", null), ...["a", "b", "c"].map(field)];
 
   const about = (i) => `${visible(words[i])}, cosine to ${found.whole} ${found.number(i)}${found.row(i).group && `, ${found.row(i).group}`}`;
-  function zoomBy(factor, [x, y] = scale.center) {
+  /** Zooms around a point of the plane: by default, what is asked about stays where it is. */
+  function zoomBy(factor, around) {
+    const at = drawn.places[found.asked.at(-1)], [x, y] = around ?? (at ? scale.back(...at) : scale.center);
     const { zoom } = view.get(), [u, v] = scale.center, next = Math.min(Math.max(zoom * factor, 1), FAR), share = zoom / next;
     view.assign(next === 1 ? { zoom: 1, center: null } : { zoom: next, center: kept([x + (u - x) * share, y + (v - y) * share]) });
   }

@@ -121,18 +121,18 @@ export function picture(size, data, found, scale, id) {
         ]),
       data.names.map((name, i) => {
         const x = map.x + 8 + (i % size.columns) * column, y = map.y + map.height + 14 + 20 * Math.floor(i / size.columns);
-        return [mark(`M${x} ${y}${GROUPS[i][0]}`, GROUPS[i][1]), note(x + 12, y + 4, fitted(name, column - 26))];
+        return [mark(`M${x} ${y}${GROUPS[i][0]}`, GROUPS[i][1]), note(x + 12, y + 4, fitted(name, column - 26).replaceAll("␣", " "))];
       }),
       all.map(({ node }) => node),
       title(list.x, list.y - 30, found.head),
-      note(list.x + list.width - 50, list.y - 10, "cosine", "end"), note(list.x + list.width, list.y - 10, "on map", "end"),
+      note(list.x + list.width - 62, list.y - 10, "cosine", "end"), note(list.x + list.width, list.y - 10, "map rank", "end"),
       rows.map(({ i, cosine, rank, own }, row) => {
-        const y = list.y + 27 * row, wide = list.width - 178;
+        const y = list.y + 27 * row, wide = list.width - 190;
         return [
           text(list.x, y + 17, fitted(data.words[i], 86), own && { class: "strong" }),
           rect(list.x + 90, y + 7, Math.max(cosine, 0) * wide, 13, { fill: "var(--accent)" }),
-          text(list.x + list.width - 50, y + 17, cosine.toFixed(2), { "text-anchor": "end" }),
-          note(list.x + list.width, y + 17, rank ? `no. ${rank}` : "–", "end")];
+          text(list.x + list.width - 62, y + 17, cosine.toFixed(2), { "text-anchor": "end" }),
+          note(list.x + list.width, y + 17, rank || "–", "end")];
       })],
   };
 }
