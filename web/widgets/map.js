@@ -53,8 +53,8 @@ function measure(data, { show, query, analogy, plane, with_queries: allowed }) {
   const [without] = largest(near, asked, 1), [any] = largest(near, [], 1);
   const onMap = others.slice(0, NEAR), both = onMap.filter((i) => best.includes(i)).length;
   const answer = `Nearest to ${whole}: ${without === undefined ? "no other word" : `${name(without)}, cosine ${number(without)}`}, if the query words are excluded. ` +
-    `If they are not: ${name(any)}, ${number(any)}${asked.includes(any) ? ", which is in the question" : ""}.`;
-  const honest = !others[0] ? "There is no other word." : `Nearest on the map: ${name(others[0])}, cosine ${number(others[0])}. ` +
+    `If they are not: ${any === without ? "the same" : `${name(any)}, ${number(any)}, which is in the question`}.`;
+  const honest = !others.length ? "There is no other word." : `Nearest on the map: ${name(others[0])}, cosine ${number(others[0])}. ` +
     (alone ? `This plane has ${percent(share)} of the variance of these words.`
       : `Of the ${onMap.length} words nearest on the map, ${both || "none"} ${both === 1 ? "is" : "are"} in the list by cosine.`);
   return {
@@ -84,7 +84,8 @@ const build = ({ data, view, root, tip, say, signal }) => {
     const starting = (text) => (text ? words.filter((it) => it.startsWith(text)).slice(0, 12) : words.slice(0, 12));
     const input = h("input", {
       type: "text", style: TEXT, dir: "auto", spellcheck: "false", autocomplete: "off", autocapitalize: "off", list: options.id,
-      onfocus: () => { if (at !== null) slot = at; input.select(); },
+      onfocus: () => { slot = at ?? slot; },
+      onclick: () => input.select(), // what is typed next replaces it
       oninput() {
         const text = input.value;
         options.replaceChildren(...starting(text).map((value) => h("option", { value })));
@@ -195,13 +196,14 @@ const build = ({ data, view, root, tip, say, signal }) => {
       const { map, list: at } = size;
       plane.place([drawn.labels.map(({ i, x, y }) => ({ i, x: x - 9, y: y - 9, width: 18, height: 18 }))], map.y + map.height);
       Object.assign(plane.node.style, { right: `${width - map.width}px`, touchAction: now.zoom > 1 ? "none" : "pan-y" });
-      list.place(found.rows.map((it, row) => [{ ...it, x: 0, y: 27 * row, width: at.width, height: 24 }]), 27 * found.rows.length);
+      const rows = found.rows.map((it, row) => [{ ...it, x: 0, y: 27 * row, width: at.width, height: 24 }]);
+      list.place(rows[0] ? rows : [[]], 27 * rows.length);
       Object.assign(list.node.style, { left: `${at.x}px`, top: `${at.y}px` });
       set(farther, { "aria-disabled": now.zoom <= 1 });
       set(nearer, { "aria-disabled": now.zoom >= FAR });
       return {
         height: size.height, caption: `${found.more} ${found.said}`.trim(), still: drawn.marks,
-        alt: `A map of ${found.shown.length} words. ${found.about}. ${found.more} ${found.said} ${found.head} by cosine: ` +
+        alt: `A map of ${found.shown.length} words. ${found.about}. ${found.more && `${found.more} `}${found.said} ${found.head} by cosine: ` +
           (found.rows.map(({ i }) => `${found.name(i)} ${found.number(i)}`).join(", ") || "none"),
       };
     },

@@ -13,6 +13,7 @@ function scaled(vector) {
 /** What Python packed: `axes` are the plane's two directions, `middle` its origin along them, `share` that of the variance. */
 export function prepare({ vectors, groups, axes, middle, share }, model) {
   const words = model.get("words"), [, width] = vectors.shape;
+  if (!share.data.length) throw new RangeError("The arrays are cut short."); // it is the last of them
   const unit = words.map((_, i) =>
     scaled(Float64Array.from(vectors.data.subarray(i * width, (i + 1) * width), (it) => it - 128)));
   return {
