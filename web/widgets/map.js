@@ -52,8 +52,9 @@ function measure(data, { show, query, analogy, plane, with_queries: allowed }) {
   const whole = isAnalogy ? [asked[1], asked[0], asked[2]].map(name).map((it, i) => ["", " − ", " + "][i] + it).join("") : name(asked[0]);
   const [without] = largest(near, asked, 1), [any] = largest(near, [], 1);
   const onMap = others.slice(0, NEAR), both = onMap.filter((i) => best.includes(i)).length;
-  const answer = `Nearest to ${whole}: ${without === undefined ? "no other word" : `${name(without)}, cosine ${number(without)}`}, if the query words are excluded. ` +
-    `If they are not: ${any === without ? "the same" : `${name(any)}, ${number(any)}, which is in the question`}.`;
+  const word = (i) => `${name(i)} (${number(i)})`;
+  const answer = without === undefined ? "There is no other word." : `Nearest to b − a + c: ${word(without)}` +
+    (any === without ? ", whether the query words are excluded or not." : ` if the query words are excluded; if not, ${word(any)}, one of them.`);
   const honest = !others.length ? "There is no other word." : `Nearest on the map: ${name(others[0])}, cosine ${number(others[0])}. ` +
     (alone ? `This plane has ${percent(share)} of the variance of these words.`
       : `Of the ${onMap.length} words nearest on the map, ${both || "none"} ${both === 1 ? "is" : "are"} in the list by cosine.`);
@@ -204,7 +205,7 @@ const build = ({ data, view, root, tip, say, signal }) => {
       set(farther, { "aria-disabled": now.zoom <= 1 });
       set(nearer, { "aria-disabled": now.zoom >= FAR });
       return {
-        height: size.height, caption: `${found.more} ${found.said}`.trim(), still: drawn.marks,
+        height: size.height, caption: found.said, still: drawn.marks,
         alt: `A map of ${found.shown.length} words. ${found.about}. ${found.more && `${found.more} `}${found.said} ${found.head} by cosine: ` +
           (found.rows.map(({ i }) => `${found.name(i)} ${found.number(i)}`).join(", ") || "none"),
       };
