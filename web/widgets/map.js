@@ -12,7 +12,7 @@ const NEAR = 10, FAR = 64; // words in the list; the largest zoom
 const percent = (share) => `${(100 * share).toFixed(share < 0.1 ? 1 : 0)} %`;
 const isNumber = (low, high) => (it) => Number.isFinite(it) && it >= low && it <= high;
 
-function fields({ words, ids }) {
+function fields({ words, ids, title }) {
   const knows = (it) => ids.has(it);
   const isList = (value, count, test) => Array.isArray(value) && value.length === count && value.every(test);
   const asking = checkbox({ label: "Query words may be the answer", start: false });
@@ -30,6 +30,7 @@ function fields({ words, ids }) {
     },
     center: { start: null, takes: (value) => value === null || isList(value, 2, isNumber(-2, 2)) },
     zoom: { start: 1, takes: isNumber(1, FAR) },
+    title: { start: title, takes: (value) => value === title }, // for the Python call
   };
 }
 
