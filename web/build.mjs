@@ -58,6 +58,9 @@ const RENAMED_IN = {
     gradient head inSvg known label level list lost middle name needs nodes now number op out pass pause pin
     place positions product pushes refresh reset result root shown slope slopes slot svg tip trouble undo
     users variables waits ways wide wrong`),
+  map: words(`
+    about alone asked both call cosine drawn end head inSvg label labels marks more moved name number onMap own pause place
+    points positions press rank refresh reset root said scale shown svg target tip undo unit whole wide`),
   masking: words(`
     answers call cells chosen count counts draws eligible actions head kernel label live mask most name
     named now onAnswer own pause place positions readers refresh reset root rule show substitutes

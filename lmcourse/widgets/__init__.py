@@ -4,10 +4,10 @@ A widget takes arrays (NumPy's, or anything with ``.detach()``) and no models. I
 JavaScript: the sources are in ``web/widgets/``, the bundles for browsers in ``static/``.
 
 `Anatomy` (a model's blocks and numbers), `Graph` (a computation and its gradients), `GradientFlow`
-(gradients through time), `Gates` (LSTM and GRU units), `Merges` and `Segmentation` (training and
-application of tokenizers), `AttentionHeads` (attention weights), `Masking` (masked language
-modeling), `Visibility` (attention masks) and `Temperature` (distillation). Each has a page in
-``gallery/``.
+(gradients through time), `Gates` (LSTM and GRU units), `Map` (word vectors), `Merges` and
+`Segmentation` (training and application of tokenizers), `AttentionHeads` (attention weights),
+`Masking` (masked language modeling), `Visibility` (attention masks) and `Temperature`
+(distillation). Each has a page in ``gallery/``.
 """
 
 from lmcourse.widgets.anatomy import Anatomy
@@ -16,6 +16,7 @@ from lmcourse.widgets.base import Widget
 from lmcourse.widgets.gates import Gates
 from lmcourse.widgets.gradient_flow import GradientFlow
 from lmcourse.widgets.graph import Graph
+from lmcourse.widgets.map import Map
 from lmcourse.widgets.masking import Masking
 from lmcourse.widgets.merges import Merges
 from lmcourse.widgets.segmentation import Segmentation
@@ -28,6 +29,7 @@ __all__ = [
     "Gates",
     "GradientFlow",
     "Graph",
+    "Map",
     "Masking",
     "Merges",
     "Segmentation",

@@ -265,6 +265,11 @@ SEARCHES = {
     "variational dropout": "bidirectional-lstm-and-dropout.html#definition-variational-dropout",
     "pack padded sequence": "bidirectional-lstm-and-dropout.html",
     "label leak": "lab-bidirectional-lstm-and-dropout.html",
+    "pmi": "word-embeddings.html#definition-pointwise-mutual-information",
+    "tf-idf": "word-embeddings.html#definition-tf-idf",
+    "word2vec skip-gram": "word-embeddings.html#definition-skip-gram",
+    "negative sampling": "word-embeddings.html#definition-negative-sampling",
+    "cosine similarity": "word-embeddings.html#definition-cosine-similarity",
     "overfitting": "bidirectional-lstm-and-dropout.html#definition-overfitting",
     "floor": "recurrent-language-models.html#definition-floor",
 }
