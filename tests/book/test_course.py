@@ -271,6 +271,11 @@ SEARCHES = {
     "negative sampling": "word-embeddings.html#definition-negative-sampling",
     "cosine similarity": "word-embeddings.html#definition-cosine-similarity",
     "overfitting": "bidirectional-lstm-and-dropout.html#definition-overfitting",
+    "elmo": "elmo.html#definition-elmo",
+    "highway network": "elmo.html#highway-layers-transform-or-carry",
+    "scalar mix": "elmo.html#definition-scalar-mix",
+    "bilm": "elmo.html#definition-bidirectional-language-model",
+    "word sense disambiguation": "elmo.html#definition-word-sense-disambiguation",
     "floor": "recurrent-language-models.html#definition-floor",
 }
 TEX = re.compile(r"\$|\\(?:[a-z]*frac|sqrt|top|math[a-z]+|operatorname|[a-z]*dot|sum|q?quad)\b")
