@@ -29,7 +29,8 @@ def wordpiece(text: str, vocab: dict[str, int], most: int) -> tuple[list[Any], .
 
 
 _PIECES = """l lo low lowe [UNK] n new newest w wi wid s slow e es est t te test a ab un the
-    ##l ##lo ##low ##o ##w ##e ##er ##r ##s ##st ##est ##t ##n ##new ##i ##é ##d ##de ##bc ##known"""
+    ##l ##lo ##low ##o ##w ##e ##er ##r ##s ##st ##est ##t ##n ##new ##i ##é ##d ##de ##bc
+    ##known"""
 
 
 def _known(text: str, most: int) -> Example:
