@@ -240,7 +240,7 @@ SEARCHES = {
     "bert masking 80 10 10": "bert.html#why-80-10-10",
     "wordpiece": "subword-tokenization.html#definition-wordpiece",
     "byte pair encoding": "subword-tokenization.html#definition-byte-pair-encoding",
-    "out of vocabulary": "subword-tokenization.html#definition-out-of-vocabulary",
+    "out of vocabulary": "subword-tokenization.html#definition-oov-rate",
     "viterbi": "subword-tokenization.html#definition-viterbi-algorithm",
     "sentencepiece": "subword-tokenization.html#definition-sentencepiece",
     "bits per character": "subword-tokenization.html#definition-bits-per-character",
