@@ -1,0 +1,223 @@
+"""07.3 a mix of normalized layers, 07.4 senses with a control, 07.6 which layer for which task."""
+
+import torch
+from torch import Tensor
+from torch.nn import functional as F
+
+from lmcourse.labs.kit import Example, Task, normal
+
+
+def normalized_mix(layers: Tensor, w: Tensor, gamma: float, mask: Tensor) -> Tensor:
+    real = mask[..., None].double()
+    count = real.sum((1, 2), keepdim=True) * layers.shape[-1]
+    mean = (layers * real).sum((2, 3), keepdim=True) / count
+    centered = (layers - mean) * real
+    scale = (centered.square().sum((2, 3), keepdim=True) / count).sqrt()
+    return gamma * (w.softmax(0)[:, None, None, None] * centered / scale).sum(0)
+
+
+def _layers(seed: int, lengths: tuple[int, ...], count: int = 3) -> Example:
+    """Layers of different size and mean; what is at padding positions is arbitrary."""
+    sizes = torch.tensor([1.0, 6.0, 0.3, 2.0])[:count, None, None, None]
+    layers = sizes * (normal(count, len(lengths), max(lengths), 4, seed=seed) + 0.5)
+    layers = layers * (1 + torch.arange(len(lengths)))[:, None, None]
+    mask = torch.arange(max(lengths)) < torch.tensor(lengths)[:, None]
+    return torch.where(mask[..., None], layers, 3 * layers + 2), normal(count, seed=seed), 1.7, mask
+
+
+MIX = Task(
+    normalized_mix,
+    examples=[_layers(0, (5, 2)), _layers(1, (3, 6, 4)), _layers(2, (2, 4), 4)],
+    slips="""
+Padding counts in the mean or in the standard deviation. Both are of the real tokens only.
+    (layers * real).sum -> layers.sum
+    centered.square() -> (layers - mean).square()
+    real.sum((1, 2), keepdim=True) -> layers.shape[2]
+    or
+    (layers * real).sum -> layers.sum
+    or
+    centered.square() -> (layers - mean).square()
+    or
+    real.sum((1, 2), keepdim=True) -> layers.shape[2]
+Mean and deviation are of the whole batch, so a vector depends on the other sentences. Each sentence
+has its own.
+    real.sum((1, 2), keepdim=True) -> real.sum((0, 1, 2), keepdim=True)
+    (layers * real).sum((2, 3) -> (layers * real).sum((1, 2, 3)
+    centered.square().sum((2, 3) -> centered.square().sum((1, 2, 3)
+Each token, or each entry of the vectors, is normalized by itself. One mean and one deviation belong
+to a sentence, over all entries of all its real tokens.
+    count = real.sum((1, 2), keepdim=True) * layers.shape[-1] -> count = layers.shape[-1]
+    (layers * real).sum((2, 3) -> (layers * real).sum((3,)
+    centered.square().sum((2, 3) -> centered.square().sum((3,)
+    or
+    * layers.shape[-1] -> * 1
+    (layers * real).sum((2, 3) -> (layers * real).sum((2,)
+    centered.square().sum((2, 3) -> centered.square().sum((2,)
+All layers share one mean and one deviation. A large layer then still outweighs a small one.
+    * layers.shape[-1] -> * layers.shape[-1] * len(layers)
+    (layers * real).sum((2, 3) -> (layers * real).sum((0, 2, 3)
+    centered.square().sum((2, 3) -> centered.square().sum((0, 2, 3)
+The mix is normalized. Normalize each layer, then mix.
+    layers.shape[-1] -> layers.shape[-1];
+        layers = (w.softmax(0)[:, None, None, None] * layers).sum(0, keepdim=True)
+    (w.softmax(0)[:, None, None, None] * centered / scale) -> (centered / scale)
+The mean is not subtracted, or only the mean is: divide by the deviation, too.
+    (layers - mean) -> (layers - 0)
+    or
+    (layers - mean) * real -> layers * real; mean = layers - mean
+    centered.square() -> (mean * real).square()
+    or
+    centered / scale -> centered
+The layers are divided by the variance. Its square root is the standard deviation.
+    .sqrt() -> .abs()
+The deviation divides by n − 1. Divide by n, the number of entries.
+    / count).sqrt() -> / (count - 1)).sqrt()
+The layers' weights are not the softmax of w.
+    w.softmax(0) -> w || (w / w.sum()) || w.exp() || w.sigmoid() || torch.full_like(w, 1 / len(w))
+γ is missing, or is part of the softmax. It scales the mix.
+    gamma * (w -> (w
+    or
+    gamma * (w -> ((gamma * w)
+The result is not 0 at padding.
+    (layers - mean) * real -> layers - mean
+    centered.square() -> (centered * real).square()
+This is a mean over the layers. The weights already sum to 1, so add.
+    scale).sum(0) -> scale).mean(0)
+""",
+    note="Now each s_j is the share of its layer: all layers have the same size. The published "
+    "program normalizes over all real tokens of a *batch*.",
+)
+
+
+def sense_scores(
+    states: list[Tensor], static: list[Tensor], positions: list[int], words: Tensor, senses: Tensor
+) -> tuple[Tensor, Tensor, Tensor]:
+    own = torch.stack([h[p] for h, p in zip(states, positions, strict=True)])
+    pairs = zip(static, positions, strict=True)
+    around = torch.stack([(v.sum(0) - v[p]) / (len(v) - 1) for v, p in pairs])
+    right = []
+    for vectors in (own, around):
+        v = F.normalize(vectors, dim=1)
+        cosines = (v @ v.T).masked_fill(words[:, None] != words, -2.0)
+        near = cosines.fill_diagonal_(-2.0).argmax(1)
+        right.append((senses[near] == senses).double())
+    gain = right[0] - right[1]
+    return right[0].mean(), right[1].mean(), gain.std() / len(gain) ** 0.5
+
+
+def _sentences(seed: int, count: int, signal: float) -> Example:
+    """Sentences with one of four words, which has one of two senses, in random order."""
+    words = normal(count, 4, seed=(seed, "words")).argmax(1)
+    words[:8] = torch.arange(8) % 4
+    senses = (normal(count, seed=(seed, "senses")) > 0.3).long()
+    meanings = 2 * normal(4, 2, 5, seed="meanings")
+    states, static, positions = [], [], []
+    for i, (word, sense) in enumerate(zip(words.tolist(), senses.tolist(), strict=True)):
+        time, position = 4 + (3 * i + seed) % 5, (2 * i + seed) % 4
+        v, h = (normal(time, 5, seed=(seed, i, name)) for name in ("static", "states"))
+        v[(position + 1) % time] += 2 * signal * meanings[word, sense]
+        v[position] = 6 * normal(5, seed=word)  # the word's static vector
+        h[position] += signal * meanings[word, sense]
+        h *= 1 + 3 * (i % 3)  # of different lengths
+        states, static, positions = [*states, h], [*static, v], [*positions, position]
+    return states, static, positions, words, senses
+
+
+SENSES = Task(
+    sense_scores,
+    examples=[_sentences(0, 31, 0.6), _sentences(1, 43, 0.5), _sentences(2, 52, 0.8)],
+    slips="""
+Each occurrence is its own nearest neighbor. It must not be a candidate.
+    cosines.fill_diagonal_(-2.0) -> cosines
+Occurrences of other words are candidates. Only those of the same word are.
+    .masked_fill(words[:, None] != words, -2.0) -> .clone()
+The control contains the ambiguous word. It is the mean of the vectors of all *other* words.
+    (v.sum(0) - v[p]) / (len(v) - 1) -> v.mean(0)
+The control is the ambiguous word's own vector. It is the mean of those of all other words.
+    (v.sum(0) - v[p]) / (len(v) - 1) -> v[p]
+The control is computed from the network's states. These have read the ambiguous word; use `static`.
+    pairs = zip(static -> pairs = zip(states
+The neighbor is that with the largest dot product, or with the smallest distance. Use the cosine.
+    F.normalize(vectors, dim=1) -> vectors || F.normalize(vectors, dim=0)
+    or
+    cosines = (v @ v.T) -> cosines = -1e-4 * torch.cdist(vectors, vectors)
+The farthest occurrence is selected, or one of another sense.
+    cosines = (v @ v.T) -> cosines = (-v @ v.T)
+The error is that of two independent scores. Both are measured on the same occurrences, so take the
+standard deviation of the differences.
+    gain.std() / len(gain) ** 0.5 -> ((right[0].var() + right[1].var()) / len(gain)) ** 0.5
+The error is that of one score, not of the difference.
+    gain = right[0] - right[1] -> gain = right[0] || gain = right[1]
+This is the standard deviation, or the variance. The standard error of the mean is s / √n.
+    gain.std() / len(gain) ** 0.5 -> gain.std() || gain.var() / len(gain) || gain.std() / len(gain)
+The standard deviation divides by n. For a sample, divide by n − 1.
+    gain.std() -> gain.std(correction=0)
+The two scores are exchanged, or one is given twice, or the second is their difference.
+    return right[0].mean(), right[1].mean() -> return right[1].mean(), right[0].mean() ||
+        return right[0].mean(), right[0].mean() || return right[0].mean(), gain.mean()
+""",
+    names=("The score of the states", "The score of the control", "The standard error"),
+    note="A network that has learned senses exceeds the control by more than two standard errors. "
+    "The score of the states alone says little.",
+)
+
+
+def select_layer(right: Tensor, first: Tensor) -> tuple[int, int, Tensor, Tensor]:
+    a, b = (int(right[:, half].mean(1).argmax()) for half in (first, ~first))
+    fair = torch.where(first, right[b], right[a])
+    return a, b, fair.mean(), right.mean(1).max() - fair.mean()
+
+
+def _items(seed: int, *rates: tuple[float, float], share: float = 0.35, count: int = 60) -> Example:
+    """Items that each layer answers rightly at the rates of their half."""
+    first = normal(count, seed=(seed, "first")).sigmoid() < share
+    first[:2] = torch.tensor([True, False])
+    wanted = torch.where(first, *torch.tensor(rates, dtype=torch.float64).T[..., None])
+    return (normal(len(rates), count, seed=seed).sigmoid() < wanted).double(), first
+
+
+_TIED = torch.tensor([[0, 1, 0, 1, 1, 0], [1, 0, 1, 0, 1, 1], [0, 1, 1, 0, 1, 1.0]]).double()
+SELECT = Task(
+    select_layer,
+    examples=[
+        _items(0, (0.4, 0.4), (0.75, 0.5), (0.5, 0.7)),
+        _items(1, (0.3, 0.5), (0.5, 0.6), (0.5, 0.4), (0.6, 0.5), share=0.6),
+        _items(2, (0.6, 0.4), (0.4, 0.6), (0.3, 0.5)),
+        (_TIED, torch.tensor([True, True, False, False, False, True])),
+    ],
+    slips="""
+Each half is scored by the layer that was selected on it. Select on one half, score on the other.
+    torch.where(first, right[b], right[a]) -> torch.where(first, right[a], right[b])
+Both layers are selected on all items, which include those they are scored on.
+    for half in (first, ~first) -> for half in (first | True, first | True)
+Only one of the two halves is scored.
+    return a, b, fair.mean(), right.mean(1).max() - fair.mean() ->
+        fair = fair[~first]; return a, b, fair.mean(), right.mean(1).max() - fair.mean() ||
+        fair = fair[first]; return a, b, fair.mean(), right.mean(1).max() - fair.mean()
+This is the mean of the two halves' scores. They have different sizes: take the mean over all items.
+    return a, b, fair.mean(), right.mean(1).max() - fair.mean() ->
+        fair = (fair[first].mean() + fair[~first].mean()) / 2;
+        return a, b, fair, right.mean(1).max() - fair
+The sign of the optimism is reversed: it is the hindsight score minus the fair one.
+    right.mean(1).max() - fair.mean() -> fair.mean() - right.mean(1).max()
+This is the best layer's score in hindsight, not yet its difference from the fair score.
+    right.mean(1).max() - fair.mean() -> right.mean(1).max()
+The hindsight score is that of *one* layer on all items: the best one.
+    right.mean(1).max() - -> torch.where(first, right[a], right[b]).mean() - ||
+        right.mean(1).mean() - || right.amax(0).mean() - || right[a].mean() - ||
+        right[b].mean() - || right[-1].mean() -
+Of several layers with the same score, take the lowest.
+    right[:, half].mean(1).argmax() -> len(right) - 1 - right[:, half].mean(1).flip(0).argmax()
+Layers are numbered from 0.
+    return a, b -> return a + 1, b + 1
+The two layers are exchanged: first the one that was selected on the first half.
+    return a, b -> return b, a
+The worst layer is selected: 1 means that an item is right.
+    .argmax() -> .argmin()
+""",
+    names=(
+        *("The layer selected on the first half", "The layer selected on the second half"),
+        *("The fair score", "The optimism"),
+    ),
+    note="If the two halves select different layers, the data do not decide which one is better.",
+)
