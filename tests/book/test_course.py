@@ -261,6 +261,11 @@ SEARCHES = {
     "pack padded sequence": "bidirectional-lstm-and-dropout.html",
     "label leak": "lab-bidirectional-lstm-and-dropout.html",
     "overfitting": "bidirectional-lstm-and-dropout.html#definition-overfitting",
+    "elmo": "elmo.html#definition-elmo",
+    "highway network": "elmo.html#definition-highway-layer",
+    "scalar mix": "elmo.html#definition-scalar-mix",
+    "bilm": "elmo.html#definition-bidirectional-language-model",
+    "word sense disambiguation": "elmo.html#definition-word-sense-disambiguation",
     "floor": "recurrent-language-models.html#definition-floor",
 }
 TEX = re.compile(r"\$|\\(?:[a-z]*frac|sqrt|top|math[a-z]+|operatorname|[a-z]*dot|sum|q?quad)\b")
