@@ -157,8 +157,8 @@ The two scores are exchanged, or one is given twice, or the second is their diff
         return right[0].mean(), right[0].mean() || return right[0].mean(), gain.mean()
 """,
     names=("The score of the states", "The score of the control", "The standard error"),
-    note="A network that has learned senses exceeds the control by more than two standard errors. "
-    "The score of the states alone says little.",
+    note="Compare the difference of the scores with its error. A score above chance says little: "
+    "the control never reads the word, and may score as high.",
 )
 
 
