@@ -8,17 +8,17 @@ from lmcourse.labs.kit import Example, Task, normal
 
 
 def normalized_mix(layers: Tensor, w: Tensor, gamma: float, mask: Tensor) -> Tensor:
-    real = mask[..., None].double()
-    count = real.sum((1, 2), keepdim=True) * layers.shape[-1]
-    mean = (layers * real).sum((2, 3), keepdim=True) / count
-    centered = (layers - mean) * real
-    scale = (centered.square().sum((2, 3), keepdim=True) / count).sqrt()
-    return gamma * (w.softmax(0)[:, None, None, None] * centered / scale).sum(0)
+    axes, real = (2, 3), mask[..., None].expand_as(layers)
+    count, total = (each.sum(axes, keepdim=True) for each in (real, layers * real))
+    centered = (layers - total / count.clamp(min=1)) * real
+    variance = centered.square().sum(axes, keepdim=True) / count.clamp(min=1)
+    normalized = centered / variance.sqrt().clamp(min=1e-9)
+    return gamma * (w.softmax(0)[:, None, None, None] * normalized).sum(0)
 
 
 def _layers(seed: int, lengths: tuple[int, ...], count: int = 3) -> Example:
     """Layers of different size and mean; what is at padding positions is arbitrary."""
-    sizes = torch.tensor([1.0, 6.0, 0.3, 2.0])[:count, None, None, None]
+    sizes = torch.tensor([10.0, 60.0, 3.0, 20.0])[:count, None, None, None]
     layers = sizes * (normal(count, len(lengths), max(lengths), 4, seed=seed) + 0.5)
     layers = layers * (1 + torch.arange(len(lengths)))[:, None, None]
     mask = torch.arange(max(lengths)) < torch.tensor(lengths)[:, None]
@@ -30,59 +30,46 @@ MIX = Task(
     examples=[_layers(0, (5, 2)), _layers(1, (3, 6, 4)), _layers(2, (2, 4), 4)],
     slips="""
 Padding counts in the mean or in the standard deviation. Both are of the real tokens only.
-    (layers * real).sum -> layers.sum
-    centered.square() -> (layers - mean).square()
-    real.sum((1, 2), keepdim=True) -> layers.shape[2]
+    (real, layers * real) -> (real, layers) || (real | True, layers) || (real | True, layers * real)
+    centered.square() -> centered.square() || (layers - total / count.clamp(min=1)).square()
     or
-    (layers * real).sum -> layers.sum
+    centered.square() -> (layers - total / count).square()
     or
-    centered.square() -> (layers - mean).square()
-    or
-    real.sum((1, 2), keepdim=True) -> layers.shape[2]
+    (real, layers * real) -> (real | True, layers * real)
+    (layers - total / count.clamp(min=1)) * real -> layers * real - total / count
+    normalized = centered -> normalized = centered || normalized = centered * real
 Mean and deviation are of the whole batch, so a vector depends on the other sentences. Each sentence
 has its own.
-    real.sum((1, 2), keepdim=True) -> real.sum((0, 1, 2), keepdim=True)
-    (layers * real).sum((2, 3) -> (layers * real).sum((1, 2, 3)
-    centered.square().sum((2, 3) -> centered.square().sum((1, 2, 3)
+    (2, 3) -> (1, 2, 3)
+    normalized = centered -> normalized = centered || normalized = (layers - total / count)
 Each token, or each entry of the vectors, is normalized by itself. One mean and one deviation belong
 to a sentence, over all entries of all its real tokens.
-    count = real.sum((1, 2), keepdim=True) * layers.shape[-1] -> count = layers.shape[-1]
-    (layers * real).sum((2, 3) -> (layers * real).sum((3,)
-    centered.square().sum((2, 3) -> centered.square().sum((3,)
-    or
-    * layers.shape[-1] -> * 1
-    (layers * real).sum((2, 3) -> (layers * real).sum((2,)
-    centered.square().sum((2, 3) -> centered.square().sum((2,)
+    (2, 3) -> (3,) || (2,)
 All layers share one mean and one deviation. A large layer then still outweighs a small one.
-    * layers.shape[-1] -> * layers.shape[-1] * len(layers)
-    (layers * real).sum((2, 3) -> (layers * real).sum((0, 2, 3)
-    centered.square().sum((2, 3) -> centered.square().sum((0, 2, 3)
+    (2, 3) -> (0, 2, 3)
 The mix is normalized. Normalize each layer, then mix.
-    layers.shape[-1] -> layers.shape[-1];
-        layers = (w.softmax(0)[:, None, None, None] * layers).sum(0, keepdim=True)
-    (w.softmax(0)[:, None, None, None] * centered / scale) -> (centered / scale)
-The mean is not subtracted, or only the mean is: divide by the deviation, too.
-    (layers - mean) -> (layers - 0)
+    (2, 3), mask -> (2, 3), (layers := (w.softmax(0)[:, None, None, None] * layers).sum(0)[None],
+        mask)[1]
+    (w.softmax(0)[:, None, None, None] * normalized) -> normalized
+The layers are not normalized, or only in part: subtract the mean, divide by the deviation.
+    (layers - total / count.clamp(min=1)) -> (layers - 0)
     or
-    (layers - mean) * real -> layers * real; mean = layers - mean
-    centered.square() -> (mean * real).square()
+    normalized = centered / -> normalized = layers * real /
     or
-    centered / scale -> centered
+    normalized = centered / variance.sqrt().clamp(min=1e-9) -> normalized = centered ||
+        normalized = layers * real || normalized = layers
 The layers are divided by the variance. Its square root is the standard deviation.
     .sqrt() -> .abs()
 The deviation divides by n − 1. Divide by n, the number of entries.
-    / count).sqrt() -> / (count - 1)).sqrt()
+    .sum(axes, keepdim=True) / count.clamp(min=1) -> .sum(axes, keepdim=True) / (count - 1)
 The layers' weights are not the softmax of w.
     w.softmax(0) -> w || (w / w.sum()) || w.exp() || w.sigmoid() || torch.full_like(w, 1 / len(w))
 γ is missing, or is part of the softmax. It scales the mix.
-    gamma * (w -> (w
-    or
-    gamma * (w -> ((gamma * w)
+    gamma * (w -> (w || ((gamma * w)
 The result is not 0 at padding.
-    (layers - mean) * real -> layers - mean
-    centered.square() -> (centered * real).square()
+    normalized = centered -> normalized = (layers - total / count)
 This is a mean over the layers. The weights already sum to 1, so add.
-    scale).sum(0) -> scale).mean(0)
+    normalized).sum(0) -> normalized).mean(0)
 """,
     note="Now each s_j is the share of its layer: all layers have the same size. The published "
     "program normalizes over all real tokens of a *batch*.",
@@ -131,10 +118,13 @@ Each occurrence is its own nearest neighbor. It must not be a candidate.
     cosines.fill_diagonal_(-2.0) -> cosines
 Occurrences of other words are candidates. Only those of the same word are.
     .masked_fill(words[:, None] != words, -2.0) -> .clone()
-The control contains the ambiguous word. It is the mean of the vectors of all *other* words.
-    (v.sum(0) - v[p]) / (len(v) - 1) -> v.mean(0)
-The control is the ambiguous word's own vector. It is the mean of those of all other words.
-    (v.sum(0) - v[p]) / (len(v) - 1) -> v[p]
+The control is the mean of the static vectors of all *other* words, on both sides, without the
+ambiguous one.
+    (v.sum(0) - v[p]) / (len(v) - 1) -> v.mean(0) || v[p] || (v[:p] if p else v[1:]).mean(0) ||
+        (v[p + 1 :] if p < len(v) - 1 else v[:-1]).mean(0) ||
+        v[[i for i in (p - 1, p + 1) if 0 <= i < len(v)]].mean(0)
+The state is not that of the ambiguous word, at its position in the sentence.
+    h[p] for -> h.mean(0) for || h[0] for || h[-1] for || h[min(p + 1, len(h) - 1)] for
 The control is computed from the network's states. These have read the ambiguous word; use `static`.
     pairs = zip(static -> pairs = zip(states
 The neighbor is that with the largest dot product, or with the smallest distance. Use the cosine.
@@ -145,11 +135,14 @@ The farthest occurrence is selected, or one of another sense.
     cosines = (v @ v.T) -> cosines = (-v @ v.T)
 The error is that of two independent scores. Both are measured on the same occurrences, so take the
 standard deviation of the differences.
-    gain.std() / len(gain) ** 0.5 -> ((right[0].var() + right[1].var()) / len(gain)) ** 0.5
+    gain.std() / len(gain) ** 0.5 -> ((right[0].var() + right[1].var()) / len(gain)) ** 0.5 ||
+        ((right[0].var(correction=0) + right[1].var(correction=0)) / len(gain)) ** 0.5
 The error is that of one score, not of the difference.
     gain = right[0] - right[1] -> gain = right[0] || gain = right[1]
-This is the standard deviation, or the variance. The standard error of the mean is s / √n.
-    gain.std() / len(gain) ** 0.5 -> gain.std() || gain.var() / len(gain) || gain.std() / len(gain)
+    gain.std() -> gain.std() || gain.std(correction=0)
+The denominator of the error is wrong. The standard error of the mean is s / √n.
+    gain.std() / len(gain) ** 0.5 -> gain.std() || gain.var() / len(gain) ||
+        gain.std() / len(gain) || gain.std() / (len(gain) - 1) ** 0.5
 The standard deviation divides by n. For a sample, divide by n − 1.
     gain.std() -> gain.std(correction=0)
 The two scores are exchanged, or one is given twice, or the second is their difference.
@@ -165,7 +158,8 @@ The two scores are exchanged, or one is given twice, or the second is their diff
 def select_layer(right: Tensor, first: Tensor) -> tuple[int, int, Tensor, Tensor]:
     a, b = (int(right[:, half].mean(1).argmax()) for half in (first, ~first))
     fair = torch.where(first, right[b], right[a])
-    return a, b, fair.mean(), right.mean(1).max() - fair.mean()
+    score = fair.mean()
+    return a, b, score, right.mean(1).max() - score
 
 
 def _items(seed: int, *rates: tuple[float, float], share: float = 0.35, count: int = 60) -> Example:
@@ -191,21 +185,15 @@ Each half is scored by the layer that was selected on it. Select on one half, sc
 Both layers are selected on all items, which include those they are scored on.
     for half in (first, ~first) -> for half in (first | True, first | True)
 Only one of the two halves is scored.
-    return a, b, fair.mean(), right.mean(1).max() - fair.mean() ->
-        fair = fair[~first]; return a, b, fair.mean(), right.mean(1).max() - fair.mean() ||
-        fair = fair[first]; return a, b, fair.mean(), right.mean(1).max() - fair.mean()
+    right[b], right[a]) -> right[b], right[a])[~first] || right[b], right[a])[first]
 This is the mean of the two halves' scores. They have different sizes: take the mean over all items.
-    return a, b, fair.mean(), right.mean(1).max() - fair.mean() ->
-        fair = (fair[first].mean() + fair[~first].mean()) / 2;
-        return a, b, fair, right.mean(1).max() - fair
-The sign of the optimism is reversed: it is the hindsight score minus the fair one.
-    right.mean(1).max() - fair.mean() -> fair.mean() - right.mean(1).max()
-This is the best layer's score in hindsight, not yet its difference from the fair score.
-    right.mean(1).max() - fair.mean() -> right.mean(1).max()
+    fair.mean() -> (fair[first].mean() + fair[~first].mean()) / 2
+The optimism is the hindsight score minus the fair score.
+    right.mean(1).max() - score -> score - right.mean(1).max() || right.mean(1).max()
 The hindsight score is that of *one* layer on all items: the best one.
-    right.mean(1).max() - -> torch.where(first, right[a], right[b]).mean() - ||
-        right.mean(1).mean() - || right.amax(0).mean() - || right[a].mean() - ||
-        right[b].mean() - || right[-1].mean() -
+    right.mean(1).max() - -> (right[a, first].mean() + right[b, ~first].mean()) / 2 - ||
+        torch.where(first, right[a], right[b]).mean() - || right.mean(1).mean() - ||
+        right.amax(0).mean() - || right[a].mean() - || right[b].mean() - || right[-1].mean() -
 Of several layers with the same score, take the lowest.
     right[:, half].mean(1).argmax() -> len(right) - 1 - right[:, half].mean(1).flip(0).argmax()
 Layers are numbered from 0.
