@@ -77,8 +77,7 @@ The gate is treated as a constant. It depends on x, so it has a path of its own.
     transformed + gated + -> transformed +
 The path through H is missing.
     transformed + gated + -> gated +
-In the gate's path, one of its two effects is missing: with T, the share of H rises *and* that of x
-falls.
+One effect of the gate is missing: with T, the share of H rises *and* that of x falls.
     (H - x) -> H || (-x)
 A sign in the gate's path is wrong: as T rises, y moves from x towards H.
     (H - x) -> (x - H) || (-H - x) || (H + x)
@@ -149,7 +148,9 @@ def _words(seed: int, width: int, filters: int) -> Example:
     unseen[0] *= 1.8  # it is not in the other word
     known[near][1:5] = 0.8 * unseen[3:]
     F = normal(filters, width, 4, seed=(seed, "F"))
-    return unseen, known, F, normal(filters, seed=(seed, "b")) - 2 * width**0.5
+    b = normal(filters, seed=(seed, "b")) - 2 * width**0.5
+    b[0] = -1000  # it matches nowhere
+    return unseen, known, F, b
 
 
 NEIGHBOR = Task(
@@ -162,7 +163,7 @@ the vectors.
 The most distant word is selected.
     for z in others]).argmax() -> for z in others]).argmin()
 The activation is not ReLU: a filter that matches nowhere has the output 0, not a negative one.
-    torch.relu( -> ( || torch.tanh( || torch.sigmoid( || torch.abs(
+    torch.relu( -> ( || torch.tanh( || torch.sigmoid( || torch.nn.functional.leaky_relu(
 The biases are missing.
     + b -> + 0
 The outputs are averaged, added, or taken from one window. Each filter keeps its largest output.

@@ -32,6 +32,7 @@ MIX = Task(
 Padding counts in the mean or in the standard deviation. Both are of the real tokens only.
     (real, layers * real) -> (real, layers) || (real | True, layers) || (real | True, layers * real)
     centered.square() -> centered.square() || (layers - total / count.clamp(min=1)).square()
+    normalized = centered -> normalized = centered || normalized = (layers - total / count)
     or
     centered.square() -> (layers - total / count).square()
     or
@@ -42,9 +43,11 @@ Mean and deviation are of the whole batch, so a vector depends on the other sent
 has its own.
     (2, 3) -> (1, 2, 3)
     normalized = centered -> normalized = centered || normalized = (layers - total / count)
+    keepdim=True) / count -> keepdim=True) / count || keepdim=True) / (count - 1)
 Each token, or each entry of the vectors, is normalized by itself. One mean and one deviation belong
 to a sentence, over all entries of all its real tokens.
     (2, 3) -> (3,) || (2,)
+    keepdim=True) / count -> keepdim=True) / count || keepdim=True) / (count - 1)
 All layers share one mean and one deviation. A large layer then still outweighs a small one.
     (2, 3) -> (0, 2, 3)
 The mix is normalized. Normalize each layer, then mix.
@@ -130,7 +133,7 @@ The control is computed from the network's states. These have read the ambiguous
 The neighbor is that with the largest dot product, or with the smallest distance. Use the cosine.
     F.normalize(vectors, dim=1) -> vectors || F.normalize(vectors, dim=0)
     or
-    cosines = (v @ v.T) -> cosines = -1e-4 * torch.cdist(vectors, vectors)
+    cosines = (v @ v.T) -> cosines = (-1e-4 * torch.cdist(vectors, vectors))
 The farthest occurrence is selected, or one of another sense.
     cosines = (v @ v.T) -> cosines = (-v @ v.T)
 The error is that of two independent scores. Both are measured on the same occurrences, so take the
