@@ -262,7 +262,7 @@ SEARCHES = {
     "label leak": "lab-bidirectional-lstm-and-dropout.html",
     "overfitting": "bidirectional-lstm-and-dropout.html#definition-overfitting",
     "elmo": "elmo.html#definition-elmo",
-    "highway network": "elmo.html#definition-highway-layer",
+    "highway network": "elmo.html#highway-layers-transform-or-carry",
     "scalar mix": "elmo.html#definition-scalar-mix",
     "bilm": "elmo.html#definition-bidirectional-language-model",
     "word sense disambiguation": "elmo.html#definition-word-sense-disambiguation",
