@@ -95,7 +95,8 @@ def no_autograd() -> Iterator[None]:
         return refuse
 
     ours = mock.patch.multiple(engine, backward=refusing(), ordered=refusing())
-    with ours, mock.patch.multiple(torch.autograd, backward=refusing(), grad=refusing()):
+    forward = mock.patch.object(torch.autograd.forward_ad, "make_dual", refusing())
+    with ours, forward, mock.patch.multiple(torch.autograd, backward=refusing(), grad=refusing()):
         yield
 
 

@@ -197,6 +197,29 @@ def with_half_the_step(f, gradient, point, h):  # type: ignore[no-untyped-def]
     return TASKS["01.6"].reference(f, gradient, point, h / 2)
 
 
+def counts_different_windows(word, width, max_characters):  # type: ignore[no-untyped-def]
+    spelled = ["^", *word.encode()[: max_characters - 2], "$"]
+    starts = range(max(len(spelled) - width + 1, 0))
+    return len({tuple(spelled[i : i + width]) for i in starts})
+
+
+def highway(x, W_H, b_H, W_T, b_T):  # type: ignore[no-untyped-def]
+    T = torch.sigmoid(W_T @ x + b_T)
+    return T * torch.relu(W_H @ x + b_H) + (1 - T) * x
+
+
+def by_forward_mode(x, *parameters):  # type: ignore[no-untyped-def]
+    return torch.func.jacfwd(highway)(x, *parameters)
+
+
+def by_finite_differences(x, *parameters):  # type: ignore[no-untyped-def]
+    columns = [
+        (highway(x + step, *parameters) - highway(x - step, *parameters)) / 2e-6
+        for step in 1e-6 * torch.eye(len(x), dtype=x.dtype)
+    ]
+    return torch.stack(columns, 1)
+
+
 heads, layer = (TASKS[name].reference for name in ("09.3", "09.4"))
 
 
@@ -210,6 +233,9 @@ heads, layer = (TASKS[name].reference for name in ("09.3", "09.4"))
         ("01.4", by_the_engine, "or the engine's `ordered`"),
         ("01.4", in_post_order, "visited from the inputs on"),
         ("01.6", with_half_the_step, "expected"),
+        ("07.1", counts_different_windows, "`word = 'lalala'`"),
+        ("07.2", by_forward_mode, "Autograd computes the gradient here"),
+        ("07.2", by_finite_differences, "where an argument of the ReLU is 0"),
         ("02.3", in_float32, "Correct to a few digits only"),
         ("02.4", on_the_argument, "leaves a gradient in its argument `W`"),
         (
