@@ -101,7 +101,7 @@ def _sentences(seed: int, count: int, signal: float) -> Example:
     words[:8] = torch.arange(8) % 4
     senses = (normal(count, seed=(seed, "senses")) > 0.3).long()
     meanings = 2 * normal(4, 2, 5, seed="meanings")
-    states, static, positions = [], [], []
+    states, static, positions = list[Tensor](), list[Tensor](), list[int]()
     for i, (word, sense) in enumerate(zip(words.tolist(), senses.tolist(), strict=True)):
         time, position = 4 + (3 * i + seed) % 5, (2 * i + seed) % 4
         v, h = (normal(time, 5, seed=(seed, i, name)) for name in ("static", "states"))
@@ -169,7 +169,8 @@ def _items(seed: int, *rates: tuple[float, float], share: float = 0.35, count: i
     """Items that each layer answers rightly at the rates of their half."""
     first = normal(count, seed=(seed, "first")).sigmoid() < share
     first[:2] = torch.tensor([True, False])
-    wanted = torch.where(first, *torch.tensor(rates, dtype=torch.float64).T[..., None])
+    one, other = torch.tensor(rates, dtype=torch.float64).T[..., None]
+    wanted = torch.where(first, one, other)
     return (normal(len(rates), count, seed=seed).sigmoid() < wanted).double(), first
 
 
