@@ -1,8 +1,8 @@
 """Word senses by the nearest neighbor: an occurrence gets the sense of the most similar one.
 
-Peters et al. (2018, "Deep contextualized word representations", section 5.3) measure in this way
-what a layer represents of word senses. Nothing is trained: if occurrences of one sense are close
-together, the nearest labeled occurrence *of the same word*, by cosine, has the right sense.
+As Melamud et al. (2016, "context2vec"); Peters et al. (2018, section 5.3) take the
+nearest *average* of a sense. Nothing is trained: if occurrences of one sense are close together,
+the nearest labeled occurrence *of the same word*, by cosine, has the right sense.
 
 Occurrences at equal distance share the answer, as if one of them was drawn. So a static vector, to
 which all occurrences of a word are equally near, is right exactly as often as a labeled occurrence
