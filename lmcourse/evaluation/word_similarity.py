@@ -23,7 +23,7 @@ from lmcourse.evaluation.columns import as_arrays, column
 from lmcourse.evaluation.glue import METRICS
 from lmcourse.evaluation.uncertainty import RESAMPLES, Metric, Score, bootstrap, proportion
 
-BATCH = 1 << 24  # cosines in memory at a time: 64 MiB
+BATCH = 1 << 22  # cosines in memory at a time: 16 MiB
 
 
 @dataclass(frozen=True)
