@@ -92,11 +92,13 @@ def counts_by_pairs(ids, f, t, uniform, window):
 
 
 @right("05.3")
-def counts_by_one_hot(ids, f, t, uniform, window):
-    kept = F.one_hot(ids[uniform**2 * f[ids] < t], len(f)).double()
-    distance = (torch.arange(len(kept))[:, None] - torch.arange(len(kept))).abs()
-    near = ((distance >= 1) & (distance <= window)).double()
-    return kept.T @ near @ kept
+def counts_by_distance(ids, f, t, uniform, window):
+    kept = ids[uniform**2 * f[ids] < t]
+    X = torch.zeros(len(f), len(f))
+    for d in range(1, window + 1):
+        pair = kept[: max(len(kept) - d, 0)], kept[d:]
+        X.index_put_(pair, torch.ones(len(pair[0])), accumulate=True)
+    return X + X.T
 
 
 @right("05.3")

@@ -31,8 +31,9 @@ The power is ignored: words are drawn by their own frequencies, or all equally o
     ** power * (counts > 0) -> * (counts > 0) || ** 0 * (counts > 0)
 The power is fixed at 3/4. It is the argument `power`.
     ** power -> ** 0.75
-The power is inverted: 3/4 must bring the probabilities closer to each other.
-    ** power -> ** (1 / power) || ** (1 - power)
+The power is inverted or negative: 3/4 must bring the probabilities closer to each other.
+    counts.double() ** power -> counts.clamp(min=1) ** (1 / power) ||
+        counts.clamp(min=1) ** (1 - power) || counts.clamp(min=1) ** -power
 This is divided by the largest weight or by the norm. Probabilities sum to 1: divide by the sum.
     weights.sum() -> weights.max() || weights.norm()
 This is a softmax, which takes e to the power of the count, and the largest count takes all.
@@ -52,7 +53,8 @@ A word with count 0 is drawn, since 0⁰ is 1. Set its weight to 0.
 def shifted_ppmi(X: Tensor, k: float) -> Tensor:
     rows, columns = X.sum(1, keepdim=True), X.sum(0)
     ratio = X * X.sum() / (rows * columns).clamp(min=1e-300)
-    return (ratio.clamp(min=1e-300).log() - math.log(k)).clamp(min=0)
+    pmi = ratio.clamp(min=1e-300).log()
+    return (pmi - math.log(k)).clamp(min=0)
 
 
 def _table(rows: int, columns: int, k: float, empty: bool = False) -> Example:
@@ -69,34 +71,33 @@ PPMI = Task(
     edge_cases={"where a word and a context never occur": _table(5, 4, 1.0, empty=True)},
     slips="""
 The logarithm has the base 2 or 10. Use the natural one.
-    ratio.clamp(min=1e-300).log() - math.log(k) -> ratio.clamp(min=1e-300).log2() - math.log2(k) ||
-        ratio.clamp(min=1e-300).log10() - math.log10(k) ||
-        ratio.clamp(min=1e-300).log2() - math.log(k)
+    pmi - math.log(k) -> (pmi - math.log(k)) / math.log(2) || (pmi - math.log(k)) / math.log(10) ||
+        pmi / math.log(2) - math.log(k) || pmi - math.log10(k) || pmi - math.log2(k)
 Negative numbers are left. Everything below 0 becomes 0, pairs that never occur included.
-    ratio.clamp(min=1e-300).log() - math.log(k)).clamp(min=0) -> ratio.log() - math.log(k))
-    or
-    ratio.clamp(min=1e-300).log() - math.log(k)).clamp(min=0) ->
-        torch.where(X > 0, ratio.log() - math.log(k), 0))
+    (pmi - math.log(k)).clamp(min=0) -> ratio.log() - math.log(k) ||
+        torch.where(X > 0, pmi - math.log(k), 0)
 The positive part is taken before the shift. First subtract log k, then replace what is below 0.
-    ratio.clamp(min=1e-300).log() - math.log(k)).clamp(min=0) -> ratio.clamp(min=1).log() -
-        math.log(k))
-The shift is missing or wrong: subtract the logarithm of k.
+    (pmi - math.log(k)).clamp(min=0) -> pmi.clamp(min=0) - math.log(k) ||
+        torch.where(X > 0, pmi.clamp(min=0) - math.log(k), 0)
+The shift is missing or wrong: subtract the logarithm of k, also from what remains above 0.
     - math.log(k) -> + math.log(k) || - k || - 0 * k || / k
-The sums of the rows are used for the columns. A context word has its own sum, over the words.
-    X.sum(0) -> X.sum(1)
     or
-    X.sum(1, keepdim=True), X.sum(0) -> X.sum(0)[:, None], X.sum(0)
+    (pmi - math.log(k)).clamp(min=0) -> pmi.clamp(min=0) * (pmi > math.log(k))
+The sums of the rows are used for the columns. A context word has its own sum, over the words.
+    X.sum(1, keepdim=True), X.sum(0) -> X.sum(1, keepdim=True), X.sum(1) ||
+        X.sum(0)[:, None], X.sum(0)
 The sums are exchanged: X_i is the sum of row i, X_j of column j.
     X.sum(1, keepdim=True), X.sum(0) -> X.sum(0)[:, None], X.sum(1)
 The total of the counts is missing, or in the wrong part of the fraction.
     X * X.sum() / -> X / || X / X.sum() / || X * X.sum() ** 2 /
 This is the ratio of the probabilities, or the logarithm of 1 + the ratio. PMI is its logarithm.
-    ratio.clamp(min=1e-300).log() -> ratio || ratio.log1p()
-This compares with one of the two words alone. Divide by both sums.
-    (rows * columns) -> rows || columns
+    pmi - math.log(k) -> ratio - math.log(k) || ratio / k || ratio * (ratio > k) ||
+        ratio.log1p() - math.log(k)
+This compares with one of the words alone. Divide by both sums, one of a row, one of a column.
+    (rows * columns) -> rows || columns || rows.square() || columns.square()
 This is the logarithm of the counts, or weighted by them. PMI is a property of the pair alone.
-    ratio.clamp(min=1e-300).log() -> X.clamp(min=1e-300).log() ||
-        (X / X.sum()) * ratio.clamp(min=1e-300).log() || X * ratio.clamp(min=1e-300).log()
+    pmi - math.log(k) -> X.clamp(min=1e-300).log() - math.log(k) || X * pmi - math.log(k) ||
+        X / X.sum() * pmi - math.log(k) || X / X.sum() * (pmi - math.log(k))
 The counts are changed first. Nothing is added to them, and k is not subtracted from them.
     rows, columns = -> X = X + 1; rows, columns = || X = X + 0.5; rows, columns =
     or
@@ -112,11 +113,10 @@ For a word that never occurs this is 0/0. Make it 0.
 
 def subsampled_counts(ids: Tensor, f: Tensor, t: float, uniform: Tensor, window: int) -> Tensor:
     kept = ids[uniform < (t / f[ids]).sqrt()]
-    X = torch.zeros(len(f), len(f), dtype=torch.float64)
-    for d in range(1, window + 1):
-        pair = kept[: max(len(kept) - d, 0)], kept[d:]
-        X.index_put_(pair, torch.ones(len(pair[0]), dtype=X.dtype), accumulate=True)
-    return X + X.T
+    step = torch.arange(len(kept)) - torch.arange(len(kept))[:, None]
+    near = ((step.abs() <= window) & (step != 0)).double()
+    words = torch.eye(len(f), dtype=torch.float64)[kept]
+    return words.T @ near @ words
 
 
 def _text(seed: int, length: int, vocab: int, t: float, window: int) -> Example:
@@ -134,9 +134,13 @@ SUBSAMPLING = Task(
 The windows are formed before words are dropped. Drop first: then words that were far apart can
 meet in a window.
     kept = ids[uniform < (t / f[ids]).sqrt()] -> kept, on = ids, uniform < (t / f[ids]).sqrt()
-    torch.ones(len(pair[0]), dtype=X.dtype) -> (on[: max(len(kept) - d, 0)] & on[d:]).to(X.dtype)
-Kept and dropped occurrences are exchanged: keep(w) is the probability to *keep* one.
-    uniform < -> uniform >=
+    words.T @ near @ words -> words[on].T @ near[on][:, on] @ words[on] ||
+        words[on].T @ near[on] @ words || words.T @ near[:, on] @ words[on]
+Dropped words are still in the text, as another word. Select the others with `ids[mask]`.
+    ids[uniform < (t / f[ids]).sqrt()] -> ids * (uniform < (t / f[ids]).sqrt())
+Kept and dropped occurrences are exchanged, or other ones are kept: the one at position n is kept if
+`uniform[n]` is below its probability.
+    uniform < -> uniform >= || 1 - uniform <
     or
     (t / f[ids]).sqrt() -> 1 - (t / f[ids]).sqrt()
 The root is missing, or the fraction is inverted: keep(w) is the root of t/f(w).
@@ -148,33 +152,27 @@ number, `uniform[n]`.
     uniform < (t / f[ids]).sqrt() -> f[ids] <= t || uniform[ids] < (t / f[ids]).sqrt() ||
         uniform <= 1
 Only one side of the window is counted. Every word is the center once, with both sides.
-    return X + X.T -> return X || return X.T
+    step != 0 -> step > 0 || step < 0
 The window has the wrong size: it has L words on each side, besides the center.
-    window + 1 -> window || window + 2 || window // 2 + 1
-    or
-    return X + X.T -> n = max(len(kept) - window, 0); last = torch.zeros_like(X); last.index_put_(
-        (kept[:n], kept[window:]), torch.ones(n, dtype=X.dtype), accumulate=True);
-        return X - last + X.T
+    <= window) -> < window) || <= window + 1) || <= window // 2) || <= window) & (step < window) ||
+        <= window) & (step > -window)
 A repeated pair is counted once. `X[i, j] += 1` with tensors of indices sets each entry only once.
-    accumulate=True -> accumulate=False
-    or
-    return X + X.T -> return ((X + X.T) > 0).double()
+    words.T @ near @ words -> (words.T @ near @ words > 0).double() ||
+        words.T @ (near @ words).clamp(max=1) || sum((words.T @ (near * (side * step > 0)) @ words
+        > 0).double() for side in (1, -1)) || sum((words.T @ (near * (step == d)) @ words
+        > 0).double() for d in range(-window, window + 1))
 At the ends of the text the window is cut off. No center is left out, and a negative index, which
 counts from the end in Python, is not in the window.
-    return X + X.T -> Y = torch.zeros_like(X); [Y.index_put_((kept[n], kept[n + d]), torch.ones(
-        (), dtype=X.dtype), accumulate=True) for n in range(window, len(kept) - window)
-        for d in range(-window, window + 1) if d]; return Y
-    or
-    return X + X.T -> Y = torch.zeros_like(X); [Y.index_put_((kept[n], kept[n + d]), torch.ones(
-        (), dtype=X.dtype), accumulate=True) for n in range(len(kept))
-        for d in range(-window, window + 1) if d and n + d < len(kept)]; return Y
+    words.T @ near @ words -> words[window:-window].T @ near[window:-window] @ words ||
+        words.T @ (near + (step >= len(kept) - window)) @ words ||
+        words.T @ (near + (step.abs() >= len(kept) - window)) @ words ||
+        words.T @ (near * ((step > 0) | (step[:, :1] <= -window))) @ words
 The center is its own context, or other occurrences of the same word are left out. Only the
 *position* of the center is left out.
-    return X + X.T -> return X + X.T + torch.bincount(kept, minlength=len(f)).double().diag() ||
-        return X + X.T + 2 * torch.bincount(kept, minlength=len(f)).double().diag() ||
-        return (X + X.T).fill_diagonal_(0)
+    words.T @ near @ words -> words.T @ (near + (step == 0)) @ words ||
+        words.T @ (near + 2 * (step == 0)) @ words || (words.T @ near @ words).fill_diagonal_(0)
 Near pairs count more than far ones. That is GloVe's choice; here each pair counts 1.
-    torch.ones(len(pair[0]), dtype=X.dtype) -> torch.full((len(pair[0]),), 1 / d, dtype=X.dtype)
+    words.T @ near -> words.T @ (near / step.abs().clamp(min=1))
 """,
     note="So subsampling also widens the windows: words that were more than L positions apart "
     "become neighbors. That is why it must come first.",
