@@ -55,7 +55,7 @@ def read(value: Any, like: Any) -> Result:
 
 def _read_one(value: Any, like: Any) -> Tensor:
     wanted = torch.as_tensor(like)
-    what = "a tensor" if wanted.ndim else "a number"
+    what = ("numbers" if type(like) is list else "a tensor") if wanted.ndim else "a number"
     kind = type(value) if isinstance(value, (bool, np.bool_)) else getattr(value, "dtype", None)
     if kind in (bool, np.bool_, np.dtype(bool), torch.bool) and wanted.is_floating_point():
         raise Wrong(f"Your function returns True or False; it should return {what}.", "type")

@@ -197,6 +197,20 @@ def with_half_the_step(f, gradient, point, h):  # type: ignore[no-untyped-def]
     return TASKS["01.6"].reference(f, gradient, point, h / 2)
 
 
+def takes_a_tag_for_a_byte(tokens):  # type: ignore[no-untyped-def]
+    byte = [f"<0x{int(it[3:5], 16):02X}>" if it.startswith("<") else it for it in tokens]
+    return TASKS["06.5"].reference(byte)
+
+
+def shows_stray_bytes_once(tokens):  # type: ignore[no-untyped-def]
+    shown = TASKS["06.5"].reference(tokens)
+    return ["" if text == "�" == "".join(shown[:i])[-1:] else text for i, text in enumerate(shown)]
+
+
+def joins_no_letter(text):  # type: ignore[no-untyped-def]
+    return TASKS["06.6"].reference(text.replace("a\u200d", "ab"))
+
+
 def counts_different_windows(word, width, max_characters):  # type: ignore[no-untyped-def]
     spelled = ["^", *word.encode()[: max_characters - 2], "$"]
     starts = range(max(len(spelled) - width + 1, 0))
@@ -233,6 +247,10 @@ heads, layer = (TASKS[name].reference for name in ("09.3", "09.4"))
         ("01.4", by_the_engine, "or the engine's `ordered`"),
         ("01.4", in_post_order, "visited from the inputs on"),
         ("01.6", with_half_the_step, "expected"),
+        ("06.3", lambda text, vocab, most: (text.split(), []), "it should return numbers"),
+        ("06.5", takes_a_tag_for_a_byte, "raised `ValueError`"),
+        ("06.5", shows_stray_bytes_once, "is ''; expected: '�'"),
+        ("06.6", joins_no_letter, "Your result: [1, 1, 2, 2, 1, 1, 1]; expected"),
         ("07.1", counts_different_windows, "`word = 'lalala'`"),
         ("07.2", by_forward_mode, "Autograd computes the gradient here"),
         ("07.2", by_finite_differences, "where an argument of the ReLU is 0"),

@@ -47,6 +47,8 @@ Pairs across two words are counted, or merged. A pair is two neighbors in the sa
 Of equally frequent pairs, take the one with the smallest first id, then the smallest second id.
     pair: (-counts[pair], pair) -> pair: -counts[pair] || p: (-counts[p], -p[0], -p[1]) ||
         p: (-counts[p], p[::-1]) || p: (-counts[p], p[0], -p[1]) || p: (-counts[p], p[1])
+Pairs are counted once per word, or weighted by the numbers of `words`. Each occurrence counts 1.
+    0) + 1 -> 0) + words[i] || 0) + (pair not in [*pairwise(ids)][words.index(words[i]) : i])
 Overlapping pairs are counted once only. *aaa* has two pairs of *a*, although only one is merged.
     counts: dict[Pair, int] = {} -> counts, last = {}, {}
     counts[pair] = counts.get(pair, 0) + 1 -> free = last.get(pair, -2) < i - 1;
@@ -54,7 +56,10 @@ Overlapping pairs are counted once only. *aaa* has two pairs of *a*, although on
 Only the first occurrence is merged, in the text or in each word. Merge all of them.
     found = -> found = new_id not in merged and ||
         found = (words[i], new_id) not in zip(numbers, merged) and
-A token that was merged is used again. After a merge, continue behind both of its tokens.
+The pairs are merged from the right. Merge from the left: *aaa* becomes *aa a*.
+    found = -> n = [*pairwise(zip(ids, words))][i:].count(((ids[i], words[i]),) * 2);
+        found = (len({*best}) > 1 or n % 2) and
+A token that was merged is used again. After a merge, continue after both of its tokens.
     i += 2 if found else 1 -> i += 1 || i += 1 + (found and tuple(ids[i + 1 : i + 3]) != best)
 The numbers of the words do not fit the new tokens: each token has one.
     list(best), merged, numbers -> list(best), merged, words || best, merged, words[: len(merged)]
@@ -106,6 +111,8 @@ Each merge is applied once, in the order of ranks. But a merge can make a *lower
         return ids
 The first known pair is merged (from the left, or from the right), whatever its rank.
     min(known) -> known[0] || known[-1]
+Rank 0 is taken for no rank, since 0 counts as false. Compare with `None`, or use `in`.
+    if not known: -> if not known or not min(known)[0]:
 The pair with the *highest* rank is merged. Rank 0 is the first in the table.
     min(known) -> max(known) || max(known, key=lambda each: (each[0], -each[1]))
 The pairs are ordered by the new ids, not by the ranks. These are two different numbers here.
@@ -126,18 +133,14 @@ Only one pair is merged, or nothing. Repeat until no pair of neighbors is in the
 
 
 def viterbi(word: str, log_p: dict[str, float], unknown: float) -> tuple[list[int], float]:
-    best, back = [0.0], [0]
+    best: list[tuple[float, list[int]]] = [(0.0, [])]
     for j in range(1, len(word) + 1):
-        paths = [(best[i] + log_p[word[i:j]], i) for i in range(j) if word[i:j] in log_p]
+        paths = [(best[i][0] + log_p[word[i:j]], i) for i in range(j) if word[i:j] in log_p]
         if word[j - 1] not in log_p:
-            paths.append((best[j - 1] + unknown, j - 1))
+            paths.append((best[j - 1][0] + unknown, j - 1))
         score, start = max(paths)
-        best.append(score)
-        back.append(start)
-    ends = [len(word)]
-    while back[ends[0]]:
-        ends.insert(0, back[ends[0]])
-    return ends, best[-1]
+        best.append((score, ends := [*best[start][1], j]))
+    return ends, score
 
 
 def _scores(word: str, missing: str = "", unknown: float | None = None) -> Example:
@@ -167,17 +170,16 @@ VITERBI = Task(
     slips="""
 The longest token is taken first. That may leave an improbable rest: compare whole segmentations.
     def viterbi(word, log_p, unknown):
-        ends, score = [0], 0.0
-        while (i := ends[-1]) < len(word):
-            known = [(it, log_p[it]) for j in range(len(word) + 1) if (it := word[i:j]) in log_p]
-            token, p = (known or [(word[i], unknown)])[-1]
-            ends, score = [*ends, i + len(token)], score + p
-        return ends[1:], score
+        ends, score, i = [], 0.0, 0
+        while i < len(word):
+            j = max([j for j in range(len(word) + 1) if word[i:j] in log_p], default=i + 1)
+            ends, score, i = [*ends, j], score + log_p.get(word[i:j], unknown), j
+        return ends, score
 The score is that of all segmentations together, not of the best one.
-    best.append(score) -> best.append(math.log(sum(math.exp(path) for path, _ in paths)))
+    = max(paths) -> = math.log(sum(math.exp(path) for path, _ in paths)), max(paths)[1]
 The positions are right. The score is not the sum of all logarithms, with those of unknown tokens.
-    return ends, best[-1] -> return ends, math.exp(best[-1]) || return ends, -best[-1] ||
-        return ends, best[-1] / len(ends) || return ends, best[-1] / len(word)
+    return ends, score -> return ends, math.exp(score) || return ends, -score ||
+        return ends, score / len(ends) || return ends, score / len(word)
 Each position is where a token ends, as in `word[start:end]`. Yours are others, or in reverse order.
     return ends, -> return [0, *ends[:-1]], || return [0, *ends], || return ends[:-1], ||
         return [j - i for i, j in pairwise([0, *ends])], || return [j - 1 for j in ends], ||
@@ -186,16 +188,16 @@ An unknown character is not read as a token, so the whole word is unknown or has
     if word[j - 1] not in log_p: -> if False:
     max(paths) -> max(paths, default=(-math.inf, 0))
     or
-    return ends, best[-1] ->
-        return (ends, best[-1]) if set(word) <= set(log_p) else ([len(word)], unknown)
+    return ends, score ->
+        return (ends, score) if set(word) <= set(log_p) else ([len(word)], unknown)
 Each single character that is not in `log_p` may be unknown, always, and nothing else may be.
     if word[j - 1] not in log_p: -> if True: || if not paths:
     or
     log_p[word[i:j]], i) for i in range(j) if word[i:j] in log_p] ->
         log_p.get(word[i:j], unknown), i) for i in range(j)]
 Neighboring unknown characters are joined. Each is a token of its own, and each costs `unknown`.
-    return ends, best[-1] ->
-        return [j for j in ends if j == len(word) or {*word[j - 1 : j + 1]} & {*log_p}], best[-1]
+    return ends, score ->
+        return [j for j in ends if j == len(word) or {*word[j - 1 : j + 1]} & {*log_p}], score
 """,
     result=_possible,
     names=("The positions", "The score"),
