@@ -28,14 +28,14 @@ The marks are not counted. Both are characters, like the bytes of the word.
     max_characters - 2) + 2 -> max_characters - 2) || max_characters)
 A word has as many characters here as it has bytes in UTF-8: "é" has two.
     len(word.encode()) -> len(word)
-Long words are not cut. A word and its marks have at most `max_characters` characters.
-    min(len(word.encode()), max_characters - 2) + 2 -> len(word.encode()) + 2
-The marks need room, too: a long word is cut to fewer than `max_characters` bytes, so that both
-marks fit.
+Long words are not cut to `max_characters` characters, or are cut before they become bytes.
+    min(len(word.encode()), max_characters - 2) + 2 -> len(word.encode()) + 2 ||
+        len(word[: max_characters - 2].encode()) + 2
+The marks need room, too: a long word is cut so far that both of them fit.
     max_characters - 2) -> max_characters) || max_characters - 1)
 Windows that contain padding are counted. Only those without padding are.
     max(spelled - width + 1, 0) -> max_characters - width + 1 ||
-        min(spelled, max_characters - width + 1)
+        min(spelled, max_characters - width + 1) || spelled
 A word that is shorter than the filter has no window, neither a negative number nor one.
     max(spelled - width + 1, 0) -> spelled - width + 1 || max(spelled - width + 1, 1)
 Windows overlap: each begins one character after the one before.
@@ -71,18 +71,17 @@ JACOBIAN = Task(
         "where an argument of the ReLU is 0": _ZERO,
     },
     slips="""
-The carried path is missing: x is also a factor of (1 − T).
-    + torch.diag(1 - T) -> + 0
+The carried path is missing, or its factor: x is multiplied by (1 − T).
+    + torch.diag(1 - T) -> + 0 || + torch.eye(len(x))
 The gate is treated as a constant. It depends on x, so it has a path of its own.
     transformed + gated + -> transformed +
-The path through H is missing.
-    transformed + gated + -> gated +
+The path through H is missing, or its factor T.
+    (T * (H > 0))[:, None] * W_H -> 0 * W_H || (H > 0)[:, None] * W_H
 One effect of the gate is missing: with T, the share of H rises *and* that of x falls.
     (H - x) -> H || (-x)
 A sign in the gate's path is wrong: as T rises, y moves from x towards H.
     (H - x) -> (x - H) || (-H - x) || (H + x)
-The derivative of the ReLU is missing or not right, or H lacks the ReLU. Where the argument is
-negative, H is 0 and stays 0.
+The ReLU, or its derivative, is missing or wrong. Where the argument is negative, both are 0.
     (T * (H > 0)) -> T || (T * H) || (T * (x > 0))
     or
     (H - x) -> (W_H @ x + b_H - x)
@@ -94,8 +93,7 @@ Transform and carry gate are exchanged: the layer transforms with T, and carries
     torch.diag(1 - T) -> torch.diag(T)
     (T * (H > 0)) -> (T * (H > 0)) || ((1 - T) * (H > 0))
     (H - x) -> (H - x) || (x - H)
-The Jacobian, or a matrix in it, is transposed. Row i is of output i, and its factors are those of
-output i.
+The Jacobian, or a matrix in it, is transposed. Row i and its factors belong to output i.
     return transformed + gated + -> return (transformed + gated).T +
     or
     (T * (H > 0))[:, None] -> (T * (H > 0))[None]
@@ -120,8 +118,7 @@ One weight matrix is used for both paths, or a path has none.
     [:, None] * W_H -> [:, None] * W_T || [:, None] * torch.eye(len(x))
 """,
     autograd=False,
-    note="With a closed gate the Jacobian is the identity, so a deep stack of such layers passes "
-    "the gradient unchanged, wherever H is.",
+    note="With a closed gate the Jacobian is the identity: the gradient passes unchanged.",
 )
 
 
@@ -157,8 +154,7 @@ NEIGHBOR = Task(
     explain_neighbor,
     examples=[_words(10, 4, 20), _words(47, 3, 12), _words(9, 2, 16), _words(2, 2, 16)],
     slips="""
-The nearest word has the largest *cosine*. Dot products and distances also depend on the lengths of
-the vectors.
+The nearest word has the largest *cosine*. Dot products and distances also depend on the norms.
     cosine_similarity(y, z, dim=0) -> y @ z || -(y - z).norm()
 The most distant word is selected.
     for z in others]).argmax() -> for z in others]).argmin()
@@ -168,8 +164,7 @@ The biases are missing.
     + b -> + 0
 The outputs are averaged, added, or taken from one window. Each filter keeps its largest output.
     each.amax(0) -> each.mean(0) || each.sum(0) || each[0] || each[-1]
-The number of windows is wrong: a word of n characters has n − w + 1, which overlap, and the last
-one begins at n − w. There is no padding.
+The number of windows is wrong: n characters have n − w + 1, which overlap, without padding.
     windows = C -> windows = C[:-1] || windows = C[1:-1] || windows = torch.cat([C, 0 * F[0]])
     or
     F.shape[1], 1) -> F.shape[1], F.shape[1])
@@ -179,14 +174,16 @@ The filter that contributes most to the cosine has the largest *product* of both
     (y * others[near]).argmax() -> y.argmax() || others[near].argmax() ||
         (y + others[near]).argmax() || (y - others[near]).abs().argmin() ||
         torch.minimum(y, others[near]).argmax()
-The windows are counted by another character than the first, or from 1. Return their starts.
+A window is numbered by another character than its first, or from 1. Return the starts, from 0.
     starts[0], starts[1] -> starts[0] + 1, starts[1] + 1 ||
         starts[0] + F.shape[1] - 1, starts[1] + F.shape[1] - 1 ||
         starts[0] + F.shape[1] // 2, starts[1] + F.shape[1] // 2
 The starts are exchanged, or both are of the same word.
     starts[0], starts[1] -> starts[1], starts[0] || starts[0], starts[0] || starts[1], starts[1]
-Words and filters are counted from 0, and the new word is not one of the known ones.
-    return near, best -> return near + 1, best || return near, best + 1 || return best, near
+The known word comes first, then the filter. All are counted from 0, without the new word.
+    return near, best -> return near + 1, best || return near, best + 1 || return best, near ||
+        return near + 1, best + 1
+    starts[0], starts[1] -> starts[0], starts[1] || starts[0] + 1, starts[1] + 1
 """,
     names=("The nearest word", "The filter", "The start in the new word", "The start in the known"),
     note="The cosine is a sum over the filters, so a neighbor has its reasons: letters that both "

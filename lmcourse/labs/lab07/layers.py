@@ -39,13 +39,11 @@ Padding counts in the mean or in the standard deviation. Both are of the real to
     (real, layers * real) -> (real | True, layers * real)
     (layers - total / count.clamp(min=1)) * real -> layers * real - total / count
     normalized = centered -> normalized = centered || normalized = centered * real
-Mean and deviation are of the whole batch, so a vector depends on the other sentences. Each sentence
-has its own.
+Mean and deviation are those of the whole batch. Each sentence has its own.
     (2, 3) -> (1, 2, 3)
     normalized = centered -> normalized = centered || normalized = (layers - total / count)
     keepdim=True) / count -> keepdim=True) / count || keepdim=True) / (count - 1)
-Each token, or each entry of the vectors, is normalized by itself. One mean and one deviation belong
-to a sentence, over all entries of all its real tokens.
+Tokens, or entries, are normalized by themselves. A sentence has one mean and one deviation.
     (2, 3) -> (3,) || (2,)
     keepdim=True) / count -> keepdim=True) / count || keepdim=True) / (count - 1)
 All layers share one mean and one deviation. A large layer then still outweighs a small one.
@@ -63,8 +61,9 @@ The layers are not normalized, or only in part: subtract the mean, divide by the
         normalized = layers * real || normalized = layers
 The layers are divided by the variance. Its square root is the standard deviation.
     .sqrt() -> .abs()
-The deviation divides by n − 1. Divide by n, the number of entries.
-    .sum(axes, keepdim=True) / count.clamp(min=1) -> .sum(axes, keepdim=True) / (count - 1)
+The deviation divides by n − 1, or by the number of tokens. Divide by n, the number of *entries*.
+    .sum(axes, keepdim=True) / count.clamp(min=1) -> .sum(axes, keepdim=True) / (count - 1) ||
+        .sum(axes, keepdim=True) / (count / layers.shape[-1])
 The layers' weights are not the softmax of w.
     w.softmax(0) -> w || (w / w.sum()) || w.exp() || w.sigmoid() || torch.full_like(w, 1 / len(w))
 γ is missing, or is part of the softmax. It scales the mix.
@@ -115,14 +114,21 @@ def _sentences(seed: int, count: int, signal: float) -> Example:
 
 SENSES = Task(
     sense_scores,
-    examples=[_sentences(0, 31, 0.6), _sentences(1, 43, 0.5), _sentences(2, 52, 0.8)],
+    examples=[_sentences(9, 10, 0.5), _sentences(1, 43, 0.5), _sentences(2, 52, 0.8)],
     slips="""
 Each occurrence is its own nearest neighbor. It must not be a candidate.
     cosines.fill_diagonal_(-2.0) -> cosines
-Occurrences of other words are candidates. Only those of the same word are.
-    .masked_fill(words[:, None] != words, -2.0) -> .clone()
-The control is the mean of the static vectors of all *other* words, on both sides, without the
-ambiguous one.
+Occurrences of other words are candidates. (0 does not exclude them: a cosine may be negative.)
+    != words, -2.0) -> > 99, -2.0) || != words, 0.0)
+    cosines.fill_diagonal_(-2.0) -> cosines.fill_diagonal_(-2.0) || cosines.fill_diagonal_(0.0)
+The nearest *average* of a sense is selected, or the farthest occurrence. Take the nearest one.
+    cosines = (v @ v.T) -> cosines = (-v @ v.T)
+    or
+    right = [] -> right, k = [], 2 * words + senses; k = (k == k[:, None])[..., None]
+    F.normalize(vectors, dim=1) -> F.normalize(vectors, dim=1) || (vectors := F.normalize(vectors))
+    (v @ v.T) -> F.cosine_similarity(v[:, None], (k * vectors).sum(1)[None], dim=2) ||
+        F.cosine_similarity(v[:, None], (k * vectors).sum(1) - k * vectors[:, None], dim=2)
+The control is the mean of the static vectors of all *other* words, on both sides.
     (v.sum(0) - v[p]) / (len(v) - 1) -> v.mean(0) || v[p] || (v[:p] if p else v[1:]).mean(0) ||
         (v[p + 1 :] if p < len(v) - 1 else v[:-1]).mean(0) ||
         v[[i for i in (p - 1, p + 1) if 0 <= i < len(v)]].mean(0)
@@ -134,15 +140,12 @@ The neighbor is that with the largest dot product, or with the smallest distance
     F.normalize(vectors, dim=1) -> vectors || F.normalize(vectors, dim=0)
     or
     cosines = (v @ v.T) -> cosines = (-1e-4 * torch.cdist(vectors, vectors))
-The farthest occurrence is selected, or one of another sense.
-    cosines = (v @ v.T) -> cosines = (-v @ v.T)
-The error is that of two independent scores. Both are measured on the same occurrences, so take the
-standard deviation of the differences.
+The error is that of two independent scores. They are paired: use the deviation of differences.
     gain.std() / len(gain) ** 0.5 -> ((right[0].var() + right[1].var()) / len(gain)) ** 0.5 ||
         ((right[0].var(correction=0) + right[1].var(correction=0)) / len(gain)) ** 0.5
-The error is that of one score, not of the difference.
-    gain = right[0] - right[1] -> gain = right[0] || gain = right[1]
-    gain.std() -> gain.std() || gain.std(correction=0)
+The error is that of one score, or of differences without a sign.
+    gain = right[0] - right[1] -> gain = right[0] || gain = right[1] || gain = right[0] != right[1]
+    gain.std() -> gain.double().std() || gain.double().std(correction=0)
 The denominator of the error is wrong. The standard error of the mean is s / √n.
     gain.std() / len(gain) ** 0.5 -> gain.std() || gain.var() / len(gain) ||
         gain.std() / len(gain) || gain.std() / (len(gain) - 1) ** 0.5
@@ -178,14 +181,15 @@ _TIED = torch.tensor([[0, 1, 0, 1, 1, 0], [1, 0, 1, 0, 1, 1], [0, 1, 1, 0, 1, 1.
 SELECT = Task(
     select_layer,
     examples=[
+        (_TIED, torch.tensor([True, True, False, False, False, True])),
         _items(0, (0.4, 0.4), (0.75, 0.5), (0.5, 0.7)),
         _items(1, (0.3, 0.5), (0.5, 0.6), (0.5, 0.4), (0.6, 0.5), share=0.6),
-        _items(2, (0.6, 0.4), (0.4, 0.6), (0.3, 0.5)),
-        (_TIED, torch.tensor([True, True, False, False, False, True])),
+        _items(2, (0.7, 0.3), (0.3, 0.7), (0.6, 0.6), share=0.5),  # the last is best, on no half
     ],
     slips="""
-Each half is scored by the layer that was selected on it. Select on one half, score on the other.
-    torch.where(first, right[b], right[a]) -> torch.where(first, right[a], right[b])
+Items are scored by a layer that was selected on them. Select on one half, score on the other.
+    torch.where(first, right[b], right[a]) -> torch.where(first, right[a], right[b]) || right[a] ||
+        right[b] || (right[a] + right[b]) / 2
 Both layers are selected on all items, which include those they are scored on.
     for half in (first, ~first) -> for half in (first | True, first | True)
 Only one of the two halves is scored.
@@ -197,7 +201,8 @@ The optimism is the hindsight score minus the fair score.
 The hindsight score is that of *one* layer on all items: the best one.
     right.mean(1).max() - -> (right[a, first].mean() + right[b, ~first].mean()) / 2 - ||
         torch.where(first, right[a], right[b]).mean() - || right.mean(1).mean() - ||
-        right.amax(0).mean() - || right[a].mean() - || right[b].mean() - || right[-1].mean() -
+        right.amax(0).mean() - || right[a].mean() - || right[b].mean() - || right[-1].mean() - ||
+        right[[a, b]].mean(1).max() -
 Of several layers with the same score, take the lowest.
     right[:, half].mean(1).argmax() -> len(right) - 1 - right[:, half].mean(1).flip(0).argmax()
 Layers are numbered from 0.
@@ -207,9 +212,6 @@ The two layers are exchanged: first the one that was selected on the first half.
 The worst layer is selected: 1 means that an item is right.
     .argmax() -> .argmin()
 """,
-    names=(
-        *("The layer selected on the first half", "The layer selected on the second half"),
-        *("The fair score", "The optimism"),
-    ),
+    names=("The first half's layer", "The second half's layer", "The fair score", "The optimism"),
     note="If the two halves select different layers, the data do not decide which one is better.",
 )
