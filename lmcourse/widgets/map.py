@@ -99,8 +99,8 @@ class Map(Widget):
             zoom=zoom,
         )
 
-    def _known(self, name: str, asked: Sequence[str]) -> None:
-        for word in asked:
+    def _known(self, name: str, chosen: Sequence[str]) -> None:
+        for word in chosen:
             if word not in self._ids:
                 raise CourseError(
                     f"{name} has the word {shown(word)}, which is not on the map.",
@@ -111,13 +111,13 @@ class Map(Widget):
     def alt(self) -> str:
         """A description of the figure at the present settings."""
         a, b, c = (self._unit[self._ids[word]] for word in self.analogy)
-        target, asked = self._unit[self._ids[self.query]], [self.query]
+        target, excluded = self._unit[self._ids[self.query]], [self.query]
         what = f"the words nearest to “{visible(self.query)}”"
         if self.show == "analogy":
-            target, asked = b - a + c, [] if self.with_queries else self.analogy
+            target, excluded = b - a + c, [] if self.with_queries else self.analogy
             what = "“{}” is to “{}” as “{}” is to".format(*map(visible, self.analogy))
         order = np.argsort(-self._unit @ target, kind="stable")
-        found = [f"“{visible(self.words[i])}”" for i in order if self.words[i] not in asked]
+        found = [f"“{visible(self.words[i])}”" for i in order if self.words[i] not in excluded]
         return (
             f"A map of {len(self.words):,} words, {visible(self.title).replace('␣', ' ')}; "
             f"{what}, by cosine: {', '.join(found[:NEIGHBORS]) or 'none'}."
