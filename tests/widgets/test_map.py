@@ -143,6 +143,9 @@ def test_a_field_completes_a_word_and_names_an_unknown_one(page: Page):
     expect(field).to_have_value("pear")
 
 
+DRAWN = "new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))"
+
+
 def test_the_map_is_zoomed_dragged_and_clicked(page: Page):
     x, y = middle(page)
     page.get_by_role("button", name="Zoom in").click()
@@ -163,6 +166,7 @@ def test_the_map_is_zoomed_dragged_and_clicked(page: Page):
     cell = page.get_by_role("grid", name="Map").get_by_role("gridcell")
     cell.focus()
     page.keyboard.press("End")
+    page.evaluate(DRAWN)
     word = cell.get_attribute("aria-label").partition(",")[0]
     box = cell.bounding_box()
     page.mouse.click(box["x"] + 9, box["y"] + 9)
@@ -173,6 +177,7 @@ def test_the_map_is_walked_and_zoomed_by_keyboard(page: Page):
     cell = page.get_by_role("grid", name="Map").get_by_role("gridcell")
     cell.focus()
     page.keyboard.press("End")
+    page.evaluate(DRAWN)
     status = page.locator(".lm [role=status]")
     expect(status).to_contain_text("cosine to “\u2068king\u2069”")
     word = status.inner_text().partition(",")[0]
