@@ -6,11 +6,8 @@ import { shortened } from "../shared/tokens.js";
 
 export const LEFT = 34;
 
-/** Of `count` things, which is the first on the page with number `at`, and how many are on it. */
-function page(at, count, most) {
-  const from = at - (at % most);
-  return [from, Math.min(most, count - from), count];
-}
+/** Of `count` things: the first on the page with number `at`, how many a page has (the last one, too), and all. */
+const page = (at, count, most) => [Math.max(0, Math.min(at - (at % most), count - most)), Math.min(most, count), count];
 
 /** A grid's boxes have `rows` and `columns`: pages of the units in order, and of the tokens. */
 export function layout(width, { names, gates, tokens, given, units, time, rank, shown, now }) {
