@@ -234,8 +234,8 @@ def _losses(runs: int, texts: int, t: float, ratio: float) -> Example:
 COMPARE = Task(
     compare,
     examples=[
-        *(_losses(5, 30, 2.776, -6.0), _losses(4, 50, 3.182, 2.5)),
-        *(_losses(6, 25, 2.571, -1.5), _losses(3, 12, 4.303, 4.8), _losses(5, 40, 2.776, 0.4)),
+        *(_losses(5, 90, 2.776, -6.0), _losses(4, 300, 3.182, 2.5)),
+        *(_losses(6, 25, 2.571, -1.5), _losses(3, 7, 4.303, 5.0), _losses(5, 40, 2.776, 0.4)),
     ],
     slips="""
 The sign is reversed: b − a is negative if the variant b has the smaller loss.
