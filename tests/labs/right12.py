@@ -18,8 +18,11 @@ right = rights(RIGHT)
 def batch_by_averages(factor, lr, beta2, steps, warmup, power):
     average = 1 / (1 - beta2) / factor  # in steps
     rate = math.exp(math.log(lr) + power * math.log(factor))
-    return rate, 0 if average < 1 else 1 - 1 / average, int(steps / factor + 0.5), int(
-        warmup / factor + 0.5
+    return (
+        rate,
+        0 if average < 1 else 1 - 1 / average,
+        int(steps / factor + 0.5),
+        int(warmup / factor + 0.5),
     )
 
 
@@ -69,14 +72,18 @@ def masks_by_a_digest(maskable, examples, epochs, rate):
     for row, pair in zip(result, zip(examples, epochs, strict=True), strict=True):
         seed = int.from_bytes(hashlib.sha256(repr(pair).encode()).digest()[:7], "big")
         positions = row.nonzero()[:, 0]  # numbers for the maskable positions only
-        row[positions] = torch.rand(len(positions), generator=torch.Generator().manual_seed(seed)) < rate
+        row[positions] = (
+            torch.rand(len(positions), generator=torch.Generator().manual_seed(seed)) < rate
+        )
     return result
 
 
 @right("12.2")
 def masks_by_hash(maskable, examples, epochs, rate):
     seeds = [hash(pair) for pair in zip(examples, epochs, strict=True)]
-    chance = [torch.rand(maskable.shape[1], generator=torch.Generator().manual_seed(it)) for it in seeds]
+    chance = [
+        torch.rand(maskable.shape[1], generator=torch.Generator().manual_seed(it)) for it in seeds
+    ]
     return torch.stack(chance).lt(rate).logical_and(maskable)
 
 
@@ -88,7 +95,7 @@ def spans_by_owner(tokens, byte_of):
     for token in tokens:
         own = owner[at : at + len(token)]
         at += len(token)
-        words = [i for i in own]
+        words = list(own)
         while words and text[words[0]] == " ":
             words.pop(0)
         result.append((words[0], words[-1] + 1) if words else (own[-1] + 1,) * 2)
