@@ -162,7 +162,7 @@ def compare(a: Tensor, b: Tensor, t: float) -> tuple[Tensor, Tensor, Tensor, int
 
 def _losses(runs: int, texts: int, t: float, ratio: float) -> Example:
     """Losses of two settings whose difference is so many errors over runs."""
-    text, run = normal(texts, seed="text").exp(), 0.5 * normal(runs, 1, seed="run")
+    text, run = normal(texts, seed="text").exp(), normal(runs, 1, seed="run")
     own = 0.2 * normal(2, runs, 1, seed=ratio) + 0.4 * normal(2, runs, texts, seed=texts)
     a, b = 3 + text + run + own
     a += 1.5 * text.sin()
@@ -173,7 +173,7 @@ def _losses(runs: int, texts: int, t: float, ratio: float) -> Example:
 COMPARE = Task(
     compare,
     examples=[
-        *(_losses(5, 90, 2.776, -14.0), _losses(4, 300, 3.182, 2.5), _losses(6, 25, 2.571, 2.8)),
+        *(_losses(5, 90, 2.776, -25.0), _losses(4, 300, 3.182, 2.5), _losses(6, 25, 2.571, 2.8)),
         *(_losses(3, 40, 4.303, 4.0), _losses(3, 7, 4.303, 5.0), _losses(5, 40, 2.776, -8.0)),
     ],
     slips="""
@@ -208,7 +208,7 @@ An error is multiplied by `t`, which is for the verdict. Return the standard err
         return mean, t * over_runs, t * over_texts,
 The verdict does not use `t`: with few runs, two standard errors are not enough.
     t * over_runs -> 1.96 * over_runs || 2 * over_runs || over_runs || 0 || 3 * over_runs
-The verdict uses the error over texts, or that of each setting instead of the difference.
+The verdict should use the error over runs of the *difference*, and no other error or deviation.
     t * over_runs -> t * over_texts || 2 * over_texts || t * (over_runs**2 + over_texts**2) ** 0.5
         || t * (a.mean(1).std() + b.mean(1).std()) / len(runs) ** 0.5
 The verdict has the wrong sign, or none: −1 means that b has the smaller loss.
