@@ -142,16 +142,15 @@ SPANS = Task(
 These are positions of bytes, or of the tokens' letters. é has two bytes and is one character.
     not 0x80 <= byte < 0xC0 -> True
     start -= 1 -> pass
+    data.lstrip(b" ") -> data.lstrip(b" ") || data
 A token that only continues a character has an empty span. The character belongs to it, too.
     start -= 1 -> pass
 A character belongs to the token of its last byte only. It belongs to each of its tokens.
     begun += sum(not 0x80 <= byte < 0xC0 for byte in data) ->
         done = (done + data) if found else data; begun = len(done.decode(errors="ignore"))
     start -= 1 -> pass
-The space before a word is part of the span. RoBERTa's spans begin after it.
-    data.lstrip(b" ") -> data
-Only one leading space is left out of the span; a token may have several.
-    data.lstrip(b" ") -> data.removeprefix(b" ")
+Spaces before a word are part of the span, all or all but one. RoBERTa's spans begin after them.
+    data.lstrip(b" ") -> data || data.removeprefix(b" ")
 A token of spaces only has an empty span, (end, end).
     len(data) - len(rest) -> (len(data) - len(rest) if rest else 0)
 Spaces are not counted. They are characters of the text, even if no span contains them.
