@@ -6,6 +6,7 @@ import random
 
 import numpy as np
 import torch
+from scipy import stats
 from torch.func import grad_and_value
 
 from tests.labs.right import RightAnswer, rights
@@ -239,3 +240,76 @@ def compared_by_means(a, b, t):
     mean, error = one.mean(), (one.var() / one.numel()).sqrt()
     sure = mean.abs() > t * error
     return mean.float(), error.float(), (other.var() / other.numel()).sqrt(), sure * mean.sign()
+
+
+@right("12.3")
+def spans_by_search(tokens, byte_of):
+    text = bytes(byte_of[c] for c in "".join(tokens)).decode()
+    starts = [len(text[:i].encode()) for i in range(len(text) + 1)]  # of the characters, in bytes
+    result, at = [], 0
+    for token in tokens:
+        first, at = at, at + len(token)
+        start = max(i for i, byte in enumerate(starts) if byte <= first)
+        end = min(i for i, byte in enumerate(starts) if byte >= at)
+        while start < end and text[start] == " ":
+            start += 1
+        result.append((start, end))
+    return result
+
+
+@right("12.4")
+def accumulated_with_an_additional_call(w, own, counts, token_losses):
+    w, loss = torch.nn.Parameter(w.clone()), 0.0
+    for batch in own:
+        number = len(token_losses(w, batch))  # its graph is released at once
+        if counts.sum() and number:
+            part = token_losses(w, batch).mean() * number * len(counts) / counts.sum()
+            part.backward()
+            loss += part.detach()
+    return torch.zeros_like(w) if w.grad is None else w.grad, loss
+
+
+@right("12.4")
+def accumulated_by_jacobian(w, own, counts, token_losses):
+    scale = len(counts) / max(1, sum(counts.tolist()))
+    jacobian = torch.autograd.functional.jacobian
+    slopes = [jacobian(lambda x, b=b: token_losses(x, b).sum(), w) for b in own]
+    return scale * torch.stack(slopes).sum(0), scale * sum(token_losses(w, b).sum() for b in own)
+
+
+@right("12.4")
+def accumulated_token_by_token(w, own, counts, token_losses):
+    w, loss = w.clone().requires_grad_(), 0.0
+    w.grad = torch.zeros_like(w)
+    for batch in own:
+        for one in batch.split(1) if len(batch) else ():
+            part = token_losses(w, one).sum() / counts.double().mean()
+            part.backward()
+            loss += part.item()
+    return w.grad, loss
+
+
+@right("12.5")
+def packed_and_cut_where_too_long(documents, length, sep):
+    result, row = [], ()
+    for document in documents:
+        new = True
+        for sentence in map(tuple, document):
+            joint = (sep,) * bool(new and row) + sentence
+            if row and len(row) + len(joint) > length:
+                result.append(row)
+                row, joint = (), sentence
+            row += joint
+            while len(row) > length:
+                result.append(row[:length])
+                row = row[length:]
+            new = False
+    return (*result, row) if row else tuple(result)
+
+
+@right("12.6")
+def compared_with_scipy(a, b, t):
+    d = (b - a).numpy()
+    runs, texts = (stats.sem(d.mean(axis)) for axis in (1, 0))
+    low, high = d.mean() - t * runs, d.mean() + t * runs
+    return [d.mean(), runs, texts, 1 if low > 0 else -1 if high < 0 else 0]
