@@ -4,7 +4,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from lmcourse.labs.kit import Example, Task, normal
+from lmcourse.labs.kit import Example, Task, normal, one_value
 
 
 def at_temperature(p: Tensor, old: float, new: float) -> Tensor:
@@ -32,15 +32,16 @@ The new temperature has no effect: this is the distribution at temperature 1.
     p.log() * (old / new) -> p * (old / new) || p / new || p * old
 This is the old distribution: a constant factor of all probabilities cancels. T divides logits.
     (p.log() * (old / new)).softmax(-1) -> p
-These weights do not sum to 1.
-    (p.log() * (old / new)).softmax(-1) -> p ** (old / new) || p * old / new || p / new
+These are weights or logarithms. Probabilities sum to 1.
+    (p.log() * (old / new)).softmax(-1) -> p ** (old / new) || p * old / new || p / new ||
+        p.log() * old / new || (p.log() * old / new).log_softmax(-1)
 The sum is over the texts or over the whole tensor. Each row is a distribution of its own.
     (p.log() * (old / new)).softmax(-1) -> (p.log() * (old / new)).softmax(0) ||
         p ** (old / new) / (p ** (old / new)).sum()
 The logarithm has the base 2 or 10, but the softmax takes powers of e.
     p.log() -> p.log2() || p.log10()
-The temperatures are subtracted, or their ratio is squared. The exponent is their ratio.
-    old / new -> old - new || 1 / (1 + new - old) || (old / new) ** 2
+The temperatures are subtracted or multiplied, or their ratio is squared. Only their ratio counts.
+    old / new -> old - new || old * new || 1 / (old * new) || (old / new) ** 2
 At a temperature near 0 every power underflows to 0, and the sum is 0. A softmax of logits subtracts
 the largest one first.
     (p.log() * (old / new)).softmax(-1) -> (q := p ** (old / new)) / q.sum(-1, keepdim=True) ||
@@ -48,7 +49,8 @@ the largest one first.
 A class whose probability is 0 gets one above 0. It is 0 at every temperature; a small number that
 is added first does not stay small at a high temperature.
     p.log() -> (p + 1e-12).log() || (p + 1e-10).log() || (p + 1e-9).log() || (p + 1e-8).log() ||
-        (p + 1e-7).log() || (p + 1e-6).log() || (p + 2.220446049250313e-16).log()
+        (p + 1e-7).log() || (p + 1e-6).log() || (p + 1e-15).log() || (p + 1e-16).log() ||
+        p.log().nan_to_num(neginf=0)
 """,
     note="So a teacher that returns only probabilities is enough. Two classes keep their order, "
     "and their log-odds are divided by the ratio of the temperatures.",
@@ -72,7 +74,7 @@ def _logits(seed: int, batch: int, classes: int, T: float, shift: float = 0.0) -
     return student + shift, 2 * teacher + shift, normal(batch, classes, seed=seed).argmax(-1), T
 
 
-GRADIENTS = Task(
+GRADIENTS: Task = Task(
     two_gradients,
     examples=[_logits(0, 4, 3, 2.0), _logits(1, 3, 6, 5.0), _logits(2, 5, 4, 0.7)],
     edge_cases={"with logits near 1000": _logits(3, 3, 4, 1.0, shift=1000.0)},
@@ -82,45 +84,43 @@ The factor T² is missing in the first gradient. It is a part of the loss.
 The power of T in the first gradient is wrong: the factor is T², and the inner derivative of z/T
 contributes a power of T, too.
     T * (s - t) -> T**2 * (s - t) || (s - t) || T**3 * (s - t)
-The terms are summed over the batch, in one gradient or both. The loss is the mean over the
-examples.
+The terms are summed over the batch. The loss is the mean over the examples.
     T * (s - t) / batch -> T * (s - t)
     (p - truth) / batch -> (p - truth) || (p - truth) / batch
-    or
-    (p - truth) / batch -> (p - truth)
 This divides by all entries, as `reduction="mean"` of `KLDivLoss` does. Each *example* counts once.
     T * (s - t) / batch -> T * (s - t) / batch / classes
-    (p - truth) / batch -> (p - truth) / batch || (p - truth) / batch / classes
-A sign is reversed: a step against such a gradient moves the student away from its target.
+    (p - truth) / batch -> (p - truth) / batch / classes || (p - truth) / batch
+The sign is reversed: a step against such a gradient moves the student away from its target.
     (s - t) -> (t - s)
-    (p - truth) / batch -> (p - truth) / batch || (truth - p) / batch
-    or
-    (p - truth) / batch -> (truth - p) / batch
+    (p - truth) / batch -> (truth - p) / batch || (p - truth) / batch
 The second gradient uses the temperature. The labels' loss is at temperature 1.
     p, truth = student_logits -> p, truth = (student_logits / T)
     (p - truth) / batch -> (p - truth) / batch || T * (p - truth) / batch ||
         (p - truth) / T / batch
-The first gradient compares distributions at different temperatures. Both are at T.
+The first gradient compares distributions at other temperatures, or uses the teacher's most probable
+class alone. Both distributions are at T.
     (student_logits / T).softmax(-1) -> student_logits.softmax(-1)
     or
-    (teacher_logits / T).softmax(-1) -> teacher_logits.softmax(-1)
-    or
-    (student_logits / T).softmax(-1), (teacher_logits / T) -> student_logits.softmax(-1),
-        teacher_logits
+    (teacher_logits / T).softmax(-1) -> teacher_logits.softmax(-1) || teacher_logits ||
+        F.one_hot(teacher_logits.argmax(1), classes)
+The gradients include the weights, or are exchanged. Return those of L_d and of L_s themselves.
+    soft, hard, b / (a + b) -> soft * b / (a + b), hard * a / (a + b), b / (a + b) ||
+        hard, soft, b / (a + b)
 α belongs to the first term, 1 − α to the second. With yours, the longer gradient gets the larger
 weight.
     b / (a + b) -> a / (a + b)
-α is a ratio of the two lengths. The two weights sum to 1.
-    b / (a + b) -> b / a || a / b
-α is that of squared lengths, of sums of absolute values, or of largest entries.
+α has another scale: the weights α and 1 − α sum to 1, and L_d contains the factor T² already.
+    b / (a + b) -> b / a || a / b || b / (a / T**2 + b) || b / (a * T**2 + b)
+α is that of squared lengths, of another norm, or of single examples. One α serves the gradient of
+the whole batch.
     a, b = soft.norm(), hard.norm() -> a, b = soft.square().sum(), hard.square().sum() ||
-        a, b = soft.abs().sum(), hard.abs().sum() || a, b = soft.abs().max(), hard.abs().max()
-α is computed example by example. One α serves the gradient of the whole batch.
-    a, b = soft.norm(), hard.norm() -> a, b = soft.norm(dim=1).mean(), hard.norm(dim=1).mean() ||
+        a, b = soft.abs().sum(), hard.abs().sum() || a, b = soft.abs().max(), hard.abs().max() ||
+        a, b = soft.norm(dim=1).mean(), hard.norm(dim=1).mean() ||
         a, b = soft.norm(dim=1), hard.norm(dim=1)
     b / (a + b) -> b / (a + b) || (b / (a + b)).mean()
 """,
     names=("The gradient of the soft targets", "The gradient of the labels", "α"),
+    cause=lambda *call: one_value(GRADIENTS, *call),
     autograd=False,
     note="Plot α against T: with the factor T², it hardly depends on T once T is large. Without "
     "it, each doubling of a large T multiplies α / (1 − α) by nearly 4.",
@@ -139,40 +139,31 @@ def triple_losses(
     return L_d, L_mlm / chosen.sum().clamp(min=1), 1 - cosines.mean()
 
 
-def _batch(
-    seed: int, lengths: list[int], vocab: int, T: float, padding: float = 1.0, masked: float = 0.0
-) -> Example:
+def _batch(seed: int, lengths: list[int], vocab: int, T: float, special: str = "") -> Example:
     batch, time = len(lengths), max(lengths)
     real = torch.arange(time) < torch.tensor(lengths)[:, None]
     z_S, z_T = (1.5 * normal(batch, time, vocab, seed=(seed, who)) for who in "st")
-    h_S, h_T = (normal(batch, time, 4, seed=(seed, who)) for who in "ST")
-    h_T = h_T + h_S * real[..., None]
-    z_T, h_S, h_T = 2 * z_T, h_S * normal(batch, time, 1, seed=seed).exp(), 2 * h_T
-    if not padding:
-        h_S, h_T = h_S * real[..., None], h_T * real[..., None]
+    z_T[..., 3] -= torch.inf if special == "excluded" else 0
+    h_S, noise = (normal(batch, time, 4, seed=(seed, who)) for who in "ST")
+    h_S = h_S * normal(batch, time, 1, seed=seed).exp() * (real[..., None] | (special != "zero"))
+    h_T = (h_S + noise) * (real[..., None] | (special != "zero"))
     labels = normal(batch, time, vocab, seed=seed).argmax(-1)
     labels[0, 0] = 0  # a token like any other
-    keep = (normal(batch, time, seed=(seed, "keep")) > masked) & real
-    keep[0, 0] = masked < 9
-    return z_S, z_T, h_S, h_T, labels.where(keep, -100), real, T
+    keep = real & (normal(batch, time, seed=(seed, "keep")) > 0) & (special != "unmasked")
+    keep[0, 0] = special != "unmasked"
+    return z_S, 2 * z_T, h_S, 2 * h_T, labels.where(keep, -100), real, T
 
 
-def _excluded() -> Example:
-    z_S, z_T, *rest = _batch(3, [4, 2], 5, 2.0)
-    z_T[..., 3] = -torch.inf
-    return z_S, z_T, *rest
-
-
-LOSSES = Task(
+LOSSES: Task = Task(
     triple_losses,
     examples=[_batch(0, [5, 2, 3], 4, 2), _batch(1, [2, 6], 7, 3), _batch(2, [4, 1, 3], 5, 1.5)],
     edge_cases={
-        "where the states at padding are 0": _batch(4, [3, 5], 4, 2.0, padding=0.0),
-        "in a batch without masked positions": _batch(5, [3, 4], 4, 2.0, masked=10.0),
-        "where the teacher excludes a token": _excluded(),
+        "where the states at padding are 0": _batch(4, [3, 5], 4, 2.0, "zero"),
+        "in a batch without masked positions": _batch(5, [3, 4], 4, 2.0, "unmasked"),
+        "where the teacher excludes a token": _batch(3, [4, 2], 5, 2.0, "excluded"),
     },
     slips="""
-Padding counts in the distillation loss, the cosine loss, or both. Nothing is learned from padding.
+Padding counts. Nothing is learned from padding, and a text that is padded more would count more.
     chosen = -> real = real | True; chosen =
     or
     z_S[real] / T, z_T[real] -> z_S.flatten(0, 1) / T, z_T.flatten(0, 1)
@@ -182,20 +173,25 @@ Padding adds nothing to the sum, but it is in the denominator. Divide by the num
 positions.
     / len(t) -> / real.numel()
     1 - cosines.mean() -> 1 - cosines.mean() || (1 - cosines).sum() / real.numel()
-    or
-    1 - cosines.mean() -> (1 - cosines).sum() / real.numel()
 This divides by the number of classes as well, as `KLDivLoss` does by default (`"mean"`).
     / len(t) -> / t.numel()
-This divides by the number of texts: `"batchmean"` divides by the first axis, whatever it is. Each
-real position counts once.
+This divides by the number of texts, or averages each text by itself. Each position counts once.
+(`"batchmean"` divides by the first axis, whatever it is.)
     / len(t) -> / len(labels)
+    chosen.sum().clamp(min=1) -> chosen.sum().clamp(min=1) || len(labels)
+    or
+    return L_d, -> return tuple(sum(each) / len(real) for each in zip(*(triple_losses(*(
+        x[i : i + 1] for x in (z_S, z_T, h_S, h_T, labels, real)), T) for i in range(len(real)))
+        )) if len(real) > 1 else L_d,
 The sum is over all positions. Return means.
     / len(t) -> / 1
-    chosen.sum().clamp(min=1) -> chosen.sum().clamp(min=1) || 1
-    or
     chosen.sum().clamp(min=1) -> 1
-The factor T² is missing in the distillation loss, or is T.
-    T**2 * -> 1 * || T *
+    1 - cosines.mean() -> (1 - cosines).sum()
+The distillation loss has another power of T: the factor is T².
+    T**2 * -> 1 * || T * || T**4 *
+The distillation loss compares distributions at other temperatures. Both are at T.
+    z_S[real] / T, z_T[real] / T -> z_S[real], z_T[real] / T || z_S[real] / T, z_T[real] ||
+        z_S[real], z_T[real]
 This is the cross-entropy −Σ t log s, has the wrong sign, or the two distributions are exchanged.
     F.kl_div(log_s, t, reduction="sum") -> -(t * log_s).sum() || (t * log_s).sum() ||
         F.kl_div(t.log(), log_s.exp(), reduction="sum") || -F.kl_div(log_s, t, reduction="sum")
@@ -204,22 +200,20 @@ This is the cross-entropy −Σ t log s, has the wrong sign, or the two distribu
 The distillation loss is at the masked positions only. The teacher has an opinion about every real
 position.
     z_S[real] / T, z_T[real] -> z_S[chosen] / T, z_T[chosen]
-The loss of the masked tokens has another denominator, temperature or set of positions: take the
-mean over the labeled positions of the whole batch, at temperature 1. Token 0 is a token, too.
-    chosen.sum().clamp(min=1) -> real.sum() || labels.numel() || len(labels)
+The masked tokens' loss has another denominator, temperature or set of positions: it is the mean
+over the labeled positions, at temperature 1, and 0 without any. Token 0 is a token, too.
+    chosen.sum().clamp(min=1) -> real.sum() || labels.numel() || chosen.sum()
     or
     F.cross_entropy(z_S[chosen] -> F.cross_entropy(z_S[chosen] / T
     or
     labels != -100 -> labels > 0
-In a batch without masked positions this is 0/0. The loss is 0 then.
-    chosen.sum().clamp(min=1) -> chosen.sum()
 The cosine loss is 1 − cos at each position, averaged: not the cosine, nor that of whole texts.
     1 - cosines.mean() -> cosines.mean() || -cosines.mean() ||
-        1 - F.cosine_similarity(h_S[real].flatten(), h_T[real].flatten(), dim=0)
-    or
-    dim=-1) -> dim=0)
+        1 - F.cosine_similarity(h_S[real].flatten(), h_T[real].flatten(), dim=0) ||
+        1 - (h_S[real] * h_T[real]).sum(1).mean()
 """,
     names=("L_d", "L_mlm", "L_cos"),
+    cause=lambda *call: one_value(LOSSES, *call),
     note="The three losses have different denominators: real positions, masked positions, real "
     "positions. If several devices share a batch, each loss needs its own sum and count.",
 )

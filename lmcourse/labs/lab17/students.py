@@ -7,7 +7,7 @@ import torch
 from torch import Tensor
 from torch.special import xlogy
 
-from lmcourse.labs.kit import Example, Task, normal
+from lmcourse.labs.kit import Example, Task, normal, one_value
 from lmcourse.labs.results import Result, shown
 from lmcourse.labs.verdict import Wrong
 
@@ -55,10 +55,11 @@ def _parts(returned: object, teacher: State, n: int) -> tuple[Tensor, ...]:
     like = {k: v for k, v in teacher.items() if k.startswith("emb") and "segment" not in k}
     for i in range(n):
         like |= {k.replace("0", str(i)): v for k, v in teacher.items() if f"{_LAYER}0." in k}
-    for what, found in (("lacks", like.keys() - {*returned}), ("has", {*returned} - like.keys())):
+    sides = ("needs", like.keys() - {*returned}), ("does not have", {*returned} - like.keys())
+    for what, found in sides:
         if found:
-            more = f" and {len(found) - 1} more names" if len(found) > 1 else ""
-            raise Wrong(f"Your student {what} `{min(map(str, found))}`{more}.", "type")
+            more = f" and {len(found) - 1} more" if len(found) > 1 else ""
+            raise Wrong(f"This student {what} `{min(map(str, found))}`{more}.", "type")
     embeddings = [name for name in like if name.startswith("emb")]
     return *(returned[name] for name in embeddings), _layers(returned, n)
 
@@ -75,10 +76,7 @@ def _which(arguments: Example, value: Result, wanted: Result) -> str:
 LAYERS = Task(
     student_state,
     examples=[_teacher(12, 6), _teacher(11, 4), _teacher(5, 4), _teacher(12, 10)],
-    edge_cases={
-        "for as many layers as the teacher has": _teacher(4, 4),
-        "for one layer": _teacher(6, 1),
-    },
+    edge_cases={"for n = N": _teacher(4, 4), "for one layer": _teacher(6, 1)},
     slips="""
 These layers are evenly spaced, but the first or the last one is missing. Both are copied.
     int(i * (N - 1) / max(n - 1, 1) + 0.5) -> i * N // n || (i + 1) * N // n - 1 ||
@@ -107,10 +105,6 @@ output layer with tied embeddings does not. Use the positions.
     + added -> + 0
     added = -> student["embeddings.word.weight"] = student["embeddings.word.weight"] + teacher[
         "embeddings.segment.weight"][0]; added =
-The segment's embedding is added after the normalization. BERT adds it before.
-    + added -> + 0
-    added = -> student["embeddings.norm.bias"] = student["embeddings.norm.bias"] + teacher[
-        "embeddings.segment.weight"][0]; added =
 Segments or the pooler are copied, too. DistilBERT has neither.
     norm.bias" -> norm.bias", "pooler.dense.weight" || norm.bias", "embeddings.segment.weight" ||
         norm.bias", "embeddings.segment.weight", "pooler.dense.weight"
@@ -127,14 +121,13 @@ For one layer this divides by 0. Copy layer 0 then.
 
 def excess_losses(
     exact: Tensor, teacher_logits: Tensor, groups: Tensor, T: float
-) -> tuple[Tensor, Tensor, Tensor]:
+) -> tuple[Tensor, ...]:
     same = (groups[:, None] == groups).to(exact.dtype)
     same = same / same.sum(1, keepdim=True)
     targets = (teacher_logits / T).softmax(-1)
     student = (T * (same @ targets).log()).softmax(-1)
     answers = teacher_logits.softmax(-1), student, same @ exact
-    losses = [(xlogy(exact, exact) - xlogy(exact, q)).sum(-1).mean() for q in answers]
-    return losses[0], losses[1], losses[2]
+    return tuple((xlogy(exact, exact) - xlogy(exact, q)).sum(-1).mean() for q in answers)
 
 
 def _noisy(seed: int, groups: list[int], T: float, noise: float, zero: bool = False) -> Example:
@@ -148,12 +141,12 @@ def _noisy(seed: int, groups: list[int], T: float, noise: float, zero: bool = Fa
     return exact, logits + noise * normal(len(groups), 5, seed=(seed, "noise")), numbers, T
 
 
-EXCESS = Task(
+EXCESS: Task = Task(
     excess_losses,
     examples=[
-        _noisy(0, [3, 3, 8, 3, 8, 3], 1.0, 1.0),
         _noisy(1, [0, 1, 1, 0, 1, 2, 1], 3.0, 1.5),
         _noisy(2, [5, 2, 5, 5, 5], 2.0, 0.7),
+        _noisy(0, [3, 3, 8, 3, 8, 3], 1.0, 1.0),
     ],
     edge_cases={"where an exact probability is 0": _noisy(3, [1, 4, 1, 4], 2.0, 1.0, zero=True)},
     slips="""
@@ -168,20 +161,23 @@ smallest mean divergence from several others?
         (same @ teacher_logits / T).softmax(-1)
 The temperature has no effect on your student. It averages soft targets at temperature T.
     targets = (teacher_logits / T) -> T = 1; targets = (teacher_logits / T)
+The student's probabilities do not sum to 1.
+    (T * (same @ targets).log()).softmax(-1) -> (same @ targets) ** T
 The teacher's loss is at temperature T. T is for the distillation only; predictions are at
 temperature 1.
     teacher_logits.softmax(-1), student -> targets, student || targets, same @ targets
 The roles in the divergence are exchanged. It is KL(exact ‖ prediction).
     xlogy(exact, exact) - xlogy(exact, q) -> xlogy(q, q) - xlogy(q, exact)
-This is the loss, which contains the entropy of the exact distribution. Subtract that.
-    xlogy(exact, exact) - xlogy(exact, q) -> -xlogy(exact, q)
+This is the loss, with the entropy of the exact distribution, or it is in bits.
+    xlogy(exact, exact) - xlogy(exact, q) -> -xlogy(exact, q) ||
+        (xlogy(exact, exact) - xlogy(exact, q)) / torch.tensor(2.0).log()
 The groups count equally, or this is no mean over texts of sums over classes. Every text counts
 once.
     .sum(-1).mean() -> .mean() || .sum() || .sum(-1) @ (w := same.diagonal()) / w.sum()
 The student is compared with its teacher. The question is how far it is from the exact distribution.
-    losses = [(xlogy(exact, exact) - xlogy(exact, q)) -> p = teacher_logits.softmax(-1); losses = [
-        (xlogy(r, r) - xlogy(r, q)) || p = targets; losses = [(xlogy(r, r) - xlogy(r, q))
-    for q in answers -> for r, q in zip((exact, p, exact), answers, strict=True)
+    xlogy(exact, exact) - xlogy(exact, q) -> xlogy(r, r) - xlogy(r, q)
+    for q in answers -> for r, q in zip((exact, targets, exact), answers) ||
+        for r, q in zip((exact, teacher_logits.softmax(-1), exact), answers)
 The student has one row for all texts, or one for each text. It has one for each group.
     groups[:, None] == groups -> groups[:, None] > groups - 99
     or
@@ -195,6 +191,7 @@ Two students are confused. The second learns from its teacher at temperature T, 
     (T * (same @ targets).log()).softmax(-1) -> same @ exact
 """,
     names=("The teacher's excess", "The student's excess", "The least excess"),
+    cause=lambda *call: one_value(EXCESS, *call),
     note="Averaging removes noise that differs between the texts of a group. An error that the "
     "teacher repeats in all of them remains, at any temperature.",
 )
@@ -214,23 +211,22 @@ def retained(
 
 def _scores(seed: int, reviews: int, draws: int) -> Example:
     count = (25 * normal(reviews, seed=seed).mul(0.5).exp()).round() + 5
-    rates = (0.2 * normal(reviews, seed=(seed, "rate")) + 0.4).clamp(0.05, 0.8)
-    right = [
-        (count * rates * factor + normal(reviews, seed=(seed, factor))).round().clamp(min=0)
-        for factor in (1.3, 1.6, 0.9)
-    ]
-    right[1][0] = right[2][0]  # in this review, the teacher gains nothing
+    s, t, b = (
+        (count * (rate + 0.15 * normal(reviews, seed=(seed, rate)))).round().clamp(min=1)
+        for rate in (0.5, 0.65, 0.35)
+    )
+    t[0] = b[0]  # in this review, the teacher has no lead
     rows = (reviews * torch.special.ndtr(normal(draws, reviews, seed=(seed, "draws")))).long()
-    return right[0], right[1], right[2], rows
+    return s, t, b, rows
 
 
-RETAINED = Task(
+RETAINED: Task = Task(
     retained,
     examples=[_scores(0, 12, 40), _scores(1, 20, 60), _scores(2, 9, 25)],
     slips="""
-The shares of the reviews are averaged. Where teacher and baseline differ little, such a share can
-be anything, even infinite. Add up all reviews first.
-    share(every), share(draws) -> share(every[:, None]).mean(), share(draws)
+The shares of the reviews are averaged. Where the teacher has no lead, such a share can be anything,
+even infinite. Add up all reviews first.
+    share(every) -> share(every[:, None]).mean()
     or
     student.sum() / teacher.sum() -> (student / teacher).mean()
 The baseline is subtracted from only one of the two scores.
@@ -241,32 +237,28 @@ This is the share that is lost, an inverted share, or a difference.
     (s - b) / (t - b) -> (t - s) / (t - b) || (t - b) / (s - b) || (s - b) - (t - b)
     or
     student.sum() / teacher.sum() -> teacher.sum() / student.sum() || student.sum() - teacher.sum()
-The deviation is divided by the root of the number of draws or of reviews. Each draw is a whole new
-sample, so the deviation of the draws is the error already.
-    share(draws).std() -> share(draws).std() / len(draws) ** 0.5 ||
-        share(draws).std() / len(student) ** 0.5
+The deviation is divided by the root of a number. A draw is a whole sample, so the deviation of the
+draws is the error already.
+    .std() -> .std() / len(draws) ** 0.5 || .std() / len(student) ** 0.5
 The variance divides by n, not by n − 1; or it is returned instead of its root.
-    share(draws).std() -> share(draws).std(correction=0) || share(draws).var()
-Only one or two of the models are scored on the draws, or each on others. All three have the same
-reviews in a draw: a review that is hard for one is hard for the others, too.
+    .std() -> .std(correction=0) || .var()
+Not all models are scored on the draws, or each on others. All three have the same reviews in a
+draw: what is hard for one is hard for the others, too.
     each[rows] -> each[rows if each is student else rows * 0 + every] ||
         each[rows if each is not baseline else rows * 0 + every] ||
         each[rows if each is not teacher else rows.roll(1, 0)]
 This is the error of the plain share, or of a score. It should be that of the second result.
     share(draws).std() -> (student[draws].sum(-1) / teacher[draws].sum(-1)).std() ||
         student[draws].sum(-1).std() || (student[draws] - teacher[draws]).sum(-1).std()
-The second result is the mean or the median of the draws. It is the share of the reviews themselves;
-the draws are for its error.
-    share(every), share(draws) -> share(draws).mean(), share(draws) ||
-        share(draws).median(), share(draws)
+The second result is the mean or the median of the draws, which are for its error only.
+    share(every) -> share(draws).mean() || share(draws).median()
 A review that is drawn twice counts once. It counts twice.
     share(draws).std() -> torch.stack([share(row.unique()) for row in draws]).std()
 This is the width of an interval, or half of it, not a standard error.
-    share(draws).std() -> 1.96 * share(draws).std() || 2 * share(draws).std() ||
-        share(draws).quantile(0.975) - share(draws).quantile(0.025) ||
-        (share(draws).quantile(0.975) - share(draws).quantile(0.025)) / 2
+    .std() -> .std() * 1.96 || .std() * 2 || .std() * 3.92
 """,
     names=("The plain share", "The share above the baseline", "Its standard error"),
+    cause=lambda *call: one_value(RETAINED, *call),
     note="The two shares answer different questions. Report the baseline with either of them, and "
     "remember that this error does not cover another training run.",
 )
