@@ -23,7 +23,7 @@ import re
 import textwrap
 import zlib
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import nullcontext
+from contextlib import nullcontext, suppress
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -189,6 +189,27 @@ class Task:
             all(self._agree(each.outcome, self._give(each.arguments, form)) for each in calls)
             for form in slip.forms
         )
+
+
+def one_value(task: Task, arguments: Example, value: Result, wanted: Result) -> str:
+    """A `Task.cause`: the hint of a slip that makes the first wrong value, whatever the others are.
+
+    For answers of several values, of which a student may get each wrong in a different way.
+    """
+    pairs = enumerate(zip(value.parts, wanted.parts, strict=True))
+    wrong = [at for at, pair in pairs if not _close(*pair, task.tolerance)]
+    like = task._values(task.reference, arguments)
+    for at, slip in [(wrong[0], slip) for slip in task.known] if wrong else ():
+        for form in slip.forms:
+            with suppress(Exception):  # what a slip raises
+                made = task._read(task._values(form, arguments), like).parts[at]
+                if _close(value.parts[at], made, task.tolerance):
+                    return f"{task.names[at]}: {slip.hint}"
+    return ""
+
+
+def _close(ours: Tensor, theirs: Tensor, tolerance: float) -> bool:
+    return results.same(Result((ours,)), Result((theirs,)), tolerance)
 
 
 def normal(*shape: int, seed: object) -> Tensor:

@@ -36,7 +36,8 @@ def read(value: Any, like: Any) -> Result:
     if not isinstance(like, tuple):
         rounding = _HALF.get(value.dtype, 0.0) if isinstance(value, Tensor) else 0.0
         return Result((_read_one(value, like),), rounding)
-    if not isinstance(value, (tuple, list, Tensor, np.ndarray)) or len(value) != len(like):
+    several = isinstance(value, (tuple, list)) or getattr(value, "ndim", 0) > 0
+    if not several or len(value) != len(like):
         returned = f"{len(value)}" if isinstance(value, (tuple, list)) else with_article(value)
         raise Wrong(
             f"Return {len(like)} values, with a comma between them; your function returns "

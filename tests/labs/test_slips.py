@@ -234,6 +234,12 @@ def by_finite_differences(x, *parameters):  # type: ignore[no-untyped-def]
     return torch.stack(columns, 1)
 
 
+def two_mistakes(*batch):  # type: ignore[no-untyped-def]
+    """Each has a hint of its own, and no slip makes both."""
+    soft, masked, cosine = TASKS["17.3"].reference(*batch)
+    return soft / batch[-1], masked, 1 - cosine
+
+
 heads, layer = (TASKS[name].reference for name in ("09.3", "09.4"))
 
 
@@ -276,6 +282,8 @@ heads, layer = (TASKS[name].reference for name in ("09.3", "09.4"))
         ("09.3", masks_with_a_small_number, "one head without a mask, wrong with"),
         ("10.2", counts_pieces, "Your result: [0, 2, 2"),
         ("10.3", the_largest, "not those with the smallest `chance`"),
+        ("17.3", two_mistakes, "L_d: The distillation loss has another power of T"),
+        ("17.3", lambda *given: TASKS["17.3"].reference(*given)[0], "Return 3 values"),
     ],
 )
 def test_an_answer_that_was_accepted_or_misunderstood(name: str, answer: Any, words: str) -> None:
