@@ -86,9 +86,9 @@ ANSWERS = Task(
     fair_scores,
     examples=[
         ("in a U.S.A. bay", ["the old Bay", "a U.S.A. bay", "an old b-ay", "USA Bay."]),
-        ("An anthem!", ["anthem", "The anthem of a band", "the, anthem"]),
+        ("An anthem!", ["anthem", "The anthem of a band", "the, anthem", "anthem"]),
         ("new orleans  and new york", ["New York and New Orleans", "New", "New York, new! New"]),
-        ("The cost-free coast road", ["a costfree road", "the coast", "a rod, cost free"]),
+        ("The cost-free coast road", ["a costfree road", "the coasts", "a rod, cost free"]),
         ("a b c", ["b, C, d", "d e", "E d f", "B."]),
         ("$5", ["€5", "5 dollars", "five"]),
     ],

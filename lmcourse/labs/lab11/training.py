@@ -71,17 +71,14 @@ The embeddings are not the lowest group. They are below layer 0, and have a numb
     group = num_layers + 1 -> group = num_layers || group = 0 || group = 1
 The pooler is part of the head here: it is above all layers, in group 0.
     group = 0 -> group = int("pooler" in parts) || group = 99 * ("pooler" in parts)
-The rates grow toward the bottom, or do not differ. Each is `factor` times the one above it.
-    factor**group -> factor**-group || 1 || factor || (1 - factor * group)
+Group 0 has the rate `base` itself, and each further group `factor` times the one above it.
+    factor**group -> factor**-group || 1 || factor || factor ** (group + 1) || (1 - factor * group)
 Other groups are trained: all, only one, one too few or too many, or the lower ones.
     if group <= epoch -> if True || if group == epoch || if group == 0 || if group < epoch ||
         if group <= epoch + 1 || if group >= epoch || if num_layers + 1 - group <= epoch
-Group 0 has the rate `base` itself, and each further group one more factor.
-    factor**group -> factor ** (group + 1) || factor ** max(group - 1, 0)
 """,
     cause=_parameter,
     exact_zeros=True,
-    tolerance=1e-5,
     note="To save the backward pass as well, set `requires_grad = False` where the rate is 0.",
 )
 
@@ -233,6 +230,13 @@ def _labeled(seed: int, classes: int, present: int, *ends: int) -> Example:
     return partial(_nearest_means, classes), vectors, labels, [*ends], classes
 
 
+def _block(arguments: Example, value: Result, wanted: Result) -> str:
+    yours, right = (each.parts[0] for each in (value, wanted))
+    at, ends = int((yours - right).abs().argmax()), arguments[3]
+    where = f"item {at}, in block {sum(end <= at for end in ends)} of the blocks up to {ends}"
+    return f"Your bits of {where}, are {yours[at]:.4g}; expected: {right[at]:.4g}."
+
+
 _SIZES = (3, 3, 8, 16, 40), (5, 4, 10, 25, 30, 70), (2, 2, 5, 11, 20, 50, 90), (6, 3, 12, 20, 35)
 BITS = Task(
     online_bits,
@@ -255,8 +259,6 @@ The probe is trained on one block. It gets *all* items before the block that it 
         fit(vectors[(a := [0, *ends][list(ends).index(begin)]) : begin], labels[a:begin])
 These are nats: the logarithm has the base e. Bits have the base 2.
     return bits -> return bits * 0.6931471805599453
-    or
-    -right.log2() -> -right.log()
 These are probabilities, or log₂ p without the minus sign. A label costs −log₂ p bits.
     -right.log2() -> right || right.log2() || 1 - right
 These are means or sums, of a block or of all blocks. Each item has its own bits.
@@ -273,5 +275,6 @@ The classes of the first block are counted in the labels. The code must name any
     classes, dtype -> labels[: ends[0]].unique().numel(), dtype || labels.unique().numel(), dtype ||
         int(labels.max()) + 1, dtype
 """,
+    cause=_block,
     note="Labels that a probe needs many examples to learn cost more bits.",
 )
