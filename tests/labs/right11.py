@@ -234,31 +234,31 @@ def fine_tuning_with_a_schedule(model, train, test, rate, warmup, epochs):
 
 
 @right("11.6")
-def bits_numpy(fit, vectors, labels, ends, classes):
+def bits_numpy(learn, vectors, labels, ends, classes):
     X, y = vectors.numpy(), labels.numpy()
     bits = np.full(len(y), np.log2(classes))
     for begin, end in pairwise(ends):
-        p = np.asarray(fit(X[:begin], y[:begin])(X[begin:end]))
+        p = np.asarray(learn(X[:begin], y[:begin])(X[begin:end]))
         bits[begin:end] = -np.log2(np.take_along_axis(p, y[begin:end, None], 1)[:, 0])
     return bits
 
 
 @right("11.6")
-def bits_item_by_item(fit, vectors, labels, ends, classes):
+def bits_item_by_item(learn, vectors, labels, ends, classes):
     bits = [math.log(classes, 2)] * ends[0]
     for k in range(1, len(ends)):
-        predict = fit(vectors[: ends[k - 1]], labels[: ends[k - 1]])
+        predict = learn(vectors[: ends[k - 1]], labels[: ends[k - 1]])
         for i in range(ends[k - 1], ends[k]):
             bits.append(-math.log2(predict(vectors[i : i + 1])[0, labels[i]]))
     return bits
 
 
 @right("11.6")
-def bits_by_nll(fit, vectors, labels, ends, classes):
+def bits_by_nll(learn, vectors, labels, ends, classes):
     parts = [torch.full((ends[0],), math.log(classes))]
     for X, y, known in zip(
         vectors.tensor_split(ends[:-1])[1:], labels.tensor_split(ends[:-1])[1:], ends, strict=False
     ):
-        log_p = fit(vectors[:known], labels[:known])(X).log()
+        log_p = learn(vectors[:known], labels[:known])(X).log()
         parts.append(F.nll_loss(log_p, y, reduction="none"))
     return torch.cat(parts).float() / math.log(2)

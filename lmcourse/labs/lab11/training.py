@@ -205,10 +205,10 @@ The test loss is a sum or a mean of batches' means. Divide the sum by the number
 )
 
 
-def online_bits(fit: Fit, vectors: Tensor, labels: Tensor, ends: list[int], classes: int) -> Tensor:
+def online_bits(learn: Fit, vectors: Tensor, labels: Tensor, ends: Any, classes: int) -> Tensor:
     bits = torch.full((len(labels),), classes, dtype=torch.float64).log2()
     for begin, end in pairwise(ends):
-        predict = fit(vectors[:begin], labels[:begin])
+        predict = learn(vectors[:begin], labels[:begin])
         p = predict(vectors[begin:end])
         right = p[torch.arange(end - begin), labels[begin:end]]
         bits[begin:end] = -right.log2()
@@ -251,12 +251,12 @@ The first block is coded by a probe that has read it. Before it, nothing is know
     bits[begin:end] = -right.log2() -> bits[begin:end] = -right.log2(); n = range(ends[0]);
         bits[n] = bits[n] if begin > len(n) else -predict(vectors[n])[n, labels[n]].log2()
 The probe of a block has read the block's own labels, or later ones. Train it on earlier items only.
-    fit(vectors[:begin], labels[:begin]) -> fit(vectors[:end], labels[:end]) ||
-        fit(vectors[begin:end], labels[begin:end]) || fit(vectors, labels) ||
-        fit(torch.cat([vectors[:begin], vectors[end:]]), torch.cat([labels[:begin], labels[end:]]))
+    learn(vectors[:begin], labels[:begin]) -> learn(vectors[:end], labels[:end]) ||
+        learn(vectors[begin:end], labels[begin:end]) || learn(vectors, labels) ||
+        learn(*(torch.cat([each[:begin], each[end:]]) for each in (vectors, labels)))
 The probe is trained on one block. It gets *all* items before the block that it codes.
-    fit(vectors[:begin], labels[:begin]) -> fit(vectors[: ends[0]], labels[: ends[0]]) ||
-        fit(vectors[(a := [0, *ends][list(ends).index(begin)]) : begin], labels[a:begin])
+    learn(vectors[:begin], labels[:begin]) -> learn(vectors[: ends[0]], labels[: ends[0]]) ||
+        learn(vectors[(a := [0, *ends][list(ends).index(begin)]) : begin], labels[a:begin])
 These are nats: the logarithm has the base e. Bits have the base 2.
     return bits -> return bits * 0.6931471805599453
 These are probabilities, or log₂ p without the minus sign. A label costs −log₂ p bits.
