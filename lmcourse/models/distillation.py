@@ -70,8 +70,7 @@ def distillation_loss(
     """
     student, teacher = predicted(student_logits, teacher_logits, counted)
     log_s = (student / _checked(temperature)).log_softmax(-1)
-    log_t = (teacher / temperature).log_softmax(-1)
-    divergence = functional.kl_div(log_s, log_t, reduction="sum", log_target=True)
+    divergence = functional.kl_div(log_s, soft_targets(teacher, temperature), reduction="sum")
     return temperature**2 * divergence / max(len(student), 1)
 
 

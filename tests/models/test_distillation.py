@@ -101,6 +101,16 @@ def test_a_student_that_says_what_its_teacher_says_has_no_loss_left():
     assert cosine_loss(states, -states) == pytest.approx(2)
 
 
+def test_a_class_that_the_teacher_excludes_adds_nothing():
+    student = torch.tensor([[1.0, 2.0, 0.0]], requires_grad=True)
+    excluded = torch.tensor([[1.0, -torch.inf, 0.0]])
+    loss = distillation_loss(student, excluded, 2.0)
+    (gradient,) = torch.autograd.grad(loss, student)
+    assert loss.isfinite() and gradient.isfinite().all()
+    t, log_s = torch.softmax(excluded / 2, -1), torch.log_softmax(student / 2, -1)
+    assert torch.allclose(loss, 4 * torch.special.xlogy(t, t).sum() - 4 * (t * log_s).sum())
+
+
 def test_the_cosine_loss_is_pytorchs_with_the_target_1():
     student, teacher = torch.randn(2, 3, 5, 8)
     mask = torch.rand(3, 5) < 0.6
