@@ -105,6 +105,16 @@ def book(
 
 
 @app.command()
+def wheel() -> None:
+    """Build the package as one file, for notebooks outside of the course's checkout."""
+    from coursekit.wheel import build_wheel
+
+    path = build_wheel()
+    print(f"The wheel is {path} ({path.stat().st_size / 1e6:.1f} MB).")
+    print(f"Install it with: python -m pip install {path.name}")
+
+
+@app.command()
 def slides(
     number: Annotated[str, typer.Argument(help="The chapter: 02")],
     present: Annotated[bool, typer.Option("--present", help="Open them in the browser.")] = False,
