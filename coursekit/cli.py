@@ -96,11 +96,23 @@ def book(
         str | None,
         typer.Option(envvar="BASE_URL", help="Where it will be served: https://example.org/course"),
     ] = None,
+    repository: Annotated[
+        str | None,
+        typer.Option(
+            envvar="REPOSITORY",
+            help="Where its sources are: https://github.com/OWNER/NAME. Default: pyproject.toml's.",
+        ),
+    ] = None,
+    branch: Annotated[
+        str | None, typer.Option(envvar="BRANCH", help="The branch of the sources.")
+    ] = None,
 ) -> None:
     """Build the book in _build/site; it works from there, without a network."""
     from coursekit.book.build import build_book
+    from coursekit.repository import Repository
 
-    page = build_book(_say, show_solutions=solutions, theme=theme, base_url=base_url)
+    where = Repository.of(repository, branch)
+    page = build_book(_say, solutions, theme, base_url, where)
     print(f"The book is ready. Open it: {page.as_uri()}")
 
 

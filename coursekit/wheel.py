@@ -11,7 +11,8 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
-from coursekit import course
+from coursekit.course import INSTALL
+from coursekit.install import ROOT
 from lmcourse.errors import CourseError
 
 _FOLDER = "wheel"
@@ -25,7 +26,7 @@ def build_wheel() -> Path:
     Raises:
         CourseError: it cannot be built.
     """
-    kept = course.products() / _FOLDER / _digest()
+    kept = ROOT / "_build" / _FOLDER / _digest()
     if not kept.is_dir():
         shutil.rmtree(kept.parent, ignore_errors=True)
         kept.parent.mkdir(parents=True)
@@ -38,20 +39,20 @@ def build_wheel() -> Path:
 
 def _build(folder: Path) -> None:
     command = [sys.executable, *_COMMAND, "--no-build-isolation", "--wheel-dir", str(folder)]
-    done = subprocess.run([*command, str(course.root())], capture_output=True, text=True)
+    done = subprocess.run([*command, str(ROOT)], capture_output=True, text=True)
     if done.returncode:
         raise CourseError(
             f"pip cannot build the course's wheel:\n{(done.stderr or done.stdout).strip()}",
-            f"{course.INSTALL} Then try again.",
+            f"{INSTALL} Then try again.",
         )
 
 
 def _digest() -> str:
     """Return a digest of the names, sizes and times of the files that a wheel is built from."""
-    root, digest = course.root(), hashlib.sha256()
-    for path in sorted(file for name in _SOURCES for file in _files(root / name)):
+    digest = hashlib.sha256()
+    for path in sorted(file for name in _SOURCES for file in _files(ROOT / name)):
         status = path.stat()
-        line = f"{path.relative_to(root)} {status.st_size} {status.st_mtime_ns}\n"
+        line = f"{path.relative_to(ROOT)} {status.st_size} {status.st_mtime_ns}\n"
         digest.update(line.encode())
     return digest.hexdigest()[:12]
 

@@ -19,6 +19,7 @@ from coursekit.book import myst
 from coursekit.book.cache import Executed
 from coursekit.book.content import Content, Page, read_content
 from coursekit.book.execute import Report, execute
+from coursekit.book.published import Published
 from coursekit.book.site.site import write_site
 from coursekit.book.slides.deck import ELSEWHERE, write_deck
 from coursekit.book.slides.layout import has_slides
@@ -28,6 +29,8 @@ from coursekit.book.stage import stage
 from coursekit.notebooks import files
 from coursekit.notebooks.sources import read_notebook
 from coursekit.notebooks.workbook import product_name
+from coursekit.repository import Repository
+from coursekit.wheel import build_wheel
 from lmcourse.errors import CourseError
 from lmcourse.files import require_writable
 
@@ -40,6 +43,7 @@ def build_book(
     show_solutions: bool = False,
     theme: str = OWN_THEME,
     base_url: str | None = None,
+    repository: Repository | None = None,
 ) -> Path:
     """Build the book; return the page to open.
 
@@ -49,12 +53,13 @@ def build_book(
         theme: ``"theme"`` is the course's own; any other is a template that mystmd fetches, such
             as ``"book-theme"``, which needs a network.
         base_url: where the book will be served, for the metadata that must be absolute.
+        repository: where its sources are, for links to them.
 
     Raises:
         CourseError: a notebook fails, the book has a fault, or it cannot be written; the last book
             is then as it was.
     """
-    base_url = _checked(base_url)
+    published = Published(_checked(base_url), repository, build_wheel())
     myst.find_node()
     with workplace() as folder:
         parts = outline.read()
@@ -62,15 +67,16 @@ def build_book(
         report("Writing the pages ...")
         made = folder / _SITE
         if theme == OWN_THEME:
-            content = parse(executed, parts, folder / "source", show_solutions, base_url)
+            content = parse(executed, parts, folder / "source", show_solutions, published)
             made.mkdir()
-            slides = decks(content, folder / "slides", base_url or "..")
-            for note in write_site(content, made, base_url=base_url, slides=slides):
+            slides = decks(content, folder / "slides", published.base_url or "..")
+            for note in write_site(content, made, published=published, slides=slides):
                 report(note)
         else:
-            source = _staged(executed, parts, folder / "source", theme, show_solutions, base_url)
+            source = _staged(executed, parts, folder / "source", theme, show_solutions, published)
             with _kept_templates(source):
-                made = myst.build_html(source, urlsplit(base_url or "").path.rstrip("/"))
+                path = urlsplit(published.base_url or "").path.rstrip("/")
+                made = myst.build_html(source, path)
         publish(made, course.products() / _SITE)
     return course.products() / _SITE / "index.html"
 
@@ -199,7 +205,7 @@ def parse(
     parts: list[outline.Part],
     folder: Path,
     show_solutions: bool = False,
-    base_url: str | None = None,
+    published: Published | None = None,
 ) -> Content:
     """Lay executed notebooks out in a new folder and let mystmd parse them.
 
@@ -207,7 +213,7 @@ def parse(
         CourseError: the sources have a fault.
     """
     own = str(course.root() / OWN_THEME)
-    staged = _staged(executed, parts, folder, own, show_solutions, base_url)
+    staged = _staged(executed, parts, folder, own, show_solutions, published)
     return read_content(myst.build_site(staged))
 
 
@@ -217,11 +223,11 @@ def _staged(
     folder: Path,
     template: str,
     show_solutions: bool,
-    base_url: str | None,
+    published: Published | None,
 ) -> Path:
     folder.mkdir()
     with_slides = template == str(course.root() / OWN_THEME)
-    stage(executed, parts, folder, template, show_solutions, base_url, with_slides)
+    stage(executed, parts, folder, template, show_solutions, published, with_slides)
     return folder
 
 
