@@ -5,12 +5,15 @@ import io
 import os
 import sys
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
 from coursekit import course
 from lmcourse.errors import CourseError
+
+if TYPE_CHECKING:
+    from coursekit.repository import Repository
 
 app = typer.Typer(
     help="An interactive course on neural language models.",
@@ -106,14 +109,44 @@ def book(
     branch: Annotated[
         str | None, typer.Option(envvar="BRANCH", help="The branch of the sources.")
     ] = None,
+    watch: Annotated[
+        bool, typer.Option("--watch", help="Serve it, and show each edit of a source.")
+    ] = False,
+    port: Annotated[int, typer.Option(help="With --watch: where to serve. Default: any.")] = 0,
+    browser: Annotated[
+        bool, typer.Option("--browser/--no-browser", help="With --watch: open the browser.")
+    ] = True,
 ) -> None:
     """Build the book in _build/site; it works from there, without a network."""
     from coursekit.book.build import build_book
     from coursekit.repository import Repository
 
     where = Repository.of(repository, branch)
+    if watch:
+        _watch(solutions, base_url, where, port, browser)
+        return
     page = build_book(_say, solutions, theme, base_url, where)
     print(f"The book is ready. Open it: {page.as_uri()}")
+
+
+def _watch(
+    solutions: bool, base_url: str | None, where: "Repository | None", port: int, browser: bool
+) -> None:
+    import webbrowser
+
+    from coursekit.book.published import Published
+    from coursekit.book.watch import watch
+    from coursekit.wheel import build_wheel
+
+    def shown(address: str) -> None:
+        print(f"The book is at {address} and shows each edit. Ctrl-C stops it.", flush=True)
+        if browser:
+            webbrowser.open(address)
+
+    try:
+        watch(_say, Published(base_url, where, build_wheel()), solutions, port, shown)
+    except KeyboardInterrupt:
+        print("Stopped.")
 
 
 @app.command()

@@ -35,7 +35,7 @@ from lmcourse.errors import CourseError
 from lmcourse.files import require_writable
 
 OWN_THEME = "theme"  # the folder of the checkout
-_WORK, _SITE, _LAST = "book-work", "site", "site.last"
+_WORK, SITE, _LAST = "book-work", "site", "site.last"
 
 
 def build_book(
@@ -65,7 +65,7 @@ def build_book(
         parts = outline.read()
         executed = execute(course.sources(), course.products() / "executed", report)
         report("Writing the pages ...")
-        made = folder / _SITE
+        made = folder / SITE
         if theme == OWN_THEME:
             content = parse(executed, parts, folder / "source", show_solutions, published)
             made.mkdir()
@@ -77,8 +77,8 @@ def build_book(
             with _kept_templates(source):
                 path = urlsplit(published.base_url or "").path.rstrip("/")
                 made = myst.build_html(source, path)
-        publish(made, course.products() / _SITE)
-    return course.products() / _SITE / "index.html"
+        publish(made, course.products() / SITE)
+    return course.products() / SITE / "index.html"
 
 
 def decks(content: Content, folder: Path, base_url: str) -> dict[str, Path]:
@@ -151,7 +151,7 @@ def build_slides(
 
 def _site_from(file: Path, slug: str) -> str | None:
     """Return the path from a file's folder to the book, if the book with a page is there."""
-    site = course.products() / _SITE
+    site = course.products() / SITE
     if not (site / f"{slug}.html").is_file():
         return None
     try:
@@ -212,9 +212,23 @@ def parse(
     Raises:
         CourseError: the sources have a fault.
     """
-    own = str(course.root() / OWN_THEME)
-    staged = _staged(executed, parts, folder, own, show_solutions, published)
-    return read_content(myst.build_site(staged))
+    staged(executed, parts, folder, show_solutions, published)
+    return read_content(myst.build_site(folder))
+
+
+def staged(
+    executed: list[Executed],
+    parts: list[outline.Part],
+    folder: Path,
+    show_solutions: bool,
+    published: Published | None,
+) -> None:
+    """Lay executed notebooks out in a new folder for the course's own theme.
+
+    Raises:
+        CourseError: the sources have a fault.
+    """
+    _staged(executed, parts, folder, str(course.root() / OWN_THEME), show_solutions, published)
 
 
 def _staged(
@@ -282,8 +296,8 @@ def _recover(base: Path) -> None:
     """Sweep up after a build that was killed, and put the last book back if it had been moved."""
     for left in base.glob(f"{_WORK}-*"):
         shutil.rmtree(left, ignore_errors=True)
-    if (base / _LAST).exists() and not (base / _SITE).exists():
-        (base / _LAST).rename(base / _SITE)
+    if (base / _LAST).exists() and not (base / SITE).exists():
+        (base / _LAST).rename(base / SITE)
     shutil.rmtree(base / _LAST, ignore_errors=True)
 
 

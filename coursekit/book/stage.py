@@ -75,13 +75,9 @@ def stage(
     targets = Targets.of({each.source: each.notebook for each in executed})
     by_name = {product_name(each.source): each for each in executed}
     shutil.copyfile(root / BIBLIOGRAPHY, folder / BIBLIOGRAPHY)
-    slides = []
+    slides: list[str] = []
     for each in executed:
-        own = slide_only_cells(each.source.path) if with_slides else []
-        if own:
-            slides.append(_stage_slides(each.source, own, folder, targets))
-        before = Counter(position for position, _ in own)
-        _stage_page(each, folder, targets, show_solutions, published, before)
+        slides += stage_source(each, folder, targets, show_solutions, published, with_slides)
     for name in course.FOLDERS.values():
         _copy_figures(root / name, folder / name)
     shown = course_map(parts, by_name) + (_TERMS if targets.terms else "")
@@ -91,6 +87,25 @@ def stage(
         text = targets.staged(glossary.page(targets.terms), "", GLOSSARY)
         (folder / GLOSSARY).write_text(text, encoding="utf-8")
     _write_configuration(parts, folder, template, bool(targets.terms), slides)
+
+
+def stage_source(
+    executed: Executed,
+    folder: Path,
+    targets: Targets,
+    show_solutions: bool,
+    published: Published,
+    with_slides: bool,
+) -> list[str]:
+    """Write a source's page, and what only its slides show as another; return the name of that one.
+
+    Raises:
+        CourseError: the source cannot be turned into a page.
+    """
+    own = slide_only_cells(executed.source.path) if with_slides else []
+    before = Counter(position for position, _ in own)
+    _stage_page(executed, folder, targets, show_solutions, published, before)
+    return [_stage_slides(executed.source, own, folder, targets)] if own else []
 
 
 def _index(text: str, course_map: str, published: Published) -> str:

@@ -68,15 +68,17 @@ def write_site(
     *,
     published: Published | None = None,
     slides: Mapping[str, Path] | None = None,
+    known: dict[str, View] | None = None,
 ) -> list[str]:
-    """Write the book into an empty folder.
+    """Write the book into a folder: an empty one, or that of its last build.
 
     Args:
         content: what mystmd made of the sources.
-        folder: where to write; it is there and empty.
+        folder: where to write; it is there, and empty without ``known`` pages.
         published: where the book will be served and where its sources are, and the package to
             offer. What needs an address that is not known is left out.
         slides: a file with a page's slides, by the page's slug; it is copied into the site.
+        known: pages that are in the folder already, by their slugs; the others are added.
 
     Returns:
         What was left out, and why; a sentence each.
@@ -84,14 +86,16 @@ def write_site(
     Raises:
         CourseError: a page cannot be shown whole, or a link inside the book leads nowhere.
     """
-    if any(folder.iterdir()):
+    known = {} if known is None else known
+    if not known and any(folder.iterdir()):
         raise CourseError(f"The folder {folder} is not empty.", "Pass an empty folder.")
     published = published or Published()
     theme, assets, base_url = course.root() / THEME, Assets(folder), published.base_url
-    views = [
-        pages.view(page, content, assets, published=published, slides=(slides or {}).get(page.slug))
-        for page in content.pages
-    ]
+    for page in content.pages:
+        if page.slug not in known:
+            deck = (slides or {}).get(page.slug)
+            known[page.slug] = pages.view(page, content, assets, published=published, slides=deck)
+    views = [known[page.slug] for page in content.pages]
     _refuse(content, views)
     scripts = {
         "search-index.js": index_script(content, pages.site_link),
