@@ -19,7 +19,7 @@ from coursekit.book import myst
 from coursekit.book.cache import Executed
 from coursekit.book.content import Content, Page, read_content
 from coursekit.book.execute import Report, execute
-from coursekit.book.published import Published
+from coursekit.book.published import Published, checked, published
 from coursekit.book.site.site import write_site
 from coursekit.book.slides.deck import ELSEWHERE, write_deck
 from coursekit.book.slides.layout import has_slides
@@ -30,7 +30,6 @@ from coursekit.notebooks import files
 from coursekit.notebooks.sources import read_notebook
 from coursekit.notebooks.workbook import product_name
 from coursekit.repository import Repository
-from coursekit.wheel import build_wheel
 from lmcourse.errors import CourseError
 from lmcourse.files import require_writable
 
@@ -59,7 +58,7 @@ def build_book(
         CourseError: a notebook fails, the book has a fault, or it cannot be written; the last book
             is then as it was.
     """
-    published = Published(_checked(base_url), repository, build_wheel())
+    where = published(base_url, repository)
     myst.find_node()
     with workplace() as folder:
         parts = outline.read()
@@ -67,15 +66,15 @@ def build_book(
         report("Writing the pages ...")
         made = folder / SITE
         if theme == OWN_THEME:
-            content = parse(executed, parts, folder / "source", show_solutions, published)
+            content = parse(executed, parts, folder / "source", show_solutions, where)
             made.mkdir()
-            slides = decks(content, folder / "slides", published.base_url or "..")
-            for note in write_site(content, made, published=published, slides=slides):
+            slides = decks(content, folder / "slides", where.base_url or "..")
+            for note in write_site(content, made, published=where, slides=slides):
                 report(note)
         else:
-            source = _staged(executed, parts, folder / "source", theme, show_solutions, published)
+            source = _staged(executed, parts, folder / "source", theme, show_solutions, where)
             with _kept_templates(source):
-                path = urlsplit(published.base_url or "").path.rstrip("/")
+                path = urlsplit(where.base_url or "").path.rstrip("/")
                 made = myst.build_html(source, path)
         publish(made, course.products() / SITE)
     return course.products() / SITE / "index.html"
@@ -138,7 +137,7 @@ def build_slides(
         CourseError: the notebook fails, it has no slides or one that cannot be shown, or the file
             cannot be written; what was there is then as it was.
     """
-    base_url = _checked(base_url)
+    base_url = checked(base_url)
     file = file or course.products() / "slides" / f"{source.slug}.html"
     myst.find_node()
     with workplace() as folder:
@@ -205,14 +204,14 @@ def parse(
     parts: list[outline.Part],
     folder: Path,
     show_solutions: bool = False,
-    published: Published | None = None,
+    where: Published | None = None,
 ) -> Content:
     """Lay executed notebooks out in a new folder and let mystmd parse them.
 
     Raises:
         CourseError: the sources have a fault.
     """
-    staged(executed, parts, folder, show_solutions, published)
+    staged(executed, parts, folder, show_solutions, where)
     return read_content(myst.build_site(folder))
 
 
@@ -221,14 +220,14 @@ def staged(
     parts: list[outline.Part],
     folder: Path,
     show_solutions: bool,
-    published: Published | None,
+    where: Published | None,
 ) -> None:
     """Lay executed notebooks out in a new folder for the course's own theme.
 
     Raises:
         CourseError: the sources have a fault.
     """
-    _staged(executed, parts, folder, str(course.root() / OWN_THEME), show_solutions, published)
+    _staged(executed, parts, folder, str(course.root() / OWN_THEME), show_solutions, where)
 
 
 def _staged(
@@ -237,11 +236,11 @@ def _staged(
     folder: Path,
     template: str,
     show_solutions: bool,
-    published: Published | None,
+    where: Published | None,
 ) -> Path:
     folder.mkdir()
     with_slides = template == str(course.root() / OWN_THEME)
-    stage(executed, parts, folder, template, show_solutions, published, with_slides)
+    stage(executed, parts, folder, template, show_solutions, where, with_slides)
     return folder
 
 
@@ -308,20 +307,3 @@ def publish(made: Path, site: Path) -> None:
         site.rename(last)
     made.rename(site)
     shutil.rmtree(last, ignore_errors=True)
-
-
-def _checked(base_url: str | None) -> str | None:
-    """Return the address without a slash at its end.
-
-    Raises:
-        CourseError: it is no address of a web page.
-    """
-    if not base_url:
-        return None
-    parts = urlsplit(base_url)
-    if parts.scheme not in {"http", "https"} or not parts.netloc or parts.query or parts.fragment:
-        raise CourseError(
-            f"{base_url!r} is not a URL at which a book can be served.",
-            "Pass the complete URL, for example BASE_URL=https://example.org/course.",
-        )
-    return base_url.rstrip("/")

@@ -2,9 +2,12 @@
 
 from dataclasses import dataclass
 from pathlib import Path
+from urllib.parse import urlsplit
 
 from coursekit.book.site.assets import DOWNLOADS
 from coursekit.repository import Repository
+from coursekit.wheel import build_wheel
+from lmcourse.errors import CourseError
 
 _INSTALLATION = """\
 # Install the course's package where it is missing, in Colab or elsewhere.{note}
@@ -42,3 +45,29 @@ class Published:
         elif self.wheel:
             note = _BESIDE
         return _INSTALLATION.format(requirement=requirement, note=note)
+
+
+def published(base_url: str | None, repository: Repository | None) -> Published:
+    """Return where a book will be, with the package that it offers.
+
+    Raises:
+        CourseError: an address is none, or the package cannot be built.
+    """
+    return Published(checked(base_url), repository, build_wheel())
+
+
+def checked(base_url: str | None) -> str | None:
+    """Return the address without a slash at its end.
+
+    Raises:
+        CourseError: it is no address of a web page.
+    """
+    if not base_url:
+        return None
+    parts = urlsplit(base_url)
+    if parts.scheme not in {"http", "https"} or not parts.netloc or parts.query or parts.fragment:
+        raise CourseError(
+            f"{base_url!r} is not a URL at which a book can be served.",
+            "Pass the complete URL, for example BASE_URL=https://example.org/course.",
+        )
+    return base_url.rstrip("/")

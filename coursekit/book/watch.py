@@ -6,12 +6,12 @@ What concerns other pages (the outline, the bibliography, the theme, a new sourc
 in the glossary) leads to a whole build.
 """
 
-import http.server
 import queue
 import socket
 import subprocess
 import threading
 import time
+import webbrowser
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -23,23 +23,20 @@ from coursekit.book import build, myst
 from coursekit.book.content import SLIDES, Content, Page, read_content
 from coursekit.book.execute import Report, execute
 from coursekit.book.published import Published
+from coursekit.book.published import published as at
+from coursekit.book.reload import Server
 from coursekit.book.site.pages import View
 from coursekit.book.site.site import write_site
 from coursekit.book.stage import stage_source
 from coursekit.notebooks.targets import BIBLIOGRAPHY, Targets
 from coursekit.notebooks.workbook import product_name
+from coursekit.repository import Repository
 from lmcourse.errors import CourseError
 
 _EVERY = 0.2  # seconds between two looks at the sources
 _PATIENCE = 60.0  # seconds for mystmd
 _NO_PAGE = "File is not in project"  # what mystmd says of a changed file that a page offers
 _WHOLE = ("index.md", "myst.yml", "outline.yml", BIBLIOGRAPHY, "theme", "CITATION.cff")
-_RELOAD = b"""<script>(async () => {
-  const version = async () => (await fetch("/.version", { cache: "no-store" })).text();
-  const shown = await version();
-  const look = async () => (await version().catch(() => shown)) !== shown && location.reload();
-  setInterval(look, 400);
-})()</script>"""
 
 
 def watch(
@@ -61,7 +58,7 @@ def watch(
     Raises:
         CourseError: the first build fails, or the port is taken. Later faults are reported.
     """
-    server = _Server(port)
+    server = Server(port)
     address: str | None = None
     while True:
         changed: list[course.Source] = []
@@ -90,6 +87,28 @@ def watch(
             report(f"{error.cause}\n{error.remedy}")
             _until_changed(_state())
         report("Something that concerns every page has changed: building the whole book ...")
+
+
+def watch_book(
+    report: Report,
+    base_url: str | None,
+    repository: Repository | None,
+    show_solutions: bool,
+    port: int,
+    browser: bool,
+) -> None:
+    """Watch the book as the command does: with the package, and a browser that shows it."""
+
+    def shown(address: str) -> None:
+        report(f"The book is at {address} and shows each edit. Ctrl-C stops it.")
+        if browser:
+            webbrowser.open(address)
+
+    where = at(base_url, repository)
+    try:
+        watch(report, where, show_solutions, port, shown)
+    except KeyboardInterrupt:
+        report("Stopped.")
 
 
 class _Book:
@@ -262,60 +281,6 @@ class _Mystmd:
         except subprocess.TimeoutExpired:
             self._process.kill()
             self._process.wait()
-
-
-class _Server:
-    """Serves the site on this machine alone, and lets open pages reload when it changes."""
-
-    def __init__(self, port: int) -> None:
-        self.version = 0
-        self._port = port
-
-    def serve(self, site: Path) -> str:
-        """Serve a folder from a thread; return the address.
-
-        Raises:
-            CourseError: the port is taken.
-        """
-        owner = self
-
-        class Handler(http.server.SimpleHTTPRequestHandler):
-            def __init__(self, *arguments: Any, **named: Any) -> None:
-                super().__init__(*arguments, directory=str(site), **named)
-
-            def do_GET(self) -> None:
-                path = self.path.partition("?")[0]
-                page = site / (path.strip("/") or "index.html")
-                if path == "/.version":
-                    self._answer(str(owner.version).encode(), "text/plain")
-                elif page.suffix == ".html" and page.parent == site and page.is_file():
-                    self._answer(page.read_bytes() + _RELOAD, "text/html; charset=utf-8")
-                else:
-                    super().do_GET()
-
-            def _answer(self, data: bytes, kind: str) -> None:
-                self.send_response(200)
-                for name, value in (
-                    ("Content-Type", kind),
-                    ("Content-Length", str(len(data))),
-                    ("Cache-Control", "no-store"),
-                ):
-                    self.send_header(name, value)
-                self.end_headers()
-                self.wfile.write(data)
-
-            def log_message(self, *_: Any) -> None:
-                """Say nothing of each request."""
-
-        try:
-            server = http.server.ThreadingHTTPServer(("127.0.0.1", self._port), Handler)
-        except OSError as error:
-            raise CourseError(
-                f"Port {self._port} cannot be used: {error.strerror}.",
-                "Choose another one with --port, or leave the option out.",
-            ) from error
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-        return f"http://127.0.0.1:{server.server_port}/"
 
 
 def _bytes(path: Path) -> bytes:
