@@ -16,6 +16,8 @@ REAL =#            yes: with pretrained weights and vectors on real English (160
 SOLUTIONS =#       yes: the book gives the labs' solutions, folded
 THEME =#           the book's theme: book-theme for the official one, from the network
 BASE_URL =#        where the book will be served: https://example.org/course
+REPOSITORY =#      where its sources are: https://github.com/OWNER/NAME; else pyproject.toml says it
+BRANCH =#          the branch of the sources
 ifeq ($(REAL),off)
 export LMCOURSE_REAL := off
 endif
@@ -59,6 +61,7 @@ help:
 	@echo "Settings: TORCH=cpu (no CUDA: a smaller download for Linux without a GPU), PORT=8890,"
 	@echo "          REAL=yes (lab, book: pretrained weights on real English, 160 MB once), REAL=off,"
 	@echo "          SOLUTIONS=yes, BASE_URL=https://example.org/course, THEME=book-theme (book),"
+	@echo "          REPOSITORY=https://github.com/OWNER/NAME (book: links to sources, Colab, Binder),"
 	@echo "          BROWSER=no, DEVICE=cpu|cuda|mps, PYTHON=python3.12"
 
 lab: $(LAB)
@@ -73,7 +76,8 @@ workbook: $(LAB)
 book: $(LAB)
 	@$(if $(filter yes,$(REAL)),$(REAL_INSTALL))
 	@$(PY) -m lmcourse book $(if $(filter yes,$(SOLUTIONS)),--solutions) \
-	    $(if $(THEME),--theme "$(THEME)") $(if $(BASE_URL),--base-url "$(BASE_URL)")
+	    $(if $(THEME),--theme "$(THEME)") $(if $(BASE_URL),--base-url "$(BASE_URL)") \
+	    $(if $(REPOSITORY),--repository "$(REPOSITORY)") $(if $(BRANCH),--branch "$(BRANCH)")
 
 slides: $(LAB)
 	@test -n "$(ONLY)" || $(call fail,Which chapter?,Say it: make slides ONLY=02)

@@ -1,6 +1,5 @@
 """The command ``lmcourse``: entry points to the other modules."""
 
-import enum
 import io
 import os
 import sys
@@ -9,7 +8,8 @@ from typing import Annotated, Literal
 
 import typer
 
-from coursekit import course
+from coursekit import course, research_commands
+from coursekit.research_commands import Device
 from lmcourse.errors import CourseError
 
 app = typer.Typer(
@@ -21,13 +21,7 @@ app = typer.Typer(
 )
 
 
-class Device(enum.StrEnum):
-    """Where models run."""
-
-    cpu = "cpu"
-    cuda = "cuda"
-    mps = "mps"
-
+research_commands.add_to(app)
 
 DeviceOption = Annotated[
     Device | None,
@@ -96,12 +90,45 @@ def book(
         str | None,
         typer.Option(envvar="BASE_URL", help="Where it will be served: https://example.org/course"),
     ] = None,
+    repository: Annotated[
+        str | None,
+        typer.Option(
+            envvar="REPOSITORY",
+            help="Where its sources are: https://github.com/OWNER/NAME. Default: pyproject.toml's.",
+        ),
+    ] = None,
+    branch: Annotated[
+        str | None, typer.Option(envvar="BRANCH", help="The branch of the sources.")
+    ] = None,
+    watch: Annotated[
+        bool, typer.Option("--watch", help="Serve it, and show each edit of a source.")
+    ] = False,
+    port: Annotated[int, typer.Option(help="With --watch: where to serve. Default: any.")] = 0,
+    browser: Annotated[
+        bool, typer.Option("--browser/--no-browser", help="With --watch: open the browser.")
+    ] = True,
 ) -> None:
     """Build the book in _build/site; it works from there, without a network."""
     from coursekit.book.build import build_book
+    from coursekit.book.watch import watch_book
+    from coursekit.repository import Repository
 
-    page = build_book(_say, show_solutions=solutions, theme=theme, base_url=base_url)
+    where = Repository.of(repository, branch)
+    if watch:
+        watch_book(_say, base_url, where, solutions, port, browser)
+        return
+    page = build_book(_say, solutions, theme, base_url, where)
     print(f"The book is ready. Open it: {page.as_uri()}")
+
+
+@app.command()
+def wheel() -> None:
+    """Build the package as one file, for notebooks outside of the course's checkout."""
+    from coursekit.wheel import build_wheel
+
+    path = build_wheel()
+    print(f"The wheel is {path} ({path.stat().st_size / 1e6:.1f} MB).")
+    print(f"Install it with: python -m pip install {path.name}")
 
 
 @app.command()
@@ -178,102 +205,6 @@ def real(
         install(_say)
     else:
         print(overview())
-
-
-@app.command()
-def pretrain(
-    name: Annotated[
-        str | None, typer.Argument(help="The recipe: bookworld-mlm. Without one, all are listed.")
-    ] = None,
-    seed: Annotated[int, typer.Option(min=0, help="Seed of weights, order and masks.")] = 0,
-    device: Annotated[
-        Device | None, typer.Option(help="Device to train on. Default: the best one available.")
-    ] = None,
-    folder: Annotated[
-        Path | None,
-        typer.Option(help="Folder of the run. Default: _build/pretrain/NAME-SEED"),
-    ] = None,
-    steps: Annotated[
-        int | None, typer.Option(min=1, help="Train so many steps only, as a trial; ships nothing.")
-    ] = None,
-    ship: Annotated[
-        bool, typer.Option("--ship/--no-ship", help="Put the model into data/checkpoints.")
-    ] = True,
-    again: Annotated[
-        bool,
-        typer.Option(
-            "--again", help="Keep the shipped model; add this seed's result to its record."
-        ),
-    ] = False,
-) -> None:
-    """Train one of the course's models from nothing, measure it, and put it into the course.
-
-    Ctrl-C leaves it and ships nothing; the same command goes on from there.
-    """
-    from research.pretrain import overview, run, spread
-
-    if name is None:
-        print(overview.overview())
-        return
-    if again and steps is not None:
-        raise CourseError(
-            "--again repeats a whole training run, and --steps runs only part of one.",
-            "Omit one of the two.",
-        )
-    where, beside = None if device is None else device.value, []
-    try:
-        if again:
-            record, shipped = run.again(name, seed=seed, device=where, folder=folder)
-            beside = spread.compared(record, shipped)
-        else:
-            record = run.pretrain(
-                name, seed=seed, device=where, folder=folder, ship=ship, steps=steps
-            )
-    except KeyboardInterrupt:
-        raise CourseError(
-            f"The training of {name} was interrupted, and nothing is shipped.",
-            "Run the same command again to continue from its last checkpoint.",
-        ) from None
-    print("\n".join([overview.summary(record), *beside]))
-
-
-@app.command()
-def claims(
-    names: Annotated[
-        list[str] | None, typer.Argument(help="Claims to test. Without one, all are listed.")
-    ] = None,
-    every: Annotated[bool, typer.Option("--all", help="Test all of them.")] = False,
-    jobs: Annotated[int, typer.Option(min=1, help="Runs at a time, one thread each.")] = 1,
-    seeds: Annotated[
-        int | None, typer.Option(min=1, help="Default: as many as its finding has, 3 or more.")
-    ] = None,
-    steps: Annotated[
-        int | None,
-        typer.Option(min=1, help="Train so many steps only, as a trial; writes nothing."),
-    ] = None,
-    anew: Annotated[
-        bool, typer.Option("--anew", help="Repeat runs that data/claims records.")
-    ] = False,
-) -> None:
-    """Test the papers' claims again, and write what is found into data/claims.
-
-    Runs that are there, or that data/claims records, are not done again. Ctrl-C leaves it; the same
-    command goes on from there.
-    """
-    from research.claims import command, table
-
-    if not names and not every:
-        print(command.overview())
-        return
-    wanted = list(table.CLAIMS) if every else names or []
-    try:
-        found = command.tested(wanted, at_once=jobs, seeds=seeds, steps=steps, anew=anew, say=_say)
-    except KeyboardInterrupt:
-        raise CourseError(
-            "The test of the claims was interrupted; finished runs are kept.",
-            "Run the same command again to continue from there.",
-        ) from None
-    print("\n\n".join(map(repr, found)))
 
 
 @app.command()

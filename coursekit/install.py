@@ -87,7 +87,7 @@ def named(project: dict[str, object], dev: bool) -> Iterator[str]:
     assert isinstance(table, dict)
     extras = table["optional-dependencies"]
     more = [*extras["dev"], *extras["real"]] if dev else []
-    for line in (*table["dependencies"], *extras["build"], *more):
+    for line in (*extras["course"], *extras["build"], *more):
         yield re.split(r"[\s\[<>=!~;]", line, maxsplit=1)[0]
 
 

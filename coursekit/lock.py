@@ -15,7 +15,7 @@ from coursekit.install import CPU_INDEX, LOCK, ROOT, read
 
 COMMAND = (
     *("uv", "pip", "compile", "--universal", "--generate-hashes", "--python-version", "3.11"),
-    *("--extra", "dev", "--extra", "build", "--extra", "real"),
+    *("--extra", "course", "--extra", "dev", "--extra", "build", "--extra", "real"),
     *("--quiet", "pyproject.toml", "-o", LOCK),
 )
 PYTHONS = "cp31[123]-cp31[123]"

@@ -1,9 +1,11 @@
-"""Where the course's files are: the checkout, its data, what is built from it."""
+"""Where the course's files are: the checkout, its data, what is built from it; or the wheel."""
 
 import os
 from pathlib import Path
 
 from lmcourse.errors import CourseError
+
+_PACKED = Path(__file__).parent / "_files"  # in the wheel: what notebooks read of the checkout
 
 
 def root() -> Path:
@@ -22,6 +24,17 @@ def root() -> Path:
         "Set LMCOURSE_ROOT to the folder of the course's checkout, or unset it and install the "
         "course from its checkout with `pip install -e .`.",
     )
+
+
+def shared(name: str) -> Path:
+    """Return a file or folder that notebooks read, such as ``data/claims`` or ``references.bib``.
+
+    It is in the checkout; the wheel has a copy of it (`hatch_build.py`).
+
+    Raises:
+        CourseError: this package is neither in a checkout nor from the wheel.
+    """
+    return (_PACKED if _PACKED.is_dir() else root()) / name
 
 
 def products() -> Path:

@@ -19,6 +19,7 @@ from coursekit.book import myst
 from coursekit.book.cache import Executed
 from coursekit.book.content import Content, Page, read_content
 from coursekit.book.execute import Report, execute
+from coursekit.book.published import Published, checked, published
 from coursekit.book.site.site import write_site
 from coursekit.book.slides.deck import ELSEWHERE, write_deck
 from coursekit.book.slides.layout import has_slides
@@ -28,11 +29,12 @@ from coursekit.book.stage import stage
 from coursekit.notebooks import files
 from coursekit.notebooks.sources import read_notebook
 from coursekit.notebooks.workbook import product_name
+from coursekit.repository import Repository
 from lmcourse.errors import CourseError
 from lmcourse.files import require_writable
 
 OWN_THEME = "theme"  # the folder of the checkout
-_WORK, _SITE, _LAST = "book-work", "site", "site.last"
+_WORK, SITE, _LAST = "book-work", "site", "site.last"
 
 
 def build_book(
@@ -40,6 +42,7 @@ def build_book(
     show_solutions: bool = False,
     theme: str = OWN_THEME,
     base_url: str | None = None,
+    repository: Repository | None = None,
 ) -> Path:
     """Build the book; return the page to open.
 
@@ -49,30 +52,32 @@ def build_book(
         theme: ``"theme"`` is the course's own; any other is a template that mystmd fetches, such
             as ``"book-theme"``, which needs a network.
         base_url: where the book will be served, for the metadata that must be absolute.
+        repository: where its sources are, for links to them.
 
     Raises:
         CourseError: a notebook fails, the book has a fault, or it cannot be written; the last book
             is then as it was.
     """
-    base_url = _checked(base_url)
+    where = published(base_url, repository)
     myst.find_node()
     with workplace() as folder:
         parts = outline.read()
         executed = execute(course.sources(), course.products() / "executed", report)
         report("Writing the pages ...")
-        made = folder / _SITE
+        made = folder / SITE
         if theme == OWN_THEME:
-            content = parse(executed, parts, folder / "source", show_solutions, base_url)
+            content = parse(executed, parts, folder / "source", show_solutions, where)
             made.mkdir()
-            slides = decks(content, folder / "slides", base_url or "..")
-            for note in write_site(content, made, base_url=base_url, slides=slides):
+            slides = decks(content, folder / "slides", where.base_url or "..")
+            for note in write_site(content, made, published=where, slides=slides):
                 report(note)
         else:
-            source = _staged(executed, parts, folder / "source", theme, show_solutions, base_url)
+            source = _staged(executed, parts, folder / "source", theme, show_solutions, where)
             with _kept_templates(source):
-                made = myst.build_html(source, urlsplit(base_url or "").path.rstrip("/"))
-        publish(made, course.products() / _SITE)
-    return course.products() / _SITE / "index.html"
+                path = urlsplit(where.base_url or "").path.rstrip("/")
+                made = myst.build_html(source, path)
+        publish(made, course.products() / SITE)
+    return course.products() / SITE / "index.html"
 
 
 def decks(content: Content, folder: Path, base_url: str) -> dict[str, Path]:
@@ -132,7 +137,7 @@ def build_slides(
         CourseError: the notebook fails, it has no slides or one that cannot be shown, or the file
             cannot be written; what was there is then as it was.
     """
-    base_url = _checked(base_url)
+    base_url = checked(base_url)
     file = file or course.products() / "slides" / f"{source.slug}.html"
     myst.find_node()
     with workplace() as folder:
@@ -145,7 +150,7 @@ def build_slides(
 
 def _site_from(file: Path, slug: str) -> str | None:
     """Return the path from a file's folder to the book, if the book with a page is there."""
-    site = course.products() / _SITE
+    site = course.products() / SITE
     if not (site / f"{slug}.html").is_file():
         return None
     try:
@@ -199,16 +204,30 @@ def parse(
     parts: list[outline.Part],
     folder: Path,
     show_solutions: bool = False,
-    base_url: str | None = None,
+    where: Published | None = None,
 ) -> Content:
     """Lay executed notebooks out in a new folder and let mystmd parse them.
 
     Raises:
         CourseError: the sources have a fault.
     """
-    own = str(course.root() / OWN_THEME)
-    staged = _staged(executed, parts, folder, own, show_solutions, base_url)
-    return read_content(myst.build_site(staged))
+    staged(executed, parts, folder, show_solutions, where)
+    return read_content(myst.build_site(folder))
+
+
+def staged(
+    executed: list[Executed],
+    parts: list[outline.Part],
+    folder: Path,
+    show_solutions: bool,
+    where: Published | None,
+) -> None:
+    """Lay executed notebooks out in a new folder for the course's own theme.
+
+    Raises:
+        CourseError: the sources have a fault.
+    """
+    _staged(executed, parts, folder, str(course.root() / OWN_THEME), show_solutions, where)
 
 
 def _staged(
@@ -217,11 +236,11 @@ def _staged(
     folder: Path,
     template: str,
     show_solutions: bool,
-    base_url: str | None,
+    where: Published | None,
 ) -> Path:
     folder.mkdir()
     with_slides = template == str(course.root() / OWN_THEME)
-    stage(executed, parts, folder, template, show_solutions, base_url, with_slides)
+    stage(executed, parts, folder, template, show_solutions, where, with_slides)
     return folder
 
 
@@ -276,8 +295,8 @@ def _recover(base: Path) -> None:
     """Sweep up after a build that was killed, and put the last book back if it had been moved."""
     for left in base.glob(f"{_WORK}-*"):
         shutil.rmtree(left, ignore_errors=True)
-    if (base / _LAST).exists() and not (base / _SITE).exists():
-        (base / _LAST).rename(base / _SITE)
+    if (base / _LAST).exists() and not (base / SITE).exists():
+        (base / _LAST).rename(base / SITE)
     shutil.rmtree(base / _LAST, ignore_errors=True)
 
 
@@ -288,20 +307,3 @@ def publish(made: Path, site: Path) -> None:
         site.rename(last)
     made.rename(site)
     shutil.rmtree(last, ignore_errors=True)
-
-
-def _checked(base_url: str | None) -> str | None:
-    """Return the address without a slash at its end.
-
-    Raises:
-        CourseError: it is no address of a web page.
-    """
-    if not base_url:
-        return None
-    parts = urlsplit(base_url)
-    if parts.scheme not in {"http", "https"} or not parts.netloc or parts.query or parts.fragment:
-        raise CourseError(
-            f"{base_url!r} is not a URL at which a book can be served.",
-            "Pass the complete URL, for example BASE_URL=https://example.org/course.",
-        )
-    return base_url.rstrip("/")

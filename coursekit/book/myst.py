@@ -7,7 +7,7 @@ import shlex
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -19,6 +19,7 @@ NODE_REMEDY = (
     "wheel for this machine. Elsewhere install Node.js 20 or newer from nodejs.org, so that `node` "
     "is found."
 )
+STARTED = "🔌 Content server started"
 _OLDEST_NODE = 20
 _ANSI = re.compile(r"\x1b\[[0-9;]*m")
 _FAULT = re.compile(r"^(?P<mark>⛔|⚠)\ufe0f?\s+(?P<what>\S.*)$")
@@ -102,14 +103,26 @@ def build_html(folder: Path, base_url: str) -> Path:
     return folder / "_build" / "html"
 
 
-def _run(folder: Path, what: str, **variables: str) -> None:
+def start(folder: Path, **variables: str) -> "subprocess.Popen[str]":
+    """Start mystmd over a staged folder: it parses every page, and each page again that changes.
+
+    The trees lie where `build_site` leaves them. `STARTED` begins the line after the first parse.
+
+    Raises:
+        CourseError: it cannot be run.
+    """
+    return _popen(folder, ("start", "--headless"), variables)
+
+
+def _popen(
+    folder: Path, arguments: Sequence[str], variables: Mapping[str, str]
+) -> "subprocess.Popen[str]":
     node = find_node().path
-    script = _script()
     folders = [_tools(node, folder), str(Path(sys.executable).parent), os.environ.get("PATH", "")]
-    environment = dict(os.environ) | variables | {"MYST_LANG": "PYTHON", "NO_COLOR": "1"}
+    environment = {**os.environ, **variables, "MYST_LANG": "PYTHON", "NO_COLOR": "1"}
     environment["PATH"] = os.pathsep.join(folders)
-    done = subprocess.run(
-        [str(node), str(script), "build", what, "--strict", "--ci"],
+    return subprocess.Popen(
+        [str(node), str(_script()), *arguments],
         cwd=folder,
         env=environment,
         stdin=subprocess.DEVNULL,
@@ -118,16 +131,30 @@ def _run(folder: Path, what: str, **variables: str) -> None:
         encoding="utf-8",
         errors="replace",
     )
-    lines = [_ANSI.sub("", line) for line in done.stdout.splitlines()]
-    faults = list(dict.fromkeys(_fault(line) for line in lines if _FAULT.match(line)))
+
+
+def refuse_faults(lines: Iterable[str]) -> None:
+    """Raise what mystmd complains of in its output.
+
+    Raises:
+        CourseError: it finds a fault, each named with its file.
+    """
+    plain = (_ANSI.sub("", line) for line in lines)
+    faults = list(dict.fromkeys(_fault(line) for line in plain if _FAULT.match(line)))
     if faults:
         raise CourseError(
             "The book has faults:\n" + "\n".join(f"- {fault}" for fault in faults),
             "Fix each in the file that is named, and build again; the previous book is unchanged.",
         )
+
+
+def _run(folder: Path, what: str, **variables: str) -> None:
+    done = _popen(folder, ("build", what, "--strict", "--ci"), variables)
+    said, _ = done.communicate()
+    lines = [_ANSI.sub("", line) for line in said.splitlines()]
+    refuse_faults(lines)
     if done.returncode:
-        said = [line for line in lines if line.strip() and not _STACK.match(line)]
-        tail = "\n".join(said[-12:])
+        tail = "\n".join([it for it in lines if it.strip() and not _STACK.match(it)][-12:])
         raise CourseError(
             f"mystmd exited with status {done.returncode}. Its last output:\n{tail}",
             "If it mentions the network: only THEME=book-theme needs one.",

@@ -18,6 +18,8 @@ from coursekit.book import solutions
 from coursekit.book.cache import Executed
 from coursekit.book.content import BEFORE, SLIDES
 from coursekit.book.course_map import course_map
+from coursekit.book.published import Published
+from coursekit.citation import bibtex
 from coursekit.notebooks import glossary
 from coursekit.notebooks.links import links_of
 from coursekit.notebooks.masters import student_version
@@ -37,7 +39,7 @@ if TYPE_CHECKING:
     from nbformat import NotebookNode
 
 CONFIGURATION, INDEX, GLOSSARY = "myst.yml", "index.md", f"{glossary.PAGE}.md"
-MAP = "% course-map"  # the line of index.md that the map of the course replaces
+MAP, GET, CITE = "% course-map", "% get-the-course", "% citation"  # lines of index.md
 _TERMS = f"""
 ## Terms
 
@@ -53,7 +55,7 @@ def stage(
     folder: Path,
     template: str,
     show_solutions: bool = False,
-    base_url: str | None = None,
+    published: Published | None = None,
     with_slides: bool = False,
 ) -> None:
     """Write everything that mystmd needs into an empty folder.
@@ -62,39 +64,65 @@ def stage(
         executed: every source of the course.
         template: mystmd's site template: a folder, or the name of a published one.
         show_solutions: give the labs' solutions, folded.
-        base_url: where the book will be served. The notebooks that pages offer link to it; without
+        published: where the book will be served. The notebooks that pages offer link to it; without
             it they link to each other, as in the workbook.
         with_slides: add, as pages of their own, what only the slides show.
 
     Raises:
         CourseError: a source cannot be turned into a page.
     """
-    root = course.root()
+    root, published = course.root(), published or Published()
     targets = Targets.of({each.source: each.notebook for each in executed})
     by_name = {product_name(each.source): each for each in executed}
     shutil.copyfile(root / BIBLIOGRAPHY, folder / BIBLIOGRAPHY)
-    slides = []
+    slides: list[str] = []
     for each in executed:
-        own = slide_only_cells(each.source.path) if with_slides else []
-        if own:
-            slides.append(_stage_slides(each.source, own, folder, targets))
-        before = Counter(position for position, _ in own)
-        _stage_page(each, folder, targets, show_solutions, base_url, before)
+        slides += stage_source(each, folder, targets, show_solutions, published, with_slides)
     for name in course.FOLDERS.values():
         _copy_figures(root / name, folder / name)
-    index = course.read_text(root / INDEX)
-    if index.count(MAP) != 1:
-        raise CourseError(
-            f"{INDEX} has {index.count(MAP)} lines `{MAP}`; the course's map needs one.",
-            "Put that line where the map should be.",
-        )
-    index = targets.staged(index, "", INDEX)
     shown = course_map(parts, by_name) + (_TERMS if targets.terms else "")
-    (folder / INDEX).write_text(index.replace(MAP, shown), encoding="utf-8")
+    index = targets.staged(course.read_text(root / INDEX), "", INDEX)
+    (folder / INDEX).write_text(_index(index, shown, published), encoding="utf-8")
     if targets.terms:
         text = targets.staged(glossary.page(targets.terms), "", GLOSSARY)
         (folder / GLOSSARY).write_text(text, encoding="utf-8")
     _write_configuration(parts, folder, template, bool(targets.terms), slides)
+
+
+def stage_source(
+    executed: Executed,
+    folder: Path,
+    targets: Targets,
+    show_solutions: bool,
+    published: Published,
+    with_slides: bool,
+) -> list[str]:
+    """Write a source's page, and what only its slides show as another; return the name of that one.
+
+    Raises:
+        CourseError: the source cannot be turned into a page.
+    """
+    own = slide_only_cells(executed.source.path) if with_slides else []
+    before = Counter(position for position, _ in own)
+    _stage_page(executed, folder, targets, show_solutions, published, before)
+    return [_stage_slides(executed.source, own, folder, targets)] if own else []
+
+
+def _index(text: str, course_map: str, published: Published) -> str:
+    """Return the first page's text with the lines that depend on the sources and the address."""
+    for line in (MAP, GET, CITE):
+        if text.count(line) != 1:
+            raise CourseError(
+                f"{INDEX} has {text.count(line)} lines `{line}`; it needs one.",
+                "Put that line where the course's map, the commands to get the course, or its "
+                "citation should be.",
+            )
+    repository = published.repository
+    get = [f"git clone {repository.url}", f"cd {repository.name}"] if repository else []
+    said = "" if repository else "In a checkout of the course:\n\n"
+    commands = "\n".join(["```bash", *get, "make lab", "```"])
+    cite = f"```bibtex\n{bibtex(repository)}\n```"
+    return text.replace(MAP, course_map).replace(GET, said + commands).replace(CITE, cite)
 
 
 def _stage_page(
@@ -102,7 +130,7 @@ def _stage_page(
     folder: Path,
     targets: Targets,
     show_solutions: bool,
-    base_url: str | None,
+    published: Published,
     slide_only: Mapping[int, int],
 ) -> None:
     """Write a page's notebook, and the two files that it offers.
@@ -114,8 +142,9 @@ def _stage_page(
 
     source = executed.source
     offered = handed_out(source, executed.notebook, targets)
-    if base_url:
-        _link_to_the_book(offered, course.FOLDERS[source.kind], base_url)
+    if published.base_url:
+        _link_to_the_book(offered, course.FOLDERS[source.kind], published.base_url)
+    _add_installation(offered, source, published)
     page, text = executed.notebook, without_slide_only(course.read_text(source.path))
     if source.kind == "lab":
         page = student_version(executed.notebook, source.path.name)
@@ -176,6 +205,18 @@ def _link_to_the_book(notebook: "NotebookNode", folder: str, base_url: str) -> N
                 end = link.target_start + len(link.target)
                 url = f"{base_url}/{pages[path]}.html"
                 cell.source = cell.source[: link.target_start] + url + cell.source[end:]
+
+
+def _add_installation(
+    notebook: "NotebookNode", source: course.Source, published: Published
+) -> None:
+    """Let a notebook that leaves the course install the package before its first code cell."""
+    import nbformat
+
+    first = next(number for number, cell in enumerate(notebook.cells) if cell.cell_type == "code")
+    cell = nbformat.v4.new_code_cell(published.installation)
+    cell["id"] = cell_id(f"{source.path.name}, installation", 0, "code")
+    notebook.cells.insert(first, cell)
 
 
 def _linked(notebook: "NotebookNode", source: course.Source, targets: Targets) -> "NotebookNode":

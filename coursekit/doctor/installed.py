@@ -55,9 +55,9 @@ def packages() -> Iterator[Finding]:
     text = (_project() / "pyproject.toml").read_text(encoding="utf-8")
     project = tomllib.loads(text)["project"]
     lock = locked_versions(_project() / LOCK)
-    for line in project["dependencies"]:
+    for line in project["optional-dependencies"]["course"]:
         yield _package(Requirement(line).name, lock, "problem")
-    for line in project.get("optional-dependencies", {}).get("dev", []):
+    for line in project["optional-dependencies"].get("dev", []):
         finding = _package(Requirement(line).name, lock, "warning")
         if finding.status != "ok":
             remedy = f"Only `make test` and `make check` need it. {finding.remedy}"

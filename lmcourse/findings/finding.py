@@ -167,7 +167,7 @@ class Finding(msgspec.Struct, frozen=True, kw_only=True):
     def caption(self) -> str:
         """What the table is of."""
         seeds = f"{len(self.seeds)} seed{'s' * (len(self.seeds) != 1)}"
-        paper = references.read_references(checkout.root() / "references.bib")[self.key]
+        paper = references.read_references(checkout.shared("references.bib"))[self.key]
         source = f"{references.authors_of(paper)}, {paper['year']}, {self.where}"
         return f"{self.says} ({source}). Mean ± standard deviation, {seeds}."
 

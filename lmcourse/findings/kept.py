@@ -14,7 +14,7 @@ from lmcourse.findings.finding import Finding
 
 def shelf() -> Path:
     """Where findings are kept: ``data/claims``."""
-    return checkout.root() / "data" / "claims"
+    return checkout.shared("data/claims")
 
 
 def finding(name: str, folder: Path | None = None) -> Finding:

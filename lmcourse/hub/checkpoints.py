@@ -45,9 +45,9 @@ class Shipped(msgspec.Struct, frozen=True):
 
 
 def home() -> Path | None:
-    """The folder of the models that come with the course; None outside of a checkout."""
+    """The folder of the models that come with the course; None without checkout and wheel."""
     try:
-        return checkout.root() / "data" / "checkpoints"
+        return checkout.shared("data/checkpoints")
     except CourseError:
         return None
 

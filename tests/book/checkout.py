@@ -36,7 +36,7 @@ OUTLINE = """\
     - number: "02"
       needs: ["01"]
 """
-TRACKED = ("myst.yml", "index.md", "references.bib", "requirements.lock")
+TRACKED = ("myst.yml", "index.md", "references.bib", "requirements.lock", "CITATION.cff")
 
 
 @pytest.fixture

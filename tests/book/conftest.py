@@ -20,7 +20,9 @@ from playwright.sync_api import Browser, Page, Route
 
 from coursekit.book import myst
 from coursekit.book.content import Content, read_content
+from coursekit.book.published import Published
 from coursekit.book.site.site import write_site
+from coursekit.repository import Repository
 from tests.browser import PATIENCE, chromium
 
 BASE_URL = "https://example.org/a/course"
@@ -239,7 +241,8 @@ def site(content: Content, tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("site")
     deck = tmp_path_factory.mktemp("decks") / "second-slides.html"
     deck.write_text("<!doctype html><title>Slides</title>", encoding="utf-8")
-    assert write_site(content, folder, base_url=BASE_URL, slides={"second": deck}) == []
+    where = Published(BASE_URL, Repository("https://github.com/ann/course", "main", "gh-pages", ""))
+    assert write_site(content, folder, published=where, slides={"second": deck}) == []
     return folder
 
 

@@ -12,8 +12,10 @@ from bs4 import BeautifulSoup
 
 from coursekit import course
 from coursekit.book.content import Content, Download
+from coursekit.book.published import Published
 from coursekit.book.site import links
 from coursekit.book.site.site import write_site
+from coursekit.repository import Repository
 from lmcourse.errors import CourseError
 from tests.book.conftest import BASE_URL
 
@@ -134,7 +136,7 @@ def test_the_sitemap_and_robots(site: Path) -> None:
 
 
 def test_without_an_address(content: Content, tmp_path: Path) -> None:
-    (said,) = write_site(content, tmp_path)
+    said, _ = write_site(content, tmp_path)
     assert "sitemap.xml" in said and "BASE_URL" in said
     assert not (tmp_path / "sitemap.xml").exists()
     assert "Sitemap" not in (tmp_path / "robots.txt").read_text()
@@ -246,11 +248,39 @@ def test_two_builds_are_the_same(content: Content, tmp_path: Path) -> None:
     def build(name: str) -> dict[str, bytes]:
         folder = tmp_path / name
         folder.mkdir()
-        write_site(content, folder, base_url=BASE_URL)
+        write_site(content, folder, published=Published(BASE_URL))
         files = (path for path in folder.rglob("*") if path.is_file())
         return {path.relative_to(folder).as_posix(): path.read_bytes() for path in files}
 
     assert build("one") == build("two")
+
+
+def test_pages_lead_to_their_sources_if_the_repository_is_known(
+    content: Content, tmp_path: Path
+) -> None:
+    where = Repository("https://github.com/ann/course", "main", "gh-pages", "")
+    for name, known in (("with", where), ("without", None)):
+        site = tmp_path / name
+        site.mkdir()
+        notes = write_site(content, site, published=Published(repository=known))
+        assert any("REPOSITORY=" in note for note in notes) == (known is None)
+        for page in content.pages:
+            links = [each["href"] for each in read(site, f"{page.slug}.html").select("a[href]")]
+            for path in (f"blob/main/{page.source}", f"edit/main/{page.source}", "issues/new"):
+                assert any(f"{where.url}/{path}" in each for each in links) == (known is not None)
+            assert known or not any("colab" in each or "mybinder" in each for each in links)
+    links = [each["href"] for each in read(tmp_path / "with", "outputs.html").select("a[href]")]
+    assert any(each.startswith("https://colab.research.google.com/github/ann") for each in links)
+    assert any(each.startswith("https://mybinder.org/v2/gh/ann/course/main") for each in links)
+
+
+def test_the_package_is_offered(content: Content, tmp_path: Path) -> None:
+    wheel, site = tmp_path / "lmcourse-0.1.0-py3-none-any.whl", tmp_path / "site"
+    wheel.write_bytes(b"PK")
+    site.mkdir()
+    write_site(content, site, published=Published(wheel=wheel))
+    assert (site / "downloads" / wheel.name).read_bytes() == b"PK"
+    assert read(site, "index.html").select_one(f"a[href='downloads/{wheel.name}']")
 
 
 def test_a_folder_that_holds_something_is_left_alone(content: Content, tmp_path: Path) -> None:

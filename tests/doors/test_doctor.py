@@ -22,8 +22,8 @@ from lmcourse.errors import CourseError
 
 PYPROJECT = """
 [project]
-dependencies = ["numpy~=2.4", "rich~=15.0"]
 [project.optional-dependencies]
+course = ["numpy~=2.4", "rich~=15.0"]
 dev = ["pytest~=9.2"]
 """
 LOCK = """

@@ -1,18 +1,20 @@
 """One page: its text, and its navigation."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from coursekit import course
 from coursekit.book.content import Content, Node, Page
+from coursekit.book.published import Published
 from coursekit.book.render.inline import plain
 from coursekit.book.render.markup import escape, is_outside, sanitize
 from coursekit.book.render.nodes import Renderer
 from coursekit.book.site.assets import Assets
 from coursekit.book.site.terms import entries
 from coursekit.notebooks.glossary import PAGE as GLOSSARY
+from coursekit.repository import Repository
 
 _LAPTOP = "laptop"  # the anchor on the first page that the second button leads to
 
@@ -60,6 +62,8 @@ class View:
     headings: tuple[Heading, ...] = ()
     works: tuple[Work, ...] = ()
     downloads: tuple[dict[str, str], ...] = ()
+    runs: Mapping[str, str] = field(default_factory=dict)  # services that open it, with its URLs
+    about: Mapping[str, str] = field(default_factory=dict)  # its source, an editor, a report
     slides: str | None = None
     previous: Neighbor | None = None
     next: Neighbor | None = None
@@ -88,7 +92,7 @@ def view(
     content: Content,
     assets: Assets,
     *,
-    base_url: str | None = None,
+    published: Published,
     slides: Path | None = None,
 ) -> View:
     """Render one page of the book."""
@@ -99,12 +103,17 @@ def view(
     notes = renderer.render(footnotes)
     position = content.pages.index(page)
     written = opening + body + notes
+    downloads = [
+        {"href": assets.offer(each), "filename": each.filename, "label": each.label}
+        for each in page.downloads
+        if page.slug != "index"
+    ]
     return View(
         slug=page.slug,
         title=page.title,
         description=page.description,
         label=None if page.title.startswith(page.label or " ") else page.label,
-        url=_absolute(page.slug, base_url),
+        url=_absolute(page.slug, published.base_url),
         opening=opening,
         body=body,
         footnotes=notes,
@@ -114,11 +123,8 @@ def view(
             for key in page.bibliography
             if key in renderer.citations
         ),
-        downloads=tuple(
-            {"href": assets.offer(each), "filename": each.filename, "label": each.label}
-            for each in page.downloads
-            if page.slug != "index"
-        ),
+        downloads=tuple(downloads),
+        **_sources(page, downloads, published.repository),
         slides=assets.add_to("slides", slides) if slides else None,
         previous=neighbor(content.pages[position - 1]) if position else None,
         next=neighbor(content.pages[position + 1]) if position + 1 < len(content.pages) else None,
@@ -128,6 +134,20 @@ def view(
         references=tuple(dict.fromkeys(renderer.references)),
         problems=tuple(renderer.problems),
     )
+
+
+def _sources(
+    page: Page, downloads: Sequence[Mapping[str, str]], repository: Repository | None
+) -> dict[str, Mapping[str, str]]:
+    """Return a page's links to the services that run it, and to its source."""
+    if repository is None or page.slug == GLOSSARY:
+        return {}
+    notebooks = [each["href"] for each in downloads if each["filename"].endswith(".ipynb")]
+    workbook = Path(page.source).with_suffix(".ipynb").as_posix()
+    return {
+        "runs": repository.runs(notebooks[0], workbook) if notebooks else {},
+        "about": repository.about(page.source, page.title),
+    }
 
 
 def renderer_of(content: Content, assets: Assets) -> Renderer:

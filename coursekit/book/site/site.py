@@ -13,8 +13,9 @@ from xml.sax.saxutils import escape as xml_escape
 
 from coursekit import course
 from coursekit.book.content import Content
+from coursekit.book.published import Published
 from coursekit.book.site import links, pages
-from coursekit.book.site.assets import Assets
+from coursekit.book.site.assets import DOWNLOADS, Assets
 from coursekit.book.site.pages import Neighbor, View
 from coursekit.book.site.previews import previews_script
 from coursekit.book.site.search import index_script
@@ -24,6 +25,10 @@ if TYPE_CHECKING:
     from jinja2 import Environment
 
 THEME = "theme"
+_WITHOUT_SOURCE = (
+    "Pages have no links to their sources, to Colab or Binder: these need to know the repository "
+    "(REPOSITORY=https://github.com/OWNER/NAME, or [tool.lmcourse] in pyproject.toml)."
+)
 SOCIAL_ALT = (
     "A recurrent network unrolled over five steps; the gradient runs back through all of them."
 )
@@ -44,6 +49,7 @@ class Frame:
     title: str
     base_url: str | None
     links: dict[str, str]
+    wheel: str  # the package as a file, if it is offered
     parts: list[Part]
     sheets: list[str]
     script: str
@@ -60,17 +66,19 @@ def write_site(
     content: Content,
     folder: Path,
     *,
-    base_url: str | None = None,
+    published: Published | None = None,
     slides: Mapping[str, Path] | None = None,
+    known: dict[str, View] | None = None,
 ) -> list[str]:
-    """Write the book into an empty folder.
+    """Write the book into a folder: an empty one, or that of its last build.
 
     Args:
         content: what mystmd made of the sources.
-        folder: where to write; it is there and empty.
-        base_url: where the book will be served, such as ``https://example.org/course``. Without it
-            what must be absolute is left out.
+        folder: where to write; it is there, and empty without ``known`` pages.
+        published: where the book will be served and where its sources are, and the package to
+            offer. What needs an address that is not known is left out.
         slides: a file with a page's slides, by the page's slug; it is copied into the site.
+        known: pages that are in the folder already, by their slugs; the others are added.
 
     Returns:
         What was left out, and why; a sentence each.
@@ -78,14 +86,16 @@ def write_site(
     Raises:
         CourseError: a page cannot be shown whole, or a link inside the book leads nowhere.
     """
-    if any(folder.iterdir()):
+    known = {} if known is None else known
+    if not known and any(folder.iterdir()):
         raise CourseError(f"The folder {folder} is not empty.", "Pass an empty folder.")
-    base_url = base_url.rstrip("/") if base_url else None
-    theme, assets = course.root() / THEME, Assets(folder)
-    views = [
-        pages.view(page, content, assets, base_url=base_url, slides=(slides or {}).get(page.slug))
-        for page in content.pages
-    ]
+    published = published or Published()
+    theme, assets, base_url = course.root() / THEME, Assets(folder), published.base_url
+    for page in content.pages:
+        if page.slug not in known:
+            deck = (slides or {}).get(page.slug)
+            known[page.slug] = pages.view(page, content, assets, published=published, slides=deck)
+    views = [known[page.slug] for page in content.pages]
     _refuse(content, views)
     scripts = {
         "search-index.js": index_script(content, pages.site_link),
@@ -99,11 +109,13 @@ def write_site(
     for name, script in scripts.items():
         (folder / name).write_text(script, encoding="utf-8")
     addresses = {name: f"{name}?{_version(script)}" for name, script in scripts.items()}
-    frame = _frame(content, theme, assets, base_url, addresses)
+    frame = _frame(content, theme, assets, published, addresses)
     _write_pages(views, frame, folder, theme, base_url)
     if any(view.maths for view in views):
         assets.copy_folder(theme / "public" / "katex")
     notes = _write_for_machines(views, folder, base_url)
+    if published.repository is None:
+        notes.append(_WITHOUT_SOURCE)
     _refuse_broken(folder, base_url)
     return notes
 
@@ -139,10 +151,10 @@ def _frame(
     content: Content,
     theme: Path,
     assets: Assets,
-    base_url: str | None,
+    published: Published,
     scripts: Mapping[str, str],
 ) -> Frame:
-    public = theme / "public"
+    public, repository = theme / "public", published.repository
     parts: list[Part] = []
     for page in content.pages[1:]:
         if not parts or parts[-1].title != page.part:
@@ -150,8 +162,9 @@ def _frame(
         parts[-1].entries.append(pages.neighbor(page))
     return Frame(
         title=content.title,
-        base_url=base_url,
-        links=content.links,
+        base_url=published.base_url,
+        links=content.links | ({"Source": repository.url} if repository else {}),
+        wheel=assets.add_to(DOWNLOADS, published.wheel) if published.wheel else "",
         parts=parts,
         sheets=[assets.add_named(public / name) for name in ("code.css", "book.css")],
         script=assets.add_named(public / "book.js"),
@@ -159,7 +172,7 @@ def _frame(
         index=scripts["search-index.js"],
         previews=scripts["previews.js"],
         favicon=assets.add_named(public / "favicon.svg"),
-        social=assets.add_named(public / "social.png") if base_url else "",
+        social=assets.add_named(public / "social.png") if published.base_url else "",
         emblem=(theme / "emblem.svg").read_text(encoding="utf-8"),
     )
 

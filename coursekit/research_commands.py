@@ -1,0 +1,125 @@
+"""The commands that train the shipped models and test the papers' claims."""
+
+import enum
+from functools import partial
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from lmcourse.errors import CourseError
+
+
+class Device(enum.StrEnum):
+    """Where models run."""
+
+    cpu = "cpu"
+    cuda = "cuda"
+    mps = "mps"
+
+
+def add_to(app: typer.Typer) -> None:
+    """Add the commands to the course's."""
+    app.command()(pretrain)
+    app.command()(claims)
+
+
+def pretrain(
+    name: Annotated[
+        str | None, typer.Argument(help="The recipe: bookworld-mlm. Without one, all are listed.")
+    ] = None,
+    seed: Annotated[int, typer.Option(min=0, help="Seed of weights, order and masks.")] = 0,
+    device: Annotated[
+        Device | None, typer.Option(help="Device to train on. Default: the best one available.")
+    ] = None,
+    folder: Annotated[
+        Path | None,
+        typer.Option(help="Folder of the run. Default: _build/pretrain/NAME-SEED"),
+    ] = None,
+    steps: Annotated[
+        int | None, typer.Option(min=1, help="Train so many steps only, as a trial; ships nothing.")
+    ] = None,
+    ship: Annotated[
+        bool, typer.Option("--ship/--no-ship", help="Put the model into data/checkpoints.")
+    ] = True,
+    again: Annotated[
+        bool,
+        typer.Option(
+            "--again", help="Keep the shipped model; add this seed's result to its record."
+        ),
+    ] = False,
+) -> None:
+    """Train one of the course's models from nothing, measure it, and put it into the course.
+
+    Ctrl-C leaves it and ships nothing; the same command goes on from there.
+    """
+    from research.pretrain import overview, run, spread
+
+    if name is None:
+        print(overview.overview())
+        return
+    if again and steps is not None:
+        raise CourseError(
+            "--again repeats a whole training run, and --steps runs only part of one.",
+            "Omit one of the two.",
+        )
+    where, beside = None if device is None else device.value, []
+    try:
+        if again:
+            record, shipped = run.again(name, seed=seed, device=where, folder=folder)
+            beside = spread.compared(record, shipped)
+        else:
+            record = run.pretrain(
+                name, seed=seed, device=where, folder=folder, ship=ship, steps=steps
+            )
+    except KeyboardInterrupt:
+        raise CourseError(
+            f"The training of {name} was interrupted, and nothing is shipped.",
+            "Run the same command again to continue from its last checkpoint.",
+        ) from None
+    print("\n".join([overview.summary(record), *beside]))
+
+
+def claims(
+    names: Annotated[
+        list[str] | None, typer.Argument(help="Claims to test. Without one, all are listed.")
+    ] = None,
+    every: Annotated[bool, typer.Option("--all", help="Test all of them.")] = False,
+    jobs: Annotated[int, typer.Option(min=1, help="Runs at a time, one thread each.")] = 1,
+    seeds: Annotated[
+        int | None, typer.Option(min=1, help="Default: as many as its finding has, 3 or more.")
+    ] = None,
+    steps: Annotated[
+        int | None,
+        typer.Option(min=1, help="Train so many steps only, as a trial; writes nothing."),
+    ] = None,
+    anew: Annotated[
+        bool, typer.Option("--anew", help="Repeat runs that data/claims records.")
+    ] = False,
+) -> None:
+    """Test the papers' claims again, and write what is found into data/claims.
+
+    Runs that are there, or that data/claims records, are not done again. Ctrl-C leaves it; the same
+    command goes on from there.
+    """
+    from research.claims import command, table
+
+    if not names and not every:
+        print(command.overview())
+        return
+    wanted = list(table.CLAIMS) if every else names or []
+    try:
+        found = command.tested(
+            wanted,
+            at_once=jobs,
+            seeds=seeds,
+            steps=steps,
+            anew=anew,
+            say=partial(print, flush=True),
+        )
+    except KeyboardInterrupt:
+        raise CourseError(
+            "The test of the claims was interrupted; finished runs are kept.",
+            "Run the same command again to continue from there.",
+        ) from None
+    print("\n\n".join(map(repr, found)))
