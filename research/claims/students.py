@@ -33,9 +33,12 @@ _GAP = {"gap": "masked/gap"}
 # ------------------------------------------------------------------- scarce and plentiful data
 
 
-def _by_data(taught: bool, reviews: int) -> Plan:
-    """A small student from random weights, with soft targets or without."""
-    name = f"{'taught' if taught else 'alone'}, {reviews} reviews"
+def _by_data(distilled: bool, reviews: int) -> Plan:
+    """A small student from random weights, with soft targets or without.
+
+    The name is part of a run's digest, so it remains that of the recorded runs.
+    """
+    name = f"{'taught' if distilled else 'alone'}, {reviews} reviews"
     recipe = StudentRecipe(
         name,
         "",
@@ -43,7 +46,7 @@ def _by_data(taught: bool, reviews: int) -> Plan:
         RELATIVE_SIZES,
         replace(BUDGET, reviews=reviews),
         start="random",
-        distillation=5.0 if taught else 0.0,
+        distillation=5.0 if distilled else 0.0,
         masked_words=2.0,
         cosine=0.0,
     )
@@ -59,17 +62,19 @@ DATA = Claim(
     "17",
     tuple(
         Variant(
-            f"{'taught' if taught else 'alone'}, {reviews:,} reviews",
-            "soft targets and masked words" if taught else "masked words alone",
-            (_by_data(taught, reviews),),
+            f"{'distilled' if distilled else 'without teacher'}, {reviews:,} reviews",
+            "soft targets and masked words" if distilled else "masked words only",
+            (_by_data(distilled, reviews),),
             _GAP,
         )
         for reviews in (SCARCE, _MANY)
-        for taught in (True, False)
+        for distilled in (True, False)
     ),
     {"gap": GAP},
     tuple(
-        Contrast(f"taught, {reviews:,} reviews", f"alone, {reviews:,} reviews", "gap", 0.05)
+        Contrast(
+            f"distilled, {reviews:,} reviews", f"without teacher, {reviews:,} reviews", "gap", 0.05
+        )
         for reviews in (SCARCE, _MANY)
     ),
     "The student without a teacher is trained on the same reviews for the same number of steps. "
