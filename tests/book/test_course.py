@@ -281,6 +281,11 @@ SEARCHES = {
     "bilm": "elmo.html#definition-bidirectional-language-model",
     "word sense disambiguation": "elmo.html#definition-word-sense-disambiguation",
     "floor": "recurrent-language-models.html#definition-floor",
+    "roberta": "roberta.html",
+    "gradient accumulation": "roberta.html#definition-gradient-accumulation",
+    "torchrun": "roberta.html#two-processes-one-step",
+    "linear scaling rule": "roberta.html#definition-linear-scaling-rule",
+    "data parallel": "roberta.html#definition-data-parallel-training",
 }
 TEX = re.compile(r"\$|\\(?:[a-z]*frac|sqrt|top|math[a-z]+|operatorname|[a-z]*dot|sum|q?quad)\b")
 
