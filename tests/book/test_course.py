@@ -276,6 +276,12 @@ SEARCHES = {
     "scalar mix": "elmo.html#definition-scalar-mix",
     "bilm": "elmo.html#definition-bidirectional-language-model",
     "word sense disambiguation": "elmo.html#definition-word-sense-disambiguation",
+    "glue": "fine-tuning-and-features.html#definition-glue",
+    "matthews": "fine-tuning-and-features.html#definition-matthews-correlation",
+    "squad exact match": "fine-tuning-and-features.html#definition-exact-match",
+    "learning curve": "fine-tuning-and-features.html#definition-learning-curve",
+    "fine-tuning fails": "fine-tuning-and-features.html#why-do-some-seeds-fail",
+    "feature-based": "fine-tuning-and-features.html#definition-feature-based",
     "floor": "recurrent-language-models.html#definition-floor",
 }
 TEX = re.compile(r"\$|\\(?:[a-z]*frac|sqrt|top|math[a-z]+|operatorname|[a-z]*dot|sum|q?quad)\b")
