@@ -85,7 +85,9 @@ def similarity(world: BookWorld, n: int, seed: int = 0) -> Task[SentencePair]:
 def duplicates(world: BookWorld, n: int, seed: int = 0) -> Task[SentencePair]:
     """Two questions; the second asks the same in other words, or something else of its kind."""
     random = Random(f"duplicates {seed}")
-    drawn = [each for each in questions(world, 3 * n // 2 + 20, seed).examples if each.kind != "home"]
+    drawn = [
+        each for each in questions(world, 3 * n // 2 + 20, seed).examples if each.kind != "home"
+    ]
     examples = []
     for one, label in zip(drawn, in_turn(DUPLICATES, n, random), strict=False):
         others = [it for it in drawn if it.kind == one.kind and it.question != one.question]
