@@ -13,14 +13,14 @@ def at_temperature(p: Tensor, old: float, new: float) -> Tensor:
 
 def _soft(seed: int, texts: int, classes: int, old: float, new: float) -> Example:
     p = (2 * normal(texts, classes, seed=seed) / old).softmax(-1)
-    p[0, 1] = 0
+    p[0, 2:] = 0
     return p / p.sum(-1, keepdim=True), old, new
 
 
 TEMPERATURE = Task(
     at_temperature,
     examples=[_soft(0, 3, 5, 1.0, 4.0), _soft(1, 4, 4, 3.0, 2.0), _soft(2, 2, 6, 2.0, 12.0)],
-    edge_cases={"if `old / new` is large": _soft(3, 3, 4, 800.0, 1.0)},
+    edge_cases={"if `old / new` is large": _soft(3, 3, 6, 800.0, 1.0)},
     slips="""
 The two temperatures are exchanged: a higher new temperature must make the distribution more even.
     old / new -> new / old
@@ -43,10 +43,10 @@ This is another logarithm: of base 2 or 10, of 1 + p, or log-odds. A softmax tak
 Only the ratio of the temperatures counts: not its square, their difference or product.
     old / new -> old - new || old * new || 1 / (old * new) || (old / new) ** 2
 If `old / new` is large, every power underflows to 0, and the sum is 0. A softmax of logits
-subtracts the largest one first.
+subtracts the largest one of each row first.
     (p.log() * (old / new)).softmax(-1) -> (q := p ** (old / new)) / q.sum(-1, keepdim=True) ||
         F.normalize(p ** (old / new), p=1, dim=-1)
-A class of probability 0 keeps it. A small number that is added to p grows at a high temperature.
+A class of probability 0 stays at 0. A small number added to p grows at a high temperature.
     p.log() -> (p + 1e-12).log() || (p + 1e-10).log() || (p + 1e-9).log() || (p + 1e-8).log() ||
         (p + 1e-6).log() || (p + 1e-15).log() || p.log().nan_to_num(neginf=0)
 """,
