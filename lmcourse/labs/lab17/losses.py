@@ -13,14 +13,14 @@ def at_temperature(p: Tensor, old: float, new: float) -> Tensor:
 
 def _soft(seed: int, texts: int, classes: int, old: float, new: float) -> Example:
     p = (2 * normal(texts, classes, seed=seed) / old).softmax(-1)
-    p[0, 1] = 0
+    p[0, 2:] = 0
     return p / p.sum(-1, keepdim=True), old, new
 
 
 TEMPERATURE = Task(
     at_temperature,
     examples=[_soft(0, 3, 5, 1.0, 4.0), _soft(1, 4, 4, 3.0, 2.0), _soft(2, 2, 6, 2.0, 12.0)],
-    edge_cases={"at a temperature near 0": _soft(3, 3, 4, 1.0, 5e-4)},
+    edge_cases={"if `old / new` is large": _soft(3, 3, 6, 800.0, 1.0)},
     slips="""
 The two temperatures are exchanged: a higher new temperature must make the distribution more even.
     old / new -> new / old
@@ -38,19 +38,17 @@ These are weights or logarithms. Probabilities sum to 1.
 The sum is over the texts or over the whole tensor. Each row is a distribution of its own.
     (p.log() * (old / new)).softmax(-1) -> (p.log() * (old / new)).softmax(0) ||
         p ** (old / new) / (p ** (old / new)).sum()
-The logarithm has the base 2 or 10, but the softmax takes powers of e.
-    p.log() -> p.log2() || p.log10()
-The temperatures are subtracted or multiplied, or their ratio is squared. Only their ratio counts.
+This is another logarithm: of base 2 or 10, of 1 + p, or log-odds. A softmax takes powers of e.
+    p.log() -> p.log2() || p.log10() || p.log1p() || p.logit()
+Only the ratio of the temperatures counts: not its square, their difference or product.
     old / new -> old - new || old * new || 1 / (old * new) || (old / new) ** 2
-At a temperature near 0 every power underflows to 0, and the sum is 0. A softmax of logits subtracts
-the largest one first.
+If `old / new` is large, every power underflows to 0, and the sum is 0. A softmax of logits
+subtracts the largest one of each row first.
     (p.log() * (old / new)).softmax(-1) -> (q := p ** (old / new)) / q.sum(-1, keepdim=True) ||
         F.normalize(p ** (old / new), p=1, dim=-1)
-A class whose probability is 0 gets one above 0. It is 0 at every temperature; a small number that
-is added first does not stay small at a high temperature.
+A class of probability 0 stays at 0. A small number added to p grows at a high temperature.
     p.log() -> (p + 1e-12).log() || (p + 1e-10).log() || (p + 1e-9).log() || (p + 1e-8).log() ||
-        (p + 1e-7).log() || (p + 1e-6).log() || (p + 1e-15).log() || (p + 1e-16).log() ||
-        p.log().nan_to_num(neginf=0)
+        (p + 1e-6).log() || (p + 1e-15).log() || p.log().nan_to_num(neginf=0)
 """,
     note="So a teacher that returns only probabilities is enough. Two classes keep their order, "
     "and their log-odds are divided by the ratio of the temperatures.",
@@ -76,13 +74,12 @@ def _logits(seed: int, batch: int, classes: int, T: float, shift: float = 0.0) -
 
 GRADIENTS: Task = Task(
     two_gradients,
-    examples=[_logits(0, 4, 3, 2.0), _logits(1, 3, 6, 5.0), _logits(2, 5, 4, 0.7)],
+    examples=[_logits(0, 4, 3, 1.5), _logits(1, 3, 6, 5.0), _logits(2, 5, 4, 0.7)],
     edge_cases={"with logits near 1000": _logits(3, 3, 4, 1.0, shift=1000.0)},
     slips="""
 The factor T² is missing in the first gradient. It is a part of the loss.
     T * (s - t) -> (s - t) / T
-The power of T in the first gradient is wrong: the factor is T², and the inner derivative of z/T
-contributes a power of T, too.
+The power of T in the first gradient is wrong: T² is one factor, the derivative of z/T another.
     T * (s - t) -> T**2 * (s - t) || (s - t) || T**3 * (s - t)
 The terms are summed over the batch. The loss is the mean over the examples.
     T * (s - t) / batch -> T * (s - t)
@@ -97,22 +94,24 @@ The second gradient uses the temperature. The labels' loss is at temperature 1.
     p, truth = student_logits -> p, truth = (student_logits / T)
     (p - truth) / batch -> (p - truth) / batch || T * (p - truth) / batch ||
         (p - truth) / T / batch
-The first gradient compares distributions at other temperatures, or uses the teacher's most probable
-class alone. Both distributions are at T.
+    or
+    (p - truth) / batch -> T**2 * (p - truth) / batch || (p - truth) / T / batch
+The first gradient compares answers at other temperatures, or hard ones. Both are soft, at T.
     (student_logits / T).softmax(-1) -> student_logits.softmax(-1)
     or
     (teacher_logits / T).softmax(-1) -> teacher_logits.softmax(-1) || teacher_logits ||
         F.one_hot(teacher_logits.argmax(1), classes)
+This is the gradient of KL(s ‖ t), or the limit at a high temperature. The loss is KL(t ‖ s) at T.
+    T * (s - t) / batch -> T * s * ((r := (s / t).log()) - (s * r).sum(-1, keepdim=True)) / batch ||
+        (r := student_logits - teacher_logits).sub(r.mean(-1, keepdim=True)) / classes / batch
 The gradients include the weights, or are exchanged. Return those of L_d and of L_s themselves.
     soft, hard, b / (a + b) -> soft * b / (a + b), hard * a / (a + b), b / (a + b) ||
         hard, soft, b / (a + b)
-α belongs to the first term, 1 − α to the second. With yours, the longer gradient gets the larger
-weight.
+α belongs to the first term. With yours, the longer gradient gets the larger weight.
     b / (a + b) -> a / (a + b)
 α has another scale: the weights α and 1 − α sum to 1, and L_d contains the factor T² already.
     b / (a + b) -> b / a || a / b || b / (a / T**2 + b) || b / (a * T**2 + b)
-α is that of squared lengths, of another norm, or of single examples. One α serves the gradient of
-the whole batch.
+This α is of squared lengths, another norm, or single examples. One α serves the whole batch.
     a, b = soft.norm(), hard.norm() -> a, b = soft.square().sum(), hard.square().sum() ||
         a, b = soft.abs().sum(), hard.abs().sum() || a, b = soft.abs().max(), hard.abs().max() ||
         a, b = soft.norm(dim=1).mean(), hard.norm(dim=1).mean() ||
@@ -169,8 +168,7 @@ Padding counts. Nothing is learned from padding, and a text that is padded more 
     z_S[real] / T, z_T[real] -> z_S.flatten(0, 1) / T, z_T.flatten(0, 1)
     or
     h_S[real], h_T[real] -> h_S, h_T
-Padding adds nothing to the sum, but it is in the denominator. Divide by the number of real
-positions.
+Padding adds nothing to the sum, but it is in the denominator. Divide by the real positions.
     / len(t) -> / real.numel()
     1 - cosines.mean() -> 1 - cosines.mean() || (1 - cosines).sum() / real.numel()
 This divides by the number of classes as well, as `KLDivLoss` does by default (`"mean"`).
@@ -180,9 +178,10 @@ This divides by the number of texts, or averages each text by itself. Each posit
     / len(t) -> / len(labels)
     chosen.sum().clamp(min=1) -> chosen.sum().clamp(min=1) || len(labels)
     or
-    return L_d, -> return tuple(sum(each) / len(real) for each in zip(*(triple_losses(*(
+    return -> return tuple(sum(each) / len(real) for each in zip(*(triple_losses(*(
         x[i : i + 1] for x in (z_S, z_T, h_S, h_T, labels, real)), T) for i in range(len(real)))
-        )) if len(real) > 1 else L_d,
+        )) if len(real) > 1 else tuple([
+    1 - cosines.mean() -> 1 - cosines.mean()])
 The sum is over all positions. Return means.
     / len(t) -> / 1
     chosen.sum().clamp(min=1) -> 1
@@ -197,20 +196,24 @@ This is the cross-entropy −Σ t log s, has the wrong sign, or the two distribu
         F.kl_div(t.log(), log_s.exp(), reduction="sum") || -F.kl_div(log_s, t, reduction="sum")
 `kl_div` takes the *logarithm* of the student's distribution as its first argument.
     F.kl_div(log_s, t, -> F.kl_div(log_s.exp(), t, || F.kl_div(z_S[real] / T, t,
-The distillation loss is at the masked positions only. The teacher has an opinion about every real
-position.
-    z_S[real] / T, z_T[real] -> z_S[chosen] / T, z_T[chosen]
-The masked tokens' loss has another denominator, temperature or set of positions: it is the mean
-over the labeled positions, at temperature 1, and 0 without any. Token 0 is a token, too.
+The distillation loss is only at the masked positions, or only at others. All real ones count.
+    z_S[real] / T, z_T[real] -> z_S[chosen] / T, z_T[chosen] ||
+        z_S[real & ~chosen] / T, z_T[real & ~chosen]
+The masked tokens' loss has another denominator, sign, temperature or set of positions. It is
+the student's, at temperature 1, a mean over the labeled positions, 0 without any. Token 0 counts.
     chosen.sum().clamp(min=1) -> real.sum() || labels.numel() || chosen.sum()
     or
-    F.cross_entropy(z_S[chosen] -> F.cross_entropy(z_S[chosen] / T
+    F.cross_entropy(z_S[chosen] -> F.cross_entropy(z_S[chosen] / T || F.cross_entropy(z_T[chosen] ||
+        -F.cross_entropy(z_S[chosen] || T**2 * F.cross_entropy(z_S[chosen]
     or
     labels != -100 -> labels > 0
-The cosine loss is 1 − cos at each position, averaged: not the cosine, nor that of whole texts.
-    1 - cosines.mean() -> cosines.mean() || -cosines.mean() ||
+The cosine loss is 1 − cos of the two states at each real position, averaged over these positions.
+    1 - cosines.mean() -> cosines.mean() || -cosines.mean() || 1 - cosines.sum() / real.numel() ||
         1 - F.cosine_similarity(h_S[real].flatten(), h_T[real].flatten(), dim=0) ||
-        1 - (h_S[real] * h_T[real]).sum(1).mean()
+        1 - F.cosine_similarity(h_S[real].mean(0), h_T[real].mean(0), dim=0) ||
+        1 - (h_S[real] * h_T[real]).sum(1).mean() || 1 - F.cosine_similarity(h_S, h_T).mean() ||
+        1 - F.cosine_similarity(h_S[chosen], h_T[chosen]).mean() ||
+        1 - F.cosine_similarity(h_S[real], h_T[real], dim=0).mean()
 """,
     names=("L_d", "L_mlm", "L_cos"),
     cause=lambda *call: one_value(LOSSES, *call),

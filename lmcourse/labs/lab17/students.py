@@ -38,7 +38,8 @@ def _teacher(N: int, n: int) -> Example:
     for i in range(N):
         state[f"{_LAYER}{i}.attention.query.weight"] = normal(2, 2, seed=(N, i))
         state[f"{_LAYER}{i}.feed_forward.output.bias"] = normal(2, seed=(N, i))
-    return {**state, "pooler.dense.weight": normal(3, 3, seed=N)}, n
+    pooler = dict.fromkeys(("pooler.dense.weight", "pooler.dense.bias"), normal(3, seed=N))
+    return {**state, **pooler}, n
 
 
 def _layers(state: Mapping[str, Any], count: int) -> Tensor:
@@ -55,11 +56,13 @@ def _parts(returned: object, teacher: State, n: int) -> tuple[Tensor, ...]:
     like = {k: v for k, v in teacher.items() if k.startswith("emb") and "segment" not in k}
     for i in range(n):
         like |= {k.replace("0", str(i)): v for k, v in teacher.items() if f"{_LAYER}0." in k}
-    sides = ("needs", like.keys() - {*returned}), ("does not have", {*returned} - like.keys())
+    sides = ("needs", like.keys() - {*returned}), ("has no", {*returned} - like.keys())
+    if any("pooler" in str(name) or "segment" in str(name) for name in returned):
+        raise Wrong("Segments or the pooler are copied, too. DistilBERT has neither.", "type")
     for what, found in sides:
         if found:
             more = f" and {len(found) - 1} more" if len(found) > 1 else ""
-            raise Wrong(f"This student {what} `{min(map(str, found))}`{more}.", "type")
+            raise Wrong(f"A student of {n} layers {what} `{min(map(str, found))}`{more}.", "type")
     embeddings = [name for name in like if name.startswith("emb")]
     return *(returned[name] for name in embeddings), _layers(returned, n)
 
@@ -88,8 +91,7 @@ Fractions are cut off, or rounded up. Round to the nearest integer.
         -(-i * (N - 1) // max(n - 1, 1))
 The names keep the teacher's numbers. The student's layers are numbered from 0.
     {_LAYER}{i}. -> {_LAYER}{layer}.
-The beginning of a name is compared as text, and so layer 1 also matches layers 10 and 11. Compare
-the whole number.
+Names are compared by their beginnings: layer 1 also matches layers 10 and 11.
     name.startswith(f"{_LAYER}{layer}.") -> name.startswith(f"{_LAYER}{layer}")
     name.removeprefix(f'{_LAYER}{layer}.') -> name.split('.', 3)[3]
 The first segment's embedding is lost. BERT adds it to every token of a single text, and the student
@@ -102,12 +104,9 @@ The segment's embedding is added to one position only. Every token gets it.
     + added -> + added * (torch.arange(5) == 0)[:, None] || + added * torch.eye(5, 3)
 The segment's embedding is in the words' embeddings. The encoder then computes the same, but an
 output layer with tied embeddings does not. Use the positions.
-    + added -> + 0
-    added = -> student["embeddings.word.weight"] = student["embeddings.word.weight"] + teacher[
-        "embeddings.segment.weight"][0]; added =
-Segments or the pooler are copied, too. DistilBERT has neither.
-    norm.bias" -> norm.bias", "pooler.dense.weight" || norm.bias", "embeddings.segment.weight" ||
-        norm.bias", "embeddings.segment.weight", "pooler.dense.weight"
+    + added -> + 0; student[others[0]] = student[others[0]] + added
+The segment's embedding is in the bias of the normalization. BERT adds it before the normalization.
+    + added -> + 0; student[others[2]] = student[others[2]] + added
 For one layer this divides by 0. Copy layer 0 then.
     max(n - 1, 1) -> (n - 1)
 """,
@@ -150,34 +149,35 @@ EXCESS: Task = Task(
     ],
     edge_cases={"where an exact probability is 0": _noisy(3, [1, 4, 1, 4], 2.0, 1.0, zero=True)},
     slips="""
-The student's predictions are the averaged soft targets themselves. These are at temperature T, and
-the predictions are needed at temperature 1.
+The predictions are the averaged soft targets, at temperature T. The student predicts at 1.
     (T * (same @ targets).log()).softmax(-1) -> same @ targets
-The student's logits are divided by T once more. Its logits divided by T give the soft targets.
-    (T * (same @ targets) -> (1 / T * (same @ targets)
+The student's logits are divided by T once more, or its probabilities do not sum to 1. Its logits
+divided by T give the soft targets.
+    (T * (same @ targets).log()).softmax(-1) -> ((same @ targets).log() / T).softmax(-1) ||
+        (same @ targets) ** T
 The teacher's logits are averaged. The loss compares probabilities: which distribution has the
 smallest mean divergence from several others?
     (T * (same @ targets).log()).softmax(-1) -> (same @ teacher_logits).softmax(-1) ||
         (same @ teacher_logits / T).softmax(-1)
-The temperature has no effect on your student. It averages soft targets at temperature T.
-    targets = (teacher_logits / T) -> T = 1; targets = (teacher_logits / T)
-The student's probabilities do not sum to 1.
-    (T * (same @ targets).log()).softmax(-1) -> (same @ targets) ** T
-The teacher's loss is at temperature T. T is for the distillation only; predictions are at
-temperature 1.
+The averaged targets are at temperature 1. The student learns from soft targets at temperature T.
+    targets = (teacher_logits / T) -> T = 1; targets = teacher_logits || targets = teacher_logits
+The teacher predicts at temperature T. T is for the distillation only; predictions are at 1.
     teacher_logits.softmax(-1), student -> targets, student || targets, same @ targets
 The roles in the divergence are exchanged. It is KL(exact ‖ prediction).
     xlogy(exact, exact) - xlogy(exact, q) -> xlogy(q, q) - xlogy(q, exact)
 This is the loss, with the entropy of the exact distribution, or it is in bits.
     xlogy(exact, exact) - xlogy(exact, q) -> -xlogy(exact, q) ||
         (xlogy(exact, exact) - xlogy(exact, q)) / torch.tensor(2.0).log()
-The groups count equally, or this is no mean over texts of sums over classes. Every text counts
-once.
+This is no mean over texts of sums over classes, or groups count equally. Each text counts once.
     .sum(-1).mean() -> .mean() || .sum() || .sum(-1) @ (w := same.diagonal()) / w.sum()
-The student is compared with its teacher. The question is how far it is from the exact distribution.
+An excess is measured from `exact`, not from the teacher's answer or from the best student's.
+    xlogy(exact, exact) - xlogy(exact, q) -> xlogy(exact, same @ exact) - xlogy(exact, q)
+    or
     xlogy(exact, exact) - xlogy(exact, q) -> xlogy(r, r) - xlogy(r, q)
     for q in answers -> for r, q in zip((exact, targets, exact), answers) ||
         for r, q in zip((exact, teacher_logits.softmax(-1), exact), answers)
+The texts are assigned to groups in the order of the groups' numbers. `groups` is in any order.
+    groups[:, None] == groups -> (g := groups.sort().values)[:, None] == g
 The student has one row for all texts, or one for each text. It has one for each group.
     groups[:, None] == groups -> groups[:, None] > groups - 99
     or
@@ -224,8 +224,7 @@ RETAINED: Task = Task(
     retained,
     examples=[_scores(0, 12, 40), _scores(1, 20, 60), _scores(2, 9, 25)],
     slips="""
-The shares of the reviews are averaged. Where the teacher has no lead, such a share can be anything,
-even infinite. Add up all reviews first.
+The shares of the reviews are averaged. Without a lead, this is infinite. Add the counts first.
     share(every) -> share(every[:, None]).mean()
     or
     student.sum() / teacher.sum() -> (student / teacher).mean()
@@ -237,21 +236,24 @@ This is the share that is lost, an inverted share, or a difference.
     (s - b) / (t - b) -> (t - s) / (t - b) || (t - b) / (s - b) || (s - b) - (t - b)
     or
     student.sum() / teacher.sum() -> teacher.sum() / student.sum() || student.sum() - teacher.sum()
-The deviation is divided by the root of a number. A draw is a whole sample, so the deviation of the
-draws is the error already.
+The deviation is divided by a root. A draw is a whole sample: the deviation is the error already.
     .std() -> .std() / len(draws) ** 0.5 || .std() / len(student) ** 0.5
 The variance divides by n, not by n − 1; or it is returned instead of its root.
     .std() -> .std(correction=0) || .var()
-Not all models are scored on the draws, or each on others. All three have the same reviews in a
-draw: what is hard for one is hard for the others, too.
+The models are scored on different reviews. In a draw, all three have the same ones.
     each[rows] -> each[rows if each is student else rows * 0 + every] ||
         each[rows if each is not baseline else rows * 0 + every] ||
-        each[rows if each is not teacher else rows.roll(1, 0)]
+        each[rows if each is not teacher else rows.roll(1, 0)] ||
+        each[rows if each is student else rows.roll(1, 0)]
+    or
+    (s - b) / (t - b) -> (s - b) / (teacher - baseline).sum()
 This is the error of the plain share, or of a score. It should be that of the second result.
     share(draws).std() -> (student[draws].sum(-1) / teacher[draws].sum(-1)).std() ||
         student[draws].sum(-1).std() || (student[draws] - teacher[draws]).sum(-1).std()
 The second result is the mean or the median of the draws, which are for its error only.
     share(every) -> share(draws).mean() || share(draws).median()
+The sum is over the samples. A row of `draws` is one sample, so the sum is over its reviews.
+    [rows].sum(-1) -> [rows].sum(0)
 A review that is drawn twice counts once. It counts twice.
     share(draws).std() -> torch.stack([share(row.unique()) for row in draws]).std()
 This is the width of an interval, or half of it, not a standard error.
