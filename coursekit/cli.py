@@ -208,6 +208,19 @@ def real(
 
 
 @app.command()
+def new(
+    what: Annotated[Literal["chapter"], typer.Argument(help="chapter")],
+    number: Annotated[str, typer.Argument(help="Its number: 13")],
+    title: Annotated[str | None, typer.Option(help="Default: the outline's.")] = None,
+    question: Annotated[str | None, typer.Option(help="Default: the outline's.")] = None,
+) -> None:
+    """Write a chapter and its lab, to be filled; say what they need."""
+    from coursekit.new import new_chapter
+
+    print(new_chapter(number, title, question))
+
+
+@app.command()
 def doctor() -> None:
     """Check the installation and the device; explain what would not work."""
     from coursekit import doctor as checks
