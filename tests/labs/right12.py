@@ -62,7 +62,7 @@ def masks_numpy(maskable, examples, epochs, rate):
 def masks_global_seed(maskable, examples, epochs, rate):
     result = torch.zeros(maskable.shape)
     for row in range(len(maskable)):
-        torch.manual_seed(epochs[row] * 10_000_000 + examples[row])
+        torch.manual_seed(epochs[row] * 1_000_000 + examples[row])
         result[row] = torch.bernoulli(torch.full(maskable.shape[1:], rate)) * maskable[row]
     return result
 

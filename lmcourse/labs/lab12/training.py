@@ -25,6 +25,7 @@ BATCH = Task(
     examples=[
         *((8.0, 1e-4, 0.999, 10**6, 10**4, 0.5), (32.0, 2e-4, 0.998, 999_990, 9_980, 1.0)),
         *((0.25, 3e-4, 0.98, 31_250, 1_501, 0.5), (3.0, 1e-3, 0.99, 40_000, 400, 0.75)),
+        (3.0, 1e-4, 0.99, 1_000, 0, 0.5),  # no warm-up phase
     ],
     edge_cases={"where β2 would be negative": (200.0, 1e-4, 0.99, 100_000, 4_000, 0.5)},
     slips="""
@@ -66,28 +67,20 @@ def accumulated(
 
 
 class TokenLosses:
-    """Losses of a small model; records by how many tokens its graphs in memory exceed a limit."""
+    """Losses of a small model; records the largest number of tokens in its graphs in memory."""
 
-    def __init__(self, limit: int) -> None:
-        self.limit, self.held, self.excess = limit, 0, 0
-
-    def __deepcopy__(self, memo: Any) -> "TokenLosses":
-        return TokenLosses(self.limit)
+    def __init__(self) -> None:
+        self.held, self.most = weakref.WeakKeyDictionary[Any, int](), 0
 
     def __call__(self, w: Tensor, batch: Tensor) -> Tensor:
-        """The loss of each token, [token]."""
         z = batch[:, :-1] @ w
         losses = F.softplus(z) - batch[:, -1] * z
-        self.excess = max(self.excess, self.held + len(batch) - self.limit)
+        self.most = max(self.most, sum(self.held.values()) + len(batch))
         if losses.grad_fn is not None:
-            self.held += len(batch)
-            graph = set[int]()  # lives as long as the graph of autograd
-            free = weakref.finalize(graph, self._free, len(batch))  # called once
-            losses.grad_fn.register_hook(lambda *_, graph=graph: free())
+            graph = type("Graph", (), {})()  # lives as long as the graph of autograd
+            self.held[graph] = len(batch)
+            losses.grad_fn.register_hook(lambda *_, graph=graph: self.held.update({graph: 0}))
         return losses
-
-    def _free(self, size: int) -> None:
-        self.held -= size
 
 
 def _process(seed: int, width: int, rank: int, *sizes: tuple[int, ...]) -> Example:
@@ -95,8 +88,7 @@ def _process(seed: int, width: int, rank: int, *sizes: tuple[int, ...]) -> Examp
     own = [2 * normal(size, width + 1, seed=(seed, i)) + i for i, size in enumerate(sizes[rank])]
     for batch in own:
         batch[:, -1] = (batch[:, -1] > 1).double()
-    counts, losses = torch.tensor([*map(sum, sizes)]), TokenLosses(max(sizes[rank]))
-    return normal(width, seed=seed), own, counts, losses
+    return normal(width, seed=seed), own, torch.tensor([*map(sum, sizes)]), TokenLosses()
 
 
 ACCUMULATE = Task(
@@ -106,7 +98,7 @@ ACCUMULATE = Task(
         _process(1, 4, 2, (8, 8), (5, 1, 6), (9, 2), (1, 3)),
     ],
     edge_cases={
-        "where a micro-batch has no predicted token": _process(3, 3, 0, (5, 0, 3), (2, 2)),
+        "where a micro-batch has no predicted token": _process(3, 3, 0, (0, 5, 0, 3), (2, 2)),
         "where this process has no predicted token": _process(4, 3, 1, (5, 3), (0, 0)),
         "where another process has no predicted token": _process(6, 3, 0, (5, 3), (0, 0)),
         "where no process has a predicted token": _process(5, 2, 0, (0,), (0, 0)),
@@ -121,8 +113,9 @@ means: a process with few tokens counts as much as one with many.
     * len(counts) / counts.sum().clamp(min=1) -> / max(1, sum(map(len, own))) ||
         * len(counts) / max(1, sum(map(len, own)))
 The average over processes divides by their number once more. Undo that with the right factor.
-    * len(counts) / counts -> / counts || / len(counts) / counts || * len(own) / counts ||
-        / len(own) / counts || * len(counts) / len(own) / counts
+    * len(counts) / counts -> / counts || / len(counts) / counts
+The mean does not depend on the number of micro-batches. Only numbers of tokens and processes count.
+    * len(counts) / counts -> * len(own) / counts || * len(counts) / len(own) / counts
 The losses are summed, and not divided by the number of tokens of all processes.
     * len(counts) / counts.sum().clamp(min=1) -> * 1 || * len(counts) || / len(counts) || / len(own)
 Only one micro-batch has an effect. Its gradient replaces the others, instead of being added.
@@ -131,9 +124,8 @@ Only one micro-batch has an effect. Its gradient replaces the others, instead of
     or
     in own: -> in own[:1]: || in own[-1:]:
 The gradient is right, but the loss is not a part of the same mean, or that of the last micro-batch.
-    total += loss.detach() -> total = loss.detach() || total += loss.detach() / len(own) ||
-        total += loss.detach() / len(counts) || total += loss.detach() * counts.sum() / len(counts)
-        || total += loss.detach() * counts.sum() / len(counts) / max(1, sum(map(len, own)))
+    += loss.detach() -> = loss || += loss / len(own) || += loss / len(counts) ||
+        += loss * counts.float().mean() || += loss * counts.float().mean() / sum(map(len, own))
 All micro-batches are in memory at once. Compute each gradient before you go on to the next one.
     in own: -> in [torch.cat(own)]:
     or
@@ -144,7 +136,10 @@ The mean over an empty micro-batch is 0/0. A sum over nothing is 0.
 If no token is predicted anywhere, there is a division by 0. Both results are then 0.
     counts.sum().clamp(min=1) -> counts.sum()
 """,
-    result=lambda found, w, *others: (*read(found, (w, w[0])).parts, others[2].excess),
+    result=lambda found, w, own, _, losses: (
+        *read(found, (w, w[0])).parts,
+        max(0, losses.most - max(map(len, own))),
+    ),
     names=("The gradient", "The loss", "Tokens in memory beyond the largest micro-batch"),
     note="The average over all processes is exact, however the tokens are distributed.",
 )
@@ -152,8 +147,7 @@ If no token is predicted anywhere, there is a division by 0. Both results are th
 
 def compare(a: Tensor, b: Tensor, t: float) -> tuple[Tensor, Tensor, Tensor, int]:
     differences = b - a
-    runs, texts = differences.mean(1), differences.mean(0)
-    mean = differences.mean()
+    mean, runs, texts = differences.mean(), differences.mean(1), differences.mean(0)
     over_runs = runs.std() / len(runs) ** 0.5
     over_texts = texts.std() / len(texts) ** 0.5
     verdict = int(mean.sign()) if mean.abs() > t * over_runs else 0
@@ -174,8 +168,9 @@ COMPARE = Task(
     compare,
     examples=[
         *(_losses(5, 90, 2.776, -25.0), _losses(4, 300, 3.182, 2.5), _losses(6, 25, 2.571, 2.8)),
-        *(_losses(3, 40, 4.303, 4.0), _losses(3, 7, 4.303, 5.0), _losses(5, 40, 2.776, -8.0)),
+        *(_losses(3, 7, 4.303, 5.0), _losses(5, 40, 2.776, 30.0), _losses(5, 40, 2.776, -8.0)),
     ],
+    edge_cases={"where both settings are the same": (normal(3, 9, seed=1),) * 2 + (4.303,)},
     slips="""
 The sign is reversed: b − a is negative if the variant b has the smaller loss.
     differences = b - a -> differences = a - b
@@ -190,29 +185,28 @@ run have a common cause: first average over the texts of each run.
     texts.std() / len(texts) ** 0.5 -> texts.std() / len(texts) ** 0.5 ||
         differences.std() / differences.numel() ** 0.5
 The error over texts is from one run, or all pairs of run and text. First average over the runs.
-    texts.std() / len -> differences.std() / len || differences[0].std() / len ||
-        len(runs) ** -0.5 * differences.std() / len
+    texts.std() / len -> differences.std() / len || differences[0].std() / len
 The two errors are exchanged. A mean over the texts, `x.mean(1)`, leaves one number for each run.
     return mean, over_runs, over_texts, verdict -> return mean, over_texts, over_runs, verdict
     or
     differences.mean(1), differences.mean(0) -> differences.mean(0), differences.mean(1)
-An error is not divided by √n, the square root of the number of runs, or of texts.
+An error is not divided by its own √n: n is the number of runs for one, of texts for the other.
     runs.std() / len(runs) ** 0.5 -> runs.std() / len(runs) ** 0.5 || runs.std() || runs.var()
-        || runs.std() / len(runs)
-    texts.std() / len(texts) ** 0.5 -> texts.std() || texts.std() / len(texts)
+        || runs.std() / len(runs) || runs.std() / len(texts) ** 0.5 || runs.var() / len(runs) ** 0.5
+    texts.std() / len(texts) ** 0.5 -> texts.std() || texts.std() / len(texts) ||
+        texts.std() / len(runs) ** 0.5 || texts.var() / len(texts) ** 0.5
 The standard deviation divides by n. With few runs this matters: divide by n − 1.
     runs.std() -> runs.std(correction=0)
     texts.std() -> texts.std(correction=0) || texts.std()
 An error is multiplied by `t`, which is for the verdict. Return the standard error itself.
-    return mean, over_runs, over_texts, -> return mean, t * over_runs, over_texts, ||
-        return mean, t * over_runs, t * over_texts,
+    over_runs, over_texts, v -> t * over_runs, over_texts, v || t * over_runs, t * over_texts, v
 The verdict does not use `t`: with few runs, two standard errors are not enough.
     t * over_runs -> 1.96 * over_runs || 2 * over_runs || over_runs || 0 || 3 * over_runs
 The verdict should use the error over runs of the *difference*, and no other error or deviation.
     t * over_runs -> t * over_texts || 2 * over_texts || t * (over_runs**2 + over_texts**2) ** 0.5
         || t * (a.mean(1).std() + b.mean(1).std()) / len(runs) ** 0.5
-The verdict has the wrong sign, or none: −1 means that b has the smaller loss.
-    int(mean.sign()) -> 1 || -int(mean.sign())
+The verdict has a wrong sign, or is never −1, or never 1: −1 means that b has the smaller loss.
+    int(mean.sign()) -> 1 || -int(mean.sign()) || -int(mean < 0) || int(mean > 0)
 """,
     names=("The difference", "The error over runs", "The error over texts", "The verdict"),
     note="Now train. More texts make the error over texts smaller, but not the error over runs.",
