@@ -100,6 +100,8 @@ def book(
     branch: Annotated[
         str | None, typer.Option(envvar="BRANCH", help="The branch of the sources.")
     ] = None,
+    pdf: Annotated[bool, typer.Option("--pdf", help="Also print it as one PDF.")] = False,
+    epub: Annotated[bool, typer.Option("--epub", help="Also write it as one EPUB.")] = False,
     watch: Annotated[
         bool, typer.Option("--watch", help="Serve it, and show each edit of a source.")
     ] = False,
@@ -119,6 +121,15 @@ def book(
         return
     page = build_book(_say, solutions, theme, base_url, where)
     print(f"The book is ready. Open it: {page.as_uri()}")
+    if pdf or epub:
+        from coursekit.book.paper import write_paper
+
+        made = [page.parents[1] / f"book.{kind}" for kind in ("pdf", "epub")]
+        write_paper(page.parent, made[0] if pdf else None, made[1] if epub else None, where, _say)
+        print(
+            "Written:",
+            *(str(file) for file, wanted in zip(made, (pdf, epub), strict=True) if wanted),
+        )
 
 
 @app.command()
@@ -205,6 +216,19 @@ def real(
         install(_say)
     else:
         print(overview())
+
+
+@app.command()
+def new(
+    what: Annotated[Literal["chapter"], typer.Argument(help="chapter")],
+    number: Annotated[str, typer.Argument(help="Its number: 13")],
+    title: Annotated[str | None, typer.Option(help="Default: the outline's.")] = None,
+    question: Annotated[str | None, typer.Option(help="Default: the outline's.")] = None,
+) -> None:
+    """Write a chapter and its lab, to be filled; say what they need."""
+    from coursekit.new import new_chapter
+
+    print(new_chapter(number, title, question))
 
 
 @app.command()

@@ -35,6 +35,10 @@ CHROMIUM_REMEDY = (
 )
 REPORT = ("-rfEs", "--durations=40", "--durations-min=10")  # what failed, what is slow (seconds)
 _PYTEST_FOUND_NOTHING = 5
+FORM = "tests/chapters/test_form.py"
+CHECKED = {
+    kind: f"test_a_source_has_the_form[{kind}-{{}}]" for kind in ("chapter", "lab", "widget")
+}
 _NEEDED = ("pytest", "xdist", "nbval")
 
 
@@ -97,6 +101,8 @@ def select(root: Path, only: str) -> list[Path]:
     )
     tests = sorted((root / "tests").rglob("test_*.py"))
     own = [path for path in tests if number.search(path.relative_to(root).as_posix())]
+    if (root / FORM).is_file():
+        own += [root / f"{FORM}::{CHECKED[it.kind].format(it.number or it.slug)}" for it in sources]
     return [source.path for source in sources] + own
 
 

@@ -18,8 +18,6 @@ ROOT = course.root()
 SOURCES = course.sources()
 WRITTEN = {(source.kind, source.number): source for source in SOURCES if source.number}
 WIDGETS = {*widgets.__all__, "Anatomy"} - {"Widget"}
-LONGEST = 75  # minutes of a chapter
-TOLERANCE = 10  # minutes between what a page states and the estimate
 
 PLANNED = r"(?: \(planned\b|, planned\b)"
 NUMBER = rf"\[?\d\d\b(?:\]\([^()]*\))?(?:{PLANNED}\)?)?"
@@ -111,7 +109,7 @@ def test_each_mention_of_a_chapter_or_a_lab_is_a_link_or_planned(text: Text) -> 
         ("Chapters [08](08-attention.md) and 10.", 1),
         ("Chapters 97 (planned), 98 (planned) and [08](08-attention.md).", 0),
         ("Chapter 97.", 1),
-        ("The gates (chapter 97, planned) of chapters 98 and 99 (planned).", 0),
+        ("The gates (chapter 97, planned) of chapters 98 and 96 (planned).", 0),
         ("We planned chapter 97.", 1),
         ("Chapters 97 (planned) and 98.", 1),
         ("Chapter 02 is this one. `chapter 08` is code. ![Chapter 08](x.png)", 0),
@@ -189,14 +187,3 @@ def test_a_definition_can_be_read_alone() -> None:
     assert [term.name for term in terms.values() if len(term.name.split()) > 5] == []
     short = [it.sentence for it in terms.values() if reading.count_words(it.sentence) < 6]
     assert short == []
-
-
-@every_page
-def test_the_minutes_that_a_page_states(source: course.Source) -> None:
-    if source.kind == "widget":
-        assert source.minutes is None
-        return
-    assert source.minutes is not None
-    found = reading.reading(source)
-    assert abs(source.minutes - found.minutes) <= TOLERANCE, found
-    assert source.kind == "lab" or source.minutes <= LONGEST

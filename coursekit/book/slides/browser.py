@@ -55,11 +55,14 @@ def find_browser() -> Path | None:
 
 
 @contextlib.contextmanager
-def opened(browser: Path, url: str, failed: str, remedy: str) -> Iterator["Talk"]:
-    """Open a deck, and yield what calls the browser once the deck says that it is ready.
+def opened(
+    browser: Path, url: str, failed: str, remedy: str, ready: str = _READY
+) -> Iterator["Talk"]:
+    """Open a page, and yield what calls the browser once the page is ready.
 
     Args:
         failed: what the browser did not do if something goes wrong in here; with the remedy.
+        ready: JavaScript whose promise is kept when the page is ready; by default, when a deck is.
 
     Raises:
         CourseError: the browser fails or takes too long.
@@ -70,7 +73,7 @@ def opened(browser: Path, url: str, failed: str, remedy: str) -> Iterator["Talk"
             with _talking(it, Path(profile)) as talk:
                 talk("Page.enable")
                 talk("Page.navigate", url=url)
-                talk.evaluate(_READY)
+                talk.evaluate(ready)
                 yield talk
         except _ERRORS as error:
             late = isinstance(error, TimeoutError | WebSocketTimeoutException)
