@@ -74,7 +74,7 @@ def _quiet_shell() -> Iterator[None]:
     # In a notebook `exit()` raises no SystemExit: it asks the shell, which stops the kernel.
     publisher, shell.display_pub = shell.display_pub, CapturingDisplayPublisher()
     try:
-        with mock.patch.object(shell, "ask_exit", leave):
+        with mock.patch.object(shell, "ask_exit", leave, create=True):
             yield
     finally:
         shell.display_pub = publisher
