@@ -105,7 +105,7 @@ def fine_tune(model: Any, train: Any, test: Any, rate: float, warmup: int, epoch
                 m += 0.1 * (g - m)
                 v += 0.001 * (g * g - v)
                 a, b = 1 - 0.9**t, 1 - 0.999**t
-                p -= now * (m / a) / ((v / b).sqrt() + 1e-8)  # type: ignore[misc]
+                p -= now * (m / a) / ((v / b).sqrt() + 1e-8)
     model.eval()
     sums = [F.cross_entropy(model(x, k)[k], y[k], reduction="sum").detach() for x, k, y in test]
     total, count = torch.stack(sums).sum(), sum(int(mask.sum()) for _, mask, _ in test)
