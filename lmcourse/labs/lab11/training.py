@@ -14,15 +14,11 @@ from lmcourse.labs.kit import Example, Task, normal
 from lmcourse.labs.results import Result
 
 
-def learning_rates(
-    names: list[str], num_layers: int, base: float, factor: float, epoch: int
-) -> list[float]:
+def learning_rates(names: Any, num_layers: int, base: float, factor: float, epoch: int) -> Any:
     rates = []
     for name in names:
         parts = name.split(".")
-        group = 0
-        if "embeddings" in parts:
-            group = num_layers + 1
+        group = num_layers + 1 if "embeddings" in parts else 0
         if "layers" in parts:
             group = num_layers - int(parts[parts.index("layers") + 1])
         rates.append(base * factor**group if group <= epoch else 0.0)
@@ -34,13 +30,8 @@ def _names(num_layers: int, base: float, factor: float, epoch: int) -> Example:
     layers = [f"bert.encoder.layers.{n}.{name}" for n in range(num_layers) for name in inner]
     lowest = ["bert.embeddings.word.weight", "bert.embeddings.norm.bias"]
     top = ["bert.pooler.dense.weight", "classifier.dense.weight", "classifier.dense.bias"]
-    return (
-        sorted(lowest + layers + top, key=lambda name: name[::-1]),
-        num_layers,
-        base,
-        factor,
-        epoch,
-    )
+    names = sorted(lowest + layers + top, key=lambda name: name[::-1])
+    return names, num_layers, base, factor, epoch
 
 
 def _parameter(arguments: Example, value: Result, wanted: Result) -> str:
@@ -70,7 +61,7 @@ The layers are one group too high: the last layer, number `num_layers - 1`, is g
 The embeddings are not the lowest group. They are below layer 0, and have a number of their own.
     group = num_layers + 1 -> group = num_layers || group = 0 || group = 1
 The pooler is part of the head here: it is above all layers, in group 0.
-    group = 0 -> group = int("pooler" in parts) || group = 99 * ("pooler" in parts)
+    parts else 0 -> parts else int("pooler" in parts) || parts else 99 * ("pooler" in parts)
 Group 0 has the rate `base` itself, and each further group `factor` times the one above it.
     factor**group -> factor**-group || 1 || factor || factor ** (group + 1) || (1 - factor * group)
 Other groups are trained: all, only one, one too few or too many, or the lower ones.
@@ -82,16 +73,13 @@ Other groups are trained: all, only one, one too few or too many, or the lower o
     note="To save the backward pass as well, set `requires_grad = False` where the rate is 0.",
 )
 
-Batches = list[tuple[Tensor, Tensor, Tensor]]
-Fit = Callable[..., Callable[..., Tensor]]
-
 
 class Tagger(nn.Module):
     """Its dropout is always the same, so that a training has one result."""
 
     def __init__(self, seed: int) -> None:
         super().__init__()
-        normals = (0.6 * normal(n, 6, seed=(seed, n)) for n in (9, 6, 3))
+        normals = ((0.6 + 1.2 * seed) * normal(n, 6, seed=(seed, n)) for n in (9, 6, 3))
         self.word, self.hidden, self.tag = map(nn.Parameter, normals)
 
     def forward(self, ids: Tensor, mask: Tensor) -> Tensor:
@@ -101,9 +89,7 @@ class Tagger(nn.Module):
         return 1.2 * h * kept @ self.tag.T
 
 
-def fine_tune(
-    model: nn.Module, train: Batches, test: Batches, rate: float, warmup: int, epochs: int
-) -> tuple[Tensor, Tensor]:
+def fine_tune(model: Any, train: Any, test: Any, rate: float, warmup: int, epochs: int) -> Any:
     model = copy.deepcopy(model).train()
     parameters, losses = list(model.parameters()), []
     first, second = ([torch.zeros_like(p) for p in parameters] for _ in range(2))
@@ -119,7 +105,7 @@ def fine_tune(
                 m += 0.1 * (g - m)
                 v += 0.001 * (g * g - v)
                 a, b = 1 - 0.9**t, 1 - 0.999**t
-                p -= now * (m / a) / ((v / b).sqrt() + 1e-8)  # type: ignore[misc]
+                p -= now * (m / a) / ((v / b).sqrt() + 1e-8)
     model.eval()
     sums = [F.cross_entropy(model(x, k)[k], y[k], reduction="sum").detach() for x, k, y in test]
     total, count = torch.stack(sums).sum(), sum(int(mask.sum()) for _, mask, _ in test)
@@ -132,7 +118,7 @@ def _training(seed: int, count: int, rate: float, warmup: int, epochs: int) -> E
         ids = normal(4, 7, 9, seed=(seed, n)).argmax(-1)
         mask = torch.arange(7) < 2 + normal(4, 6, seed=(seed, n, "length")).argmax(-1)[:, None]
         batches.append((ids * mask, mask, (ids + ids.roll(1, 1)) % 3 * mask))
-    return Tagger(seed), batches[:count], batches[count:], rate, warmup, epochs
+    return Tagger(seed).train(seed == 1), batches[:count], batches[count:], rate, warmup, epochs
 
 
 def _first_difference(arguments: Example, value: Result, wanted: Result) -> str:
@@ -140,7 +126,7 @@ def _first_difference(arguments: Example, value: Result, wanted: Result) -> str:
     if right == len(value.parts[0]):
         return "All losses of the training are right, and the loss on the test data is not."
     if right == 0:
-        return "The first loss is wrong already, before any update. Look at the loss itself."
+        return "The first loss is wrong. It is the mean over the first batch, before its update."
     lengths = f"The warm-up has {arguments[4]} steps, an epoch {len(arguments[1])}."
     return f"The losses are right up to step {right}, and update {right} is not. {lengths}"
 
@@ -174,8 +160,7 @@ Padding has no loss any more, but the mean still divides by it, or each text is 
         loss = F.cross_entropy(model(ids, mask)[mask], tags[mask], reduction="sum") / tags.numel()
         || loss = sum(F.cross_entropy(z[k], y[k]) for z, y, k in zip(model(ids, mask), tags, mask))
         / len(ids)
-Adam's means are corrected, but only one of them, or with the wrong factor or step. Both begin at 0,
-each forgets at its own rate, and at update 1 each holds one gradient.
+One of Adam's means is corrected, or both wrongly. At update 1, each contains one gradient.
     a, b = 1 - 0.9**t, 1 - 0.999**t -> a, b = 1 - 0.9**t, 1 || a, b = 1, 1 - 0.999**t ||
         a, b = 1 - 0.999**t, 1 - 0.9**t || a, b = 1 - 0.1**t, 1 - 0.001**t ||
         a, b = 1 / (1 - 0.9**t), 1 / (1 - 0.999**t) || a, b = 1 - 0.9, 1 - 0.999 ||
@@ -185,11 +170,16 @@ each forgets at its own rate, and at update 1 each holds one gradient.
 The corrected means replace the running ones, which the next step needs as they are.
     p -= now * (m / a) / ((v / b).sqrt() + 1e-8) ->
         m /= a; v /= b; p -= now * m / (v.sqrt() + 1e-8)
-There is weight decay, as in AdamW. Here it is plain Adam.
+There is weight decay or clipping, or `zero_grad()` is missing. The optimizer is plain Adam.
     p -= now -> p *= 1 - 0.01 * now; p -= now
+    or
+    gradients = torch.autograd.grad(loss, parameters) ->
+        loss.backward(); gradients = [p.grad for p in parameters] || loss.backward();
+        nn.utils.clip_grad_norm_(parameters, 1.0); gradients = [p.grad for p in parameters];
+        model.zero_grad()
 Dropout is off in the training, too. It belongs to the training, and only to that.
-    copy.deepcopy(model).train() -> copy.deepcopy(model).eval()
-The rate does not fall to 0 in the last step. Of the schedule, only the number of steps is wrong.
+    copy.deepcopy(model).train() -> copy.deepcopy(model).eval() || copy.deepcopy(model)
+This is another schedule. In the faulty function, only its number of steps is wrong.
     now = rate * max(0.0, min(t / warmup, (steps - t) / (steps - warmup))) ->
         now = rate * min(t / warmup, 1) || now = rate || now = rate * (steps - t) / steps ||
         now = rate * min(t / warmup, (steps + 1 - t) / (steps - warmup)) ||
@@ -205,7 +195,7 @@ The test loss is a sum or a mean of batches' means. Divide the sum by the number
 )
 
 
-def online_bits(learn: Fit, vectors: Tensor, labels: Tensor, ends: Any, classes: int) -> Tensor:
+def online_bits(learn: Any, vectors: Tensor, labels: Tensor, ends: Any, classes: int) -> Tensor:
     bits = torch.full((len(labels),), classes, dtype=torch.float64).log2()
     for begin, end in pairwise(ends):
         predict = learn(vectors[:begin], labels[:begin])
@@ -258,20 +248,20 @@ The probe is trained on one block. It gets *all* items before the block that it 
     learn(vectors[:begin], labels[:begin]) -> learn(vectors[: ends[0]], labels[: ends[0]]) ||
         learn(vectors[(a := [0, *ends][list(ends).index(begin)]) : begin], labels[a:begin])
 These are nats: the logarithm has the base e. Bits have the base 2.
+    -right.log2() -> -right.log()
+    or
     return bits -> return bits * 0.6931471805599453
-These are probabilities, or log₂ p without the minus sign. A label costs −log₂ p bits.
-    -right.log2() -> right || right.log2() || 1 - right
+These are probabilities, errors, or log₂ p without the minus sign. A label costs −log₂ p bits.
+    -right.log2() -> right || right.log2() || 1 - right || 1.0 * (p.argmax(1) != labels[begin:end])
 These are means or sums, of a block or of all blocks. Each item has its own bits.
     bits[begin:end] = -right.log2() -> bits[begin:end] = -right.log2().mean() ||
         bits[begin:end] = -right.mean().log2() || bits[begin:end] = -right.log2().sum()
     or
     return bits -> return torch.stack([each.sum() for each in bits.tensor_split(ends[:-1])]) ||
         return bits.sum() || return bits.mean() || return bits.cumsum(0)
-The probability is that of the most probable class. Use that of the item's own label.
-    p[torch.arange(end - begin), labels[begin:end]] -> p.amax(1)
-These are errors or right answers. A label that is predicted with little confidence costs bits, too.
-    -right.log2() -> (p.argmax(1) != labels[begin:end]).double()
-The classes of the first block are counted in the labels. The code must name any of all `classes`.
+Use the probability of the item's own label, not that of the most probable class or the entropy.
+    p[torch.arange(end - begin), labels[begin:end]] -> p.amax(1) || (p * p.log2()).sum(1).exp2()
+The classes are counted in the labels. A label may be any of `classes`, even one that never occurs.
     classes, dtype -> labels[: ends[0]].unique().numel(), dtype || labels.unique().numel(), dtype ||
         int(labels.max()) + 1, dtype
 """,
