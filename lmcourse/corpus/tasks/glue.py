@@ -28,8 +28,7 @@ from lmcourse.corpus.tasks.task import SentencePair, Task, certain
 
 Tokens = tuple[str, ...]
 DUPLICATES, ANSWERING = ("different", "duplicate"), ("no answer", "answer")
-RESOLVED = ("does not follow", "follows")
-ASKED = ("author", "home", "where")
+RESOLVED, ASKED = ("does not follow", "follows"), ("author", "home", "where")
 UNSEEN = ("verdict", "author")  # constructions of MNLI-mm, which MNLI-m does not have
 
 
@@ -121,8 +120,7 @@ def resolution(world: BookWorld, n: int, seed: int = 0) -> Task[SentencePair]:
     pool = Pool(world, "resolution", seed, partial(_resolved, genders))
     labels = in_turn(RESOLVED, n, Random(f"resolution {seed}"))
     examples = [SentencePair(*pool.take(label), label) for label in labels]
-    question = "Does the second text follow from the first?"
-    return _certain("resolution", question, RESOLVED, examples)
+    return _certain("resolution", "Does the second text follow?", RESOLVED, examples)
 
 
 def _answers(
@@ -157,8 +155,7 @@ def _resolved(
     if not places or genders[names[0]] == genders[names[1]]:
         return
     position, name = random.choice(places), random.choice(names)
-    spans = [(each.start, each.end) for each in review.sentences if each.start <= position]
-    start, end = spans[-1]
+    *_, (start, end) = spans = [it[:2] for it in review.sentences if it.start <= position]
     first = tokens[spans[-3:][0][0] : end]
     if review.antecedents[position] is not None and set(names) <= set(first):
         label = RESOLVED[review.antecedents[position] == name]
@@ -189,5 +186,5 @@ def _certain(
     name: str, question: str, labels: Tokens, examples: list[SentencePair]
 ) -> Task[SentencePair]:
     how, chance = "The label is a function of the two texts.", 1 / len(labels)
-    known = certain(how)
-    return Task(name, question, labels, tuple(examples), chance, "accuracy", how, bound=known)
+    given = tuple(examples)
+    return Task(name, question, labels, given, chance, "accuracy", how, bound=certain(how))
