@@ -65,7 +65,7 @@ def questions(
     """
     name = "questions"
     random = Random(f"{name} {unanswerable} {seed}")
-    pool = Pool(world, name, seed, partial(_questions, _acts(world)), reviews)
+    pool = Pool(world, name, seed, partial(_questions, acts_with_places(world)), reviews)
     examples = []
     for number, kind in enumerate(in_turn(KINDS, n, random)):
         if random.random() < unanswerable:
@@ -151,7 +151,7 @@ def _question(
     return Question(tokens, answer, asked, kind, tuple(_spans(tokens, (answer,))), pronoun)
 
 
-def _acts(world: BookWorld) -> list[tuple[Tokens, Tokens]]:
+def acts_with_places(world: BookWorld) -> list[tuple[Tokens, Tokens]]:
     """Acts and their locations, as in the text."""
     return [
         (tuple(past(world, act).split()), tuple(plain(row["where"]).split()))
