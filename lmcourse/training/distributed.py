@@ -27,6 +27,7 @@ step, it waits for all others.
 """
 
 import atexit
+import gc
 import os
 import sys
 from collections.abc import Sequence
@@ -34,6 +35,7 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
+from weakref import WeakSet
 
 import torch
 from torch import distributed as dist
@@ -44,6 +46,7 @@ from lmcourse import devices
 from lmcourse.errors import CourseError
 
 _TIMEOUT = timedelta(minutes=10)  # of waiting for the other processes
+_replicated: "WeakSet[Replicated]" = WeakSet()
 
 
 @dataclass(frozen=True)
@@ -130,7 +133,9 @@ def parallel(model: nn.Module) -> nn.Module:
     ids = [device] if device.type == "cuda" else None
     # Buffers are broadcast once, at the beginning: writing into them at each call would invalidate
     # the gradient of losses that call the model twice.
-    return Replicated(model, device_ids=ids, forward_sync_buffers=False)
+    replicated = Replicated(model, device_ids=ids, forward_sync_buffers=False)
+    _replicated.add(replicated)
+    return replicated
 
 
 def unwrapped(model: nn.Module) -> nn.Module:
@@ -171,4 +176,8 @@ def _leave() -> None:
     """Disconnect, unless an error ended this process: the others may still wait for it."""
     failed = hasattr(sys, "last_value")  # set by Python for an uncaught exception
     if dist.is_initialized() and not failed:
+        for model in _replicated:  # what outlives the group here makes PyTorch abort now and then
+            for name in ("reducer", "logger", "process_group"):
+                vars(model).pop(name, None)
+        gc.collect()
         dist.destroy_process_group()

@@ -9,4 +9,4 @@ check_matthews = Exercise("11.2", "Matthews for several classes", 10, 2, f"{_SCO
 check_answers = Exercise("11.3", "A model against people", 20, 3, f"{_SCORES}:ANSWERS")
 check_span = Exercise("11.4", "The best span, or none", 15, 3, f"{_SCORES}:SPAN")
 check_fine_tuning = Exercise("11.5", "Four faults", 30, 4, f"{_TRAINING}:FINE_TUNING")
-check_bits = Exercise("11.6", "Which layer?", 40, 5, f"{_TRAINING}:BITS")
+check_bits = Exercise("11.6", "Which layer?", 35, 5, f"{_TRAINING}:BITS")
