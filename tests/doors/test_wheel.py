@@ -73,7 +73,13 @@ def run(elsewhere: Path, folder: Path, *arguments: str) -> subprocess.CompletedP
     environment = {
         name: value for name, value in os.environ.items() if not name.startswith("LMCOURSE")
     }
-    environment |= {"PYTHONPATH": str(elsewhere), "MPLBACKEND": "agg"}
+    others = [
+        entry
+        for entry in os.environ.get("PYTHONPATH", "").split(os.pathsep)
+        if entry and Path(entry).resolve() != install.ROOT
+    ]
+    path = os.pathsep.join([str(elsewhere), *others])
+    environment |= {"PYTHONPATH": path, "MPLBACKEND": "agg"}
     return subprocess.run(
         [sys.executable, *arguments], cwd=folder, env=environment, capture_output=True, text=True
     )
