@@ -28,6 +28,7 @@ step, it waits for all others.
 
 import atexit
 import gc
+import inspect
 import os
 import sys
 from collections.abc import Sequence
@@ -132,8 +133,11 @@ def parallel(model: nn.Module) -> nn.Module:
         torch.manual_seed(torch.initial_seed() + here().rank)
     ids = [device] if device.type == "cuda" else None
     # Buffers are broadcast once, at the beginning: writing into them at each call would invalidate
-    # the gradient of losses that call the model twice.
-    replicated = Replicated(model, device_ids=ids, forward_sync_buffers=False)
+    # the gradient of losses that call the model twice. PyTorch 2.13 renamed the argument.
+    known = inspect.signature(DistributedDataParallel).parameters
+    name = next(it for it in ("forward_sync_buffers", "broadcast_buffers") if it in known)
+    never: dict[str, Any] = {name: False}
+    replicated = Replicated(model, device_ids=ids, **never)
     _replicated.add(replicated)
     return replicated
 
