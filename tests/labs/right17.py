@@ -222,7 +222,8 @@ def excess_by_index_add(exact, teacher_logits, groups, T):
         (T * averaged((teacher_logits / T).softmax(1)).log()).log_softmax(1),
         averaged(exact).log(),
     )
-    return tuple(F.kl_div(each, exact, reduction="batchmean") for each in log_q)
+    finite = (each.clamp(min=-1e9) for each in log_q)  # 0 · −∞ is NaN in kl_div
+    return tuple(F.kl_div(each, exact, reduction="batchmean") for each in finite)
 
 
 @right("17.6")
