@@ -12,6 +12,7 @@ from benchmarks.book import WEIGHT, weights
 from coursekit import course, outline
 from coursekit.book import build
 from coursekit.book.execute import execute
+from coursekit.book.published import Published
 from coursekit.book.site.site import write_site
 from tests.book.conftest import BASE_URL, Opened
 from tests.browser import picture
@@ -40,7 +41,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     content = build.parse(executed, outline.read(), folder / "source")
     slides = build.decks(content, folder / "decks", BASE_URL)
     (folder / "site").mkdir()
-    write_site(content, folder / "site", base_url=BASE_URL, slides=slides)
+    write_site(content, folder / "site", published=Published(BASE_URL), slides=slides)
     return folder / "site"
 
 
