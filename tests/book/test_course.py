@@ -311,6 +311,8 @@ def test_the_first_result_is_right(opened: Open) -> None:
         if not found.startswith(target):
             wrong[words] = found
     assert not wrong
+    box.fill("floor")
+    expect(first).to_have_attribute("href", SEARCHES["floor"])
     picture(page, "search")
     page.keyboard.press("Enter")
     expect(page).to_have_url(re.compile(re.escape(SEARCHES["floor"]) + "$"))
