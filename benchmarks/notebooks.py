@@ -2,12 +2,13 @@
 
 Each notebook is executed in a kernel of its own, on one core and one thread; the kernel
 reports its own peak memory. With `--device cuda` each is executed on that device as well, with the
-same core. With all notebooks the table goes to `benchmarks/notebooks.md`.
+same core. The rows go to `benchmarks/notebooks.md`: all of them, or those of the number given.
 """
 
 import argparse
 import os
 import statistics
+from pathlib import Path
 
 from benchmarks import tables
 from coursekit import course
@@ -44,9 +45,9 @@ def main() -> int:
     arguments = parser.parse_args()
     chosen = course.select(arguments.number) if arguments.number else course.sources()
     held = one_core()
-    rows, within = [], True
+    rows, within = {}, True
     for source in chosen:
-        cells = [f"{source.kind} {source.number or source.slug}"]
+        cells = [_name(source)]
         for device in ("cpu", arguments.device):
             if device is None:
                 continue
@@ -54,11 +55,28 @@ def main() -> int:
             seconds = statistics.median(times)
             within &= device != "cpu" or (seconds <= SECONDS and memory <= MEGABYTES)
             cells += [f"{seconds:.0f} ({min(times):.0f}–{max(times):.0f})", f"{memory:.0f}"]
-        rows.append("| " + " | ".join(cells) + " |")
-        print(rows[-1], flush=True)
-    if not arguments.number:
-        write(rows, arguments.device, held, arguments.runs)
+        rows[cells[0]] = "| " + " | ".join(cells) + " |"
+        print(rows[cells[0]], flush=True)
+    if arguments.number:
+        rows = _kept(len(cells)) | rows
+    write(
+        [rows[name] for each in course.sources() if (name := _name(each)) in rows],
+        arguments.device,
+        held,
+        arguments.runs,
+    )
     return 0 if within else 1
+
+
+def _name(source: course.Source) -> str:
+    return f"{source.kind} {source.number or source.slug}"
+
+
+def _kept(columns: int) -> dict[str, str]:
+    """Return the rows of the last table with that many columns, by notebook."""
+    lines = Path(__file__).with_suffix(".md").read_text(encoding="utf-8").splitlines()
+    rows = [line for line in lines if line.startswith("| ") and line.count("|") == columns + 1]
+    return {row.split(" | ")[0].removeprefix("| "): row for row in rows}
 
 
 def write(rows: list[str], device: str | None, held: str, runs: int) -> None:
