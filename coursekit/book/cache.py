@@ -1,29 +1,36 @@
 """What executed notebooks are kept by: their code, the lock, all that was read, Python, device.
 
-Their text is not executed: it is that of the source as it is now.
+Their text is not executed: it is that of the source as it is now. The last few of each source are
+kept, so that an edit that is undone, or another branch, executes nothing.
 """
 
 import hashlib
 import json
 import os
 import platform
+import re
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from coursekit import course
 from coursekit.notebooks import files
 from coursekit.notebooks.sources import read_notebook, to_bytes
+from coursekit.notebooks.targets import BIBLIOGRAPHY
 from coursekit.notebooks.workbook import product_name
 from lmcourse.devices import device
 from lmcourse.hub.releases import RELEASES, installed
+from lmcourse.references import read_references
 
 if TYPE_CHECKING:
     from nbformat import NotebookNode
 
 LOCK = "requirements.lock"
+KEPT = 4  # executions of a source
+_CLAIM = re.compile(r"data/claims/.*\.json$")
 _SETTINGS = ("LMCOURSE_TEXT", "LMCOURSE_MODEL")  # they change what a chapter shows
 
 
@@ -43,13 +50,21 @@ class Executed:
 
 def load(source: course.Source, folder: Path) -> Executed | None:
     """Return what ``folder`` keeps of a source, unless something it depends on has changed."""
+    for record in _records(source, folder):
+        if found := _load(source, record):
+            os.utime(record)  # used last
+            return found
+    return None
+
+
+def _load(source: course.Source, record: Path) -> Executed | None:
     import nbformat
 
     try:
-        kept = json.loads(_record(source, folder).read_text(encoding="utf-8"))
+        kept = json.loads(record.read_text(encoding="utf-8"))
         if kept["key"] != key(source, kept["read"]):
             return None
-        data = _notebook(source, folder).read_bytes()
+        data = record.with_suffix(".ipynb").read_bytes()
         if hashlib.sha256(data).hexdigest() != kept["notebook"]:
             return None
         notebook = read_notebook(source.path)
@@ -76,24 +91,28 @@ def _code(notebook: "NotebookNode") -> str:
 
 
 def save(executed: Executed, folder: Path) -> None:
-    """Keep an executed notebook, unless its source was changed while it ran.
+    """Keep an executed notebook, unless its source was changed while it ran; forget the oldest.
 
     Raises:
         CourseError: it cannot be written.
     """
     if _code(read_notebook(executed.source.path)) != _code(executed.notebook):
         return
-    data = to_bytes(executed.notebook)
-    record: dict[str, Any] = {
-        "key": key(executed.source, executed.read),
+    data, digest = to_bytes(executed.notebook), key(executed.source, executed.read)
+    kept: dict[str, Any] = {
+        "key": digest,
         "seconds": executed.seconds,
         "cpu": executed.cpu,
         "megabytes": executed.megabytes,
         "read": executed.read,
         "notebook": hashlib.sha256(data).hexdigest(),
     }
-    files.write(_notebook(executed.source, folder), data)
-    files.write(_record(executed.source, folder), json.dumps(record, indent=1).encode())
+    record = _folder(executed.source, folder) / f"{digest[:12]}.json"
+    files.write(record.with_suffix(".ipynb"), data)
+    files.write(record, json.dumps(kept, indent=1).encode())
+    for old in _records(executed.source, folder)[KEPT:]:
+        for path in (old, old.with_suffix(".ipynb")):
+            path.unlink(missing_ok=True)
 
 
 def key(source: course.Source, read: Sequence[str]) -> str:
@@ -110,17 +129,36 @@ def key(source: course.Source, read: Sequence[str]) -> str:
     parts += [os.environ.get(name, "") for name in _SETTINGS]
     parts += [name for name in RELEASES if installed(name)]
     parts.append(_code(read_notebook(source.path)))
-    for path in [LOCK, *read]:
+    if BIBLIOGRAPHY in read:
+        parts += _works(read)
+    for path in [LOCK, *(path for path in read if path != BIBLIOGRAPHY)]:
         try:
-            parts.append(hashlib.sha256((root / path).read_bytes()).hexdigest())
+            status = (root / path).stat()
+            parts.append(_digest(root / path, status.st_mtime_ns, status.st_size))
         except OSError:
             parts.append(f"{path} is not there")
     return hashlib.sha256("\n".join(parts).encode()).hexdigest()
 
 
-def _notebook(source: course.Source, folder: Path) -> Path:
-    return folder / product_name(source)
+def _works(read: Sequence[str]) -> list[str]:
+    """Return the entries of the papers whose claims were read: a notebook shows no others."""
+    root = course.root()
+    entries = read_references(root / BIBLIOGRAPHY)
+    claims = [json.loads((root / path).read_text("utf-8")) for path in read if _CLAIM.match(path)]
+    return [json.dumps(entries.get(claim["key"])) for claim in claims]
 
 
-def _record(source: course.Source, folder: Path) -> Path:
-    return (folder / product_name(source)).with_suffix(".json")
+@cache
+def _digest(path: Path, mtime_ns: int, size: int) -> str:
+    """Digest a file that many notebooks read once, as long as its time and size stay."""
+    return hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+def _folder(source: course.Source, folder: Path) -> Path:
+    return (folder / product_name(source)).with_suffix("")
+
+
+def _records(source: course.Source, folder: Path) -> list[Path]:
+    """Return what is kept of a source: the record used last is first."""
+    found = [(path.stat().st_mtime_ns, path) for path in _folder(source, folder).glob("*.json")]
+    return [path for _, path in sorted(found, reverse=True)]

@@ -8,6 +8,7 @@ time since the import in seconds.
 import atexit
 import json
 import os
+import re
 import sys
 import time
 from pathlib import Path
@@ -16,6 +17,8 @@ from typing import Any
 from coursekit import course
 
 _read: set[str] = set()
+# A module counts, not its cache; and how the course was installed does not.
+_NOT_READ = re.compile(r"__pycache__|lmcourse-[^/\\]*\.dist-info")
 _root = str(course.root()) + os.sep
 
 
@@ -32,7 +35,7 @@ def files_read() -> list[str]:
     return sorted(
         Path(path).relative_to(_root).as_posix()
         for path in _read | {path for path in modules if path.startswith(_root)}
-        if "__pycache__" not in path and Path(path).is_file()
+        if not _NOT_READ.search(path) and Path(path).is_file()
     )
 
 

@@ -68,8 +68,10 @@ def test_what_comes_out(small, tmp_path):  # noqa: F811
     assert 0 < chapter.seconds < 60
     assert 30 < chapter.megabytes < 500, "a bare kernel"
     assert any("Chapter 02: cell 1 of 1" in line for line in said), said
-    kept = sorted(path.relative_to(tmp_path).as_posix() for path in tmp_path.rglob("*.ipynb"))
-    assert kept == ["chapters/02-recurrent.ipynb", "labs/02-lab-recurrent.ipynb"]
+    kept = sorted(
+        path.relative_to(tmp_path).parent.as_posix() for path in tmp_path.rglob("*.ipynb")
+    )
+    assert kept == ["chapters/02-recurrent", "labs/02-lab-recurrent"]
 
 
 def test_memory_is_the_peak(small):  # noqa: F811
@@ -93,14 +95,21 @@ def edit(notebook: Path) -> None:
     notebook.write_text(text.replace('"two\\n"', '"three\\n"'), encoding="utf-8")
 
 
+def newest(folder: Path, suffix: str) -> Path:
+    """What is kept of the last execution of the chapter."""
+    return max(
+        folder.glob(f"chapters/02-recurrent/*{suffix}"), key=lambda it: it.stat().st_mtime_ns
+    )
+
+
 def test_a_kept_result_is_used_until_something_changes(counted, tmp_path, monkeypatch):
     changes = [
         lambda: (counted.root / "chapters" / "figure.txt").write_text("two"),
         lambda: (counted.root / "requirements.lock").open("a").write("# a new version\n"),
         lambda: counted.write("chapters/02-recurrent.md", COUNTING.replace("print", "print\\\n")),
-        lambda: (tmp_path / "chapters" / "02-recurrent.ipynb").write_text("cut sho"),
-        lambda: edit(tmp_path / "chapters" / "02-recurrent.ipynb"),
-        lambda: (tmp_path / "chapters" / "02-recurrent.json").unlink(),
+        lambda: newest(tmp_path, ".ipynb").write_text("cut sho"),
+        lambda: edit(newest(tmp_path, ".ipynb")),
+        lambda: newest(tmp_path, ".json").unlink(),
         lambda: monkeypatch.setenv("LMCOURSE_TEXT", "another.txt"),
         lambda: monkeypatch.setattr(cache, "device", lambda: torch.device("cuda")),
     ]
@@ -134,6 +143,44 @@ def test_text_and_marks_change_without_an_execution(counted, tmp_path):
     assert runs(counted) == 1 and outputs(again) == "one\n"
     assert again.notebook.cells[-1].source == "More."
     assert again.notebook.cells[1].metadata["slideshow"] == {"slide_type": "slide"}
+
+
+def test_what_was_executed_before_is_kept_too(counted, tmp_path):
+    """An edit that is undone executes nothing; of many edits those used last are kept."""
+    outside = COUNTING.replace("../runs.txt", "../../runs.txt")  # each run changes it
+
+    def executions(number: int) -> int:
+        counted.write(
+            "chapters/02-recurrent.md", outside.replace("print", f"print({number}),print")
+        )
+        (executed,) = build(tmp_path)
+        assert outputs(executed) == f"{number}\none\n"
+        return len((counted.root.parent / "runs.txt").read_text())
+
+    assert [executions(number) for number in (0, 1, 2, 3, 4, 5)] == [1, 2, 3, 4, 5, 6]
+    assert [executions(number) for number in (2, 3, 4, 5, 2)] == [6, 6, 6, 6, 6]
+    assert [executions(number) for number in (1, 2, 3)] == [7, 7, 8], "3 was used longest ago"
+    assert len(list(tmp_path.glob("chapters/02-recurrent/*.ipynb"))) == cache.KEPT
+
+
+WORK = "@article{%s,\n  author = {A, B},\n  title = {%s},\n  year = {2020}\n}\n"
+
+
+def test_a_new_reference_executes_nothing_but_a_changed_one_does(counted, tmp_path):
+    """Of the bibliography a notebook shows the papers of its claims."""
+    (counted.root / "data" / "claims").mkdir(parents=True)
+    (counted.root / "data" / "claims" / "one.json").write_text('{"key": "one2020"}')
+    works = counted.root / "references.bib"
+    works.write_text(WORK % ("one2020", "One"))
+    reads = 'Path("../references.bib").read_text(), Path("../data/claims/one.json").read_text()\n'
+    counted.write("chapters/02-recurrent.md", COUNTING.replace("print(", reads + "print("))
+    build(tmp_path)
+    works.write_text(works.read_text() + WORK % ("two2020", "Two"))
+    build(tmp_path)
+    assert runs(counted) == 1
+    works.write_text(works.read_text().replace("One", "Three"))
+    build(tmp_path)
+    assert runs(counted) == 2
 
 
 EVERY_OUTPUT = """\
@@ -277,8 +324,6 @@ def test_an_interruption_ends_the_kernels(small):  # noqa: F811
 
 def test_records_are_json(small, tmp_path):  # noqa: F811
     build(tmp_path)
-    record = json.loads(
-        Path(tmp_path / "chapters" / "02-recurrent.json").read_text(encoding="utf-8")
-    )
+    record = json.loads(newest(tmp_path, ".json").read_text(encoding="utf-8"))
     assert set(record) == {"key", "seconds", "cpu", "megabytes", "read", "notebook"}
     assert record["cpu"] > 0
