@@ -141,10 +141,7 @@ def _stage_page(
     import jupytext
 
     source = executed.source
-    offered = handed_out(source, executed.notebook, targets)
-    if published.base_url:
-        _link_to_the_book(offered, course.FOLDERS[source.kind], published.base_url)
-    _add_installation(offered, source, published)
+    offered = download(source, executed.notebook, targets, published)
     page, text = executed.notebook, without_slide_only(course.read_text(source.path))
     if source.kind == "lab":
         page = student_version(executed.notebook, source.path.name)
@@ -207,16 +204,23 @@ def _link_to_the_book(notebook: "NotebookNode", folder: str, base_url: str) -> N
                 cell.source = cell.source[: link.target_start] + url + cell.source[end:]
 
 
-def _add_installation(
-    notebook: "NotebookNode", source: course.Source, published: Published
-) -> None:
-    """Let a notebook that leaves the course install the package before its first code cell."""
+def download(
+    source: course.Source, notebook: "NotebookNode", targets: Targets, published: Published
+) -> "NotebookNode":
+    """Return the notebook that a page offers: it installs the package before its first code cell.
+
+    Colab and JupyterHub open the same file.
+    """
     import nbformat
 
-    first = next(number for number, cell in enumerate(notebook.cells) if cell.cell_type == "code")
+    offered = handed_out(source, notebook, targets)
+    if published.base_url:
+        _link_to_the_book(offered, course.FOLDERS[source.kind], published.base_url)
+    kinds = [cell.cell_type for cell in offered.cells]
     cell = nbformat.v4.new_code_cell(published.installation)
     cell["id"] = cell_id(f"{source.path.name}, installation", 0, "code")
-    notebook.cells.insert(first, cell)
+    offered.cells.insert(kinds.index("code"), cell)
+    return offered
 
 
 def _linked(notebook: "NotebookNode", source: course.Source, targets: Targets) -> "NotebookNode":

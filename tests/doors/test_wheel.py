@@ -4,21 +4,26 @@ import json
 import os
 import subprocess
 import sys
+import sysconfig
+import venv
 import zipfile
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from coursekit import course, install
 from coursekit.book.published import Published
+from coursekit.book.site.assets import DOWNLOADS
+from coursekit.book.stage import download
 from coursekit.notebooks.sources import read_notebook, to_bytes
 from coursekit.notebooks.targets import Targets
-from coursekit.notebooks.workbook import handed_out
 from coursekit.repository import Repository
 from coursekit.wheel import build_wheel
+from tests.book.conftest import served
 
 RUN = """
-import asyncio, json, sys
+import json, sys
 from IPython.core.interactiveshell import InteractiveShell
 shell = InteractiveShell.instance()
 for cell in json.load(open(sys.argv[1], encoding="utf-8"))["cells"]:
@@ -69,33 +74,42 @@ def test_it_is_built_once(wheel: Path):
     assert build_wheel() == wheel and wheel.stat().st_mtime_ns == before
 
 
+def without_the_checkout() -> dict[str, str]:
+    """The variables of this process, without those by which Python or IPython would find it."""
+    hidden = ("LMCOURSE", "PYTHONPATH", "VIRTUAL_ENV")
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(hidden)}
+    return kept | {"MPLBACKEND": "agg"}
+
+
 def run(elsewhere: Path, folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    environment = {
-        name: value for name, value in os.environ.items() if not name.startswith("LMCOURSE")
-    }
     others = [
         entry
         for entry in os.environ.get("PYTHONPATH", "").split(os.pathsep)
         if entry and Path(entry).resolve() != install.ROOT
     ]
     path = os.pathsep.join([str(elsewhere), *others])
-    environment |= {"PYTHONPATH": path, "MPLBACKEND": "agg"}
     return subprocess.run(
-        [sys.executable, *arguments], cwd=folder, env=environment, capture_output=True, text=True
+        [sys.executable, *arguments],
+        cwd=folder,
+        env=without_the_checkout() | {"PYTHONPATH": path},
+        capture_output=True,
+        text=True,
     )
+
+
+def offered(name: str, published: Published) -> dict[str, Any]:
+    """The file that the book's page of a source offers."""
+    sources = {each: read_notebook(each.path) for each in course.sources()}
+    source = next(each for each in sources if name.endswith(each.path.name))
+    notebook = download(source, sources[source], Targets.of(sources), published)
+    return json.loads(to_bytes(notebook))
 
 
 @pytest.mark.parametrize("name", ["chapters/07-elmo.md", "labs/10-lab-bert.md"])
 def test_a_notebook_of_the_book_runs_to_its_end(name: str, elsewhere: Path, tmp_path: Path):
     """As it is downloaded: shipped models, findings and tables come from the wheel."""
-    sources = {each: read_notebook(each.path) for each in course.sources()}
-    source = next(each for each in sources if name.endswith(each.path.name))
-    notebook = handed_out(source, sources[source], Targets.of(sources))
-    data = json.loads(to_bytes(notebook))
-    first = next(i for i, cell in enumerate(data["cells"]) if cell["cell_type"] == "code")
-    cell = {"cell_type": "code", "source": Published(wheel=Path("x.whl")).installation}
-    data["cells"].insert(first, cell)
-    if source.kind == "lab":  # stubs raise, and their checks report it; see the masters' tests
+    data = offered(name, Published(wheel=Path("x.whl")))
+    if "lab" in name:  # stubs raise, and their checks report it; see the masters' tests
         data["cells"] = [
             cell
             for cell in data["cells"]
@@ -106,6 +120,53 @@ def test_a_notebook_of_the_book_runs_to_its_end(name: str, elsewhere: Path, tmp_
     done = run(elsewhere, tmp_path, "-c", RUN, str(path))
     assert done.returncode == 0, done.stderr[-2000:]
     assert f"from {elsewhere}" in done.stdout
+
+
+COLAB = """
+import sys, types
+output = types.SimpleNamespace(
+    enable_custom_widget_manager=lambda: None, _widgets=types.SimpleNamespace(_installed_url="url")
+)
+sys.modules |= {"google.colab": types.SimpleNamespace(output=output), "google.colab.output": output}
+"""
+
+
+@pytest.fixture(scope="module")
+def bare(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The Python of an environment that has PyTorch and Jupyter, but nothing of the course."""
+    folder = tmp_path_factory.mktemp("bare")
+    venv.create(folder, with_pip=False, symlinks=os.name != "nt")
+    python = folder / ("Scripts" if os.name == "nt" else "bin") / "python"
+    packages = folder / "packages"
+    packages.mkdir()
+    for entry in Path(sysconfig.get_path("purelib")).iterdir():
+        if "lmcourse" not in entry.name and entry.suffix != ".pth":
+            (packages / entry.name).symlink_to(entry)
+    command = [python, "-c", "import sysconfig; print(sysconfig.get_path('purelib'))"]
+    own = subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
+    (Path(own) / "packages.pth").write_text(f"{packages}\n", encoding="utf-8")
+    return python
+
+
+def test_a_served_notebook_installs_the_package_as_in_colab(
+    wheel: Path, bare: Path, tmp_path: Path
+):
+    """Its first cell fetches the wheel from the book; models and a widget then work as in Colab."""
+    (tmp_path / "site" / DOWNLOADS).mkdir(parents=True)
+    (tmp_path / "site" / DOWNLOADS / wheel.name).symlink_to(wheel)
+    with served(tmp_path / "site", "/course") as address:
+        data = offered("gallery/attention-heads.md", Published(address, None, wheel))
+        path = tmp_path / "notebook.ipynb"
+        path.write_text(json.dumps(data), encoding="utf-8")
+        done = subprocess.run(
+            [bare, "-c", COLAB + RUN, str(path)],
+            cwd=tmp_path,
+            env=without_the_checkout(),
+            capture_output=True,
+            text=True,
+        )
+    assert done.returncode == 0, done.stderr[-2000:]
+    assert f"from {bare.parents[1]}" in done.stdout
 
 
 def test_the_command_needs_a_checkout(elsewhere: Path, tmp_path: Path):
