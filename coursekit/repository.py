@@ -3,6 +3,7 @@
 ``[tool.lmcourse]`` in pyproject.toml names the repository; `Repository.of` reads it.
 """
 
+import re
 import tomllib
 from dataclasses import dataclass
 from urllib.parse import quote, urlsplit
@@ -21,17 +22,13 @@ class Forge:
     file: str  # {ref}, {path}
     edit: str
     report: str  # {title}
-    binder: str
 
 
-_FORGES = {
-    "github.com": Forge(
-        "/blob/{ref}/{path}", "/edit/{ref}/{path}", "/issues/new?title={title}", "gh"
-    ),
-    "gitlab.com": Forge(
-        "/-/blob/{ref}/{path}", "/-/edit/{ref}/{path}", "/-/issues/new?issue[title]={title}", "gl"
-    ),
-}
+_GITHUB = Forge("/blob/{ref}/{path}", "/edit/{ref}/{path}", "/issues/new?title={title}")
+_GITLAB = Forge(
+    "/-/blob/{ref}/{path}", "/-/edit/{ref}/{path}", "/-/issues/new?issue[title]={title}"
+)
+_GITLAB_HOST = re.compile(r"gitlab\.\S+")  # also one that a university runs
 
 
 @dataclass(frozen=True)
@@ -64,9 +61,11 @@ class Repository:
         if not url:
             return None
         parts = urlsplit(url)
-        if parts.scheme != "https" or parts.netloc not in _FORGES or parts.path.count("/") < 2:
+        known = parts.netloc == "github.com" or _GITLAB_HOST.fullmatch(parts.netloc)
+        if parts.scheme != "https" or not known or parts.path.count("/") < 2:
             raise CourseError(
-                f"{url!r} is not the address of a repository at {' or '.join(_FORGES)}.",
+                f"{url!r} is not the address of a repository at github.com or at a GitLab, "
+                "whose name begins with `gitlab.`.",
                 "Pass REPOSITORY=https://github.com/OWNER/NAME, or set it in pyproject.toml, "
                 "[tool.lmcourse].",
             )
@@ -80,7 +79,7 @@ class Repository:
 
     @property
     def _forge(self) -> Forge:
-        return _FORGES[urlsplit(self.url).netloc]
+        return _GITHUB if urlsplit(self.url).netloc == "github.com" else _GITLAB
 
     @property
     def name(self) -> str:
@@ -110,10 +109,12 @@ class Repository:
         found = {}
         if parts.netloc == "github.com":
             found["Colab"] = f"{_COLAB}/{place}/blob/{quote(self.site_branch)}/{quote(notebook)}"
-        binder = self._forge.binder
-        named = place if binder == "gh" else quote(place, safe="")
+        provider = {
+            "github.com": f"gh/{place}",
+            "gitlab.com": f"gl/{quote(place, safe='')}",
+        }.get(parts.netloc, f"git/{quote(self.url, safe='')}")
         path = quote(f"lab/tree/workbook/{workbook}")
-        found["Binder"] = f"{_BINDER}/{binder}/{named}/{branch}?urlpath={path}"
+        found["Binder"] = f"{_BINDER}/{provider}/{branch}?urlpath={path}"
         if self.hub:
             path = quote(f"lab/tree/{self.name}/{notebook}")
             found["JupyterHub"] = (

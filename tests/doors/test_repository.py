@@ -40,6 +40,9 @@ def test_a_notebook_opens_in_colab_binder_and_a_hub():
     found = GITLAB.runs(path, "chapters/08-attention.ipynb")
     assert list(found) == ["Binder"]  # Colab reads GitHub alone; there is no hub
     assert "/v2/gl/group%2Fsub%2Fcourse/a%20b?" in found["Binder"]
+    own = Repository.of("https://gitlab.uni.example/a/b")
+    assert own.about("x.md", "A")["Edit"] == "https://gitlab.uni.example/a/b/-/edit/main/x.md"
+    assert "/v2/git/https%3A%2F%2Fgitlab.uni.example%2Fa%2Fb/main?" in own.runs(path, "x")["Binder"]
 
 
 def test_the_settings_can_be_overridden():
