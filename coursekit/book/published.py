@@ -11,10 +11,11 @@ from lmcourse.errors import CourseError
 
 _INSTALLATION = """\
 # Install the course's package where it is missing, in Colab or elsewhere.{note}
-from importlib.util import find_spec
-
-if find_spec("lmcourse") is None:
-    %pip install --quiet {requirement}"""
+try:
+    import lmcourse
+except ImportError:
+    %pip install --quiet {requirement}
+    import lmcourse"""
 _BESIDE = (
     "\n# The book's first page offers the file that is named here: put it beside this notebook."
 )

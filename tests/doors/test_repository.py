@@ -61,9 +61,13 @@ def test_what_is_no_repository_is_refused(url: str):
         Repository.of(url)
 
 
-def test_the_citation_has_the_version_of_the_package():
+def test_package_citation_and_changes_name_one_version():
     project = tomllib.loads((install.ROOT / "pyproject.toml").read_text(encoding="utf-8"))
-    assert citation.read()["version"] == project["project"]["version"]
+    cited = citation.read()
+    assert cited["version"] == project["project"]["version"]
+    changes = (install.ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+    released = re.findall(r"^## (\S+) \((\S+)\)$", changes, re.MULTILINE)
+    assert released[0] == (cited["version"], str(cited["date-released"]))
 
 
 def test_the_citation_as_bibtex():

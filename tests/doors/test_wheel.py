@@ -148,6 +148,26 @@ def bare(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return python
 
 
+def opened(bare: Path, folder: Path, published: Published) -> subprocess.CompletedProcess[str]:
+    """Run a page's notebook in the environment as in Colab."""
+    data = offered("gallery/attention-heads.md", published)
+    path = folder / "notebook.ipynb"
+    path.write_text(json.dumps(data), encoding="utf-8")
+    return subprocess.run(
+        [bare, "-c", COLAB + RUN, str(path)],
+        cwd=folder,
+        env=without_the_checkout(),
+        capture_output=True,
+        text=True,
+    )
+
+
+def test_a_notebook_without_the_package_stops_at_its_first_cell(bare: Path, tmp_path: Path):
+    done = opened(bare, tmp_path, Published(wheel=Path("lmcourse-9.9.9-py3-none-any.whl")))
+    assert done.returncode == 1 and "No module named 'lmcourse'" in done.stderr
+    assert "looks like a filename, but the file does not exist" in done.stdout + done.stderr
+
+
 def test_a_served_notebook_installs_the_package_as_in_colab(
     wheel: Path, bare: Path, tmp_path: Path
 ):
@@ -155,16 +175,7 @@ def test_a_served_notebook_installs_the_package_as_in_colab(
     (tmp_path / "site" / DOWNLOADS).mkdir(parents=True)
     (tmp_path / "site" / DOWNLOADS / wheel.name).symlink_to(wheel)
     with served(tmp_path / "site", "/course") as address:
-        data = offered("gallery/attention-heads.md", Published(address, None, wheel))
-        path = tmp_path / "notebook.ipynb"
-        path.write_text(json.dumps(data), encoding="utf-8")
-        done = subprocess.run(
-            [bare, "-c", COLAB + RUN, str(path)],
-            cwd=tmp_path,
-            env=without_the_checkout(),
-            capture_output=True,
-            text=True,
-        )
+        done = opened(bare, tmp_path, Published(address, None, wheel))
     assert done.returncode == 0, done.stderr[-2000:]
     assert f"from {bare.parents[1]}" in done.stdout
 
@@ -180,4 +191,4 @@ def test_the_first_cell_names_the_best_source_that_is_known():
     assert f"%pip install --quiet https://example.org/course/downloads/{file}" in served
     assert "git+https://github.com/a/b@main" in Published(None, where, file).installation
     alone = Published(wheel=file).installation
-    assert alone.endswith(f"%pip install --quiet {file}") and "beside this notebook" in alone
+    assert f"%pip install --quiet {file}\n" in alone and "beside this notebook" in alone
