@@ -105,7 +105,10 @@ def book(
     watch: Annotated[
         bool, typer.Option("--watch", help="Serve it, and show each edit of a source.")
     ] = False,
-    port: Annotated[int, typer.Option(help="With --watch: where to serve. Default: any.")] = 0,
+    port: Annotated[
+        int,
+        typer.Option(help="With --watch: where to serve. Default: any.", min=0, max=65535),
+    ] = 0,
     browser: Annotated[
         bool, typer.Option("--browser/--no-browser", help="With --watch: open the browser.")
     ] = True,

@@ -18,16 +18,13 @@ _RELOAD = b"""<script>(async () => {
 class Server:
     """A server of one folder; open pages reload when ``version`` changes."""
 
-    def __init__(self, port: int) -> None:
-        self.version = 0
-        self._port = port
-
-    def serve(self, site: Path) -> str:
-        """Serve a folder from a thread; return the address.
+    def __init__(self, site: Path, port: int) -> None:
+        """Take a port for a folder, which may come into being later.
 
         Raises:
             CourseError: the port is taken.
         """
+        self.version = 0
         owner = self
 
         class Handler(http.server.SimpleHTTPRequestHandler):
@@ -59,11 +56,14 @@ class Server:
                 """Say nothing of each request."""
 
         try:
-            server = http.server.ThreadingHTTPServer(("127.0.0.1", self._port), Handler)
+            self._server = http.server.ThreadingHTTPServer(("127.0.0.1", port), Handler)
         except OSError as error:
             raise CourseError(
-                f"Port {self._port} cannot be used: {error.strerror}.",
+                f"Port {port} cannot be used: {error.strerror}.",
                 "Choose another one with --port, or leave the option out.",
             ) from error
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-        return f"http://127.0.0.1:{server.server_port}/"
+
+    def serve(self) -> str:
+        """Serve the folder from a thread; return the address."""
+        threading.Thread(target=self._server.serve_forever, daemon=True).start()
+        return f"http://127.0.0.1:{self._server.server_port}/"

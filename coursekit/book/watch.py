@@ -58,14 +58,14 @@ def watch(
     Raises:
         CourseError: the first build fails, or the port is taken. Later faults are reported.
     """
-    server = Server(port)
+    server = Server(course.products() / build.SITE, port)
     address: str | None = None
     while True:
         changed: list[course.Source] = []
         try:
             with _Book(report, published, show_solutions) as book:
                 if address is None:
-                    address = server.serve(course.products() / build.SITE)
+                    address = server.serve()
                     shown(address)
                 server.version += 1
                 while True:

@@ -12,6 +12,10 @@ from pathlib import Path
 
 import pytest
 
+from coursekit.book.published import Published
+from coursekit.book.reload import Server
+from coursekit.book.watch import watch
+from lmcourse.errors import CourseError
 from tests.book.checkout import CHAPTER, SmallCourse, small  # noqa: F401
 
 PATIENCE = 90  # seconds
@@ -91,3 +95,12 @@ def test_an_edit_is_shown(small: SmallCourse, watched: Watched):  # noqa: F811
     assert watched.process.wait(30) == 0 and watched.said.endswith("Stopped.\n")
     left = [path.name for path in (small.root / "_build").iterdir() if "work" in path.name]
     assert left == []
+
+
+def test_a_taken_port_is_reported_before_anything_is_built(tmp_path: Path):
+    said: list[str] = []
+    taken = Server(tmp_path, 0)
+    port = int(taken.serve().rstrip("/").rsplit(":", 1)[1])
+    with pytest.raises(CourseError, match=f"Port {port} cannot be used"):
+        watch(said.append, Published(), port=port)
+    assert said == []
