@@ -6,6 +6,8 @@ What concerns other pages (the outline, the bibliography, the theme, a new sourc
 in the glossary) leads to a whole build.
 """
 
+import hashlib
+import json
 import queue
 import socket
 import subprocess
@@ -75,6 +77,8 @@ def watch(
                     begin = time.perf_counter()
                     try:
                         book.renew(changed)
+                    except _NewPage:
+                        break
                     except CourseError as error:
                         report(f"{error.cause}\n{error.remedy}")
                         continue
@@ -109,6 +113,10 @@ def watch_book(
         watch(report, where, show_solutions, port, shown)
     except KeyboardInterrupt:
         report("Stopped.")
+
+
+class _NewPage(Exception):
+    """A page that mystmd does not know yet: the first cell of a chapter for its slides alone."""
 
 
 class _Book:
@@ -250,13 +258,9 @@ class _Mystmd:
         """
         while not self._lines.empty():
             self._lines.get()
-        trees = {slug: self._site / "content" / f"{slug}.json" for slug in files}
-        before = {slug: _bytes(path) for slug, path in files.items()}
-        parsed = {slug: _changed(path) for slug, path in trees.items()}
         yield
-        written = [slug for slug, path in files.items() if _bytes(path) != before[slug]]
         deadline = time.monotonic() + _PATIENCE
-        while any(_changed(trees[slug]) == parsed[slug] for slug in written):
+        while not all(self._is_parsed(slug, path) for slug, path in files.items()):
             if time.monotonic() > deadline or self._process.poll() is not None:
                 raise CourseError(
                     "mystmd has not parsed the page again.",
@@ -268,6 +272,22 @@ class _Mystmd:
         while not self._lines.empty():
             lines.append(self._lines.get())
         myst.refuse_faults(line for line in lines if _NO_PAGE not in line)
+
+    def _is_parsed(self, slug: str, path: Path) -> bool:
+        """Whether the tree of a page is that of its file as it is now.
+
+        mystmd parses a page once for each file that is written: a tree may be of an earlier edit.
+        """
+        tree = self._site / "content" / f"{slug}.json"
+        if not path.is_file():
+            return True
+        if not tree.is_file():
+            raise _NewPage
+        try:
+            digest = json.loads(tree.read_bytes())["sha256"]
+        except ValueError:  # half written
+            return False
+        return bool(digest == hashlib.sha256(path.read_bytes()).hexdigest())
 
     def content(self) -> Content:
         """Return what mystmd made of the pages."""
@@ -281,14 +301,6 @@ class _Mystmd:
         except subprocess.TimeoutExpired:
             self._process.kill()
             self._process.wait()
-
-
-def _bytes(path: Path) -> bytes:
-    return path.read_bytes() if path.is_file() else b""
-
-
-def _changed(path: Path) -> int:
-    return path.stat().st_mtime_ns if path.is_file() else 0
 
 
 def _free_port() -> int:
