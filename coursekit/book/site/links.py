@@ -2,6 +2,7 @@
 
 import re
 from dataclasses import dataclass, field
+from functools import lru_cache
 from html.parser import HTMLParser
 from pathlib import Path, PurePosixPath
 from urllib.parse import unquote, urlsplit
@@ -49,7 +50,10 @@ def check(folder: Path, absolute_prefix: str = "/") -> list[str]:
         folder: the site's first folder.
         absolute_prefix: the path under which it is served; only ``404.html`` may use it.
     """
-    documents = {path.relative_to(folder).as_posix(): _read(path) for path in folder.glob("*.html")}
+    documents = {
+        path.relative_to(folder).as_posix(): _read(path.read_text(encoding="utf-8"))
+        for path in folder.glob("*.html")
+    }
     found: list[str] = []
     for name, document in sorted(documents.items()):
         twice = {each for each in document.anchors if document.anchors.count(each) > 1}
@@ -65,9 +69,10 @@ def check(folder: Path, absolute_prefix: str = "/") -> list[str]:
     return found
 
 
-def _read(path: Path) -> _Document:
+@lru_cache(maxsize=128)  # a watched book is checked after each edit of one page
+def _read(page: str) -> _Document:
     reader = _Reader()
-    reader.feed(_DULL.sub("", path.read_text(encoding="utf-8")))
+    reader.feed(_DULL.sub("", page))
     reader.close()
     return reader.document
 
