@@ -204,13 +204,14 @@ def _counts(page: _Page) -> Iterator[Breach]:
             "contracts",
             "End a cell that computes a number with expect(name, value, …).",
         ),
-        (listings, 1, "listings of the package's code", "Show it with show.source(…)."),
+        (listings, 1, "listing of the package's code", "Show it with show.source(…)."),
         (slides, SLIDES, "cells marked for slides", "Mark them with `slideshow`."),
         (text.count("## Takeaways"), 1, "section Takeaways", "Write it near the end."),
         (text.count("## Further reading"), 1, "section Further reading", "Write it at the end."),
     ):
         if found < least:
-            yield page.breach("", f"The chapter has {found} {what}, of {least}.", remedy)
+            has = f"{found} of at least {least}" if least > 1 else "no"
+            yield page.breach("", f"The chapter has {has} {what}.", remedy)
     if asked != answered:
         yield page.breach(
             "{admonition} Question",
