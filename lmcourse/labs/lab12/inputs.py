@@ -69,15 +69,15 @@ class _Masks(Task):
     def __call__(self, answer: Answer) -> str:
         note = super().__call__(answer)
         maskable, examples, epochs, rate = self.examples[0]
-        pairs = [(i % 2, i // 2) if i < 2000 else (151 * i, i % 1000) for i in range(6000)]
-        wide = torch.cat([torch.ones(6000, 128), torch.nn.functional.pad(maskable, (0, 8))]).bool()
+        pairs = [divmod(i if i < 1100 else i * 300_001, 1000) for i in range(3100)]
+        wide = torch.cat([torch.ones(3100, 128), torch.nn.functional.pad(maskable, (0, 8))]).bool()
         batch = wide, [i for i, _ in pairs] + examples, [j for _, j in pairs] + epochs, rate
         take = lambda found, copies: read(found, copies[0]).parts[0]  # noqa: E731
         one, other = (answer.call(each, take) for each in (self.examples[0], batch))
-        if not torch.equal(one, other[6000:, :120]):
+        if not torch.equal(one, other[3100:, :120]):
             raise Wrong("The mask of a text depends on other texts of its batch, or on padding.")
-        if len(other[:6000].unique(dim=0)) < 6000:
-            raise Wrong("Of 6,000 pairs of a text and an epoch, some have the same mask and seed.")
+        if len(other[:3100].unique(dim=0)) < 3100:
+            raise Wrong("Of 3,100 pairs of a text and an epoch, some have the same mask and seed.")
         return note
 
 
