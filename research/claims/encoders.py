@@ -85,12 +85,19 @@ CONTEXTUAL = Claim(
             (VECTORS,),
             {"sense": "static sense/untrained"},
         ),
+        Variant(
+            "untrained biLM",
+            "the biLM with random LSTMs, over skip-gram vectors",
+            (VECTORS,),
+            {"sense": "untrained biLM/best layer"},
+        ),
     ),
     {"sense": SENSE},
     (
         Contrast("biLM", "skip-gram", "sense", 0.05),
         Contrast("biLM", "averaged context", "sense", 0.05),
         Contrast("biLM", "untrained Transformer", "sense", 0.05),
+        Contrast("biLM", "untrained biLM", "sense", 0.05),
         Contrast("masked encoder", "skip-gram", "sense", 0.05),
         Contrast("masked encoder", "averaged context", "sense", 0.05),
         Contrast("masked encoder", "untrained Transformer", "sense", 0.05),
@@ -98,8 +105,8 @@ CONTEXTUAL = Claim(
     ),
     "The paper's model is a biLM; later encoders are added. The layer of each model is selected "
     "on one half of the texts and scored on the other. The averaged context and the untrained "
-    "Transformer are controls. The networks start from skip-gram's vectors: with random vectors, "
-    "an encoder learns no senses in so few steps.",
+    "networks are controls. The networks start from skip-gram's vectors: with random vectors, an "
+    "encoder learns no senses in so few steps.",
 )
 
 BIDIRECTIONAL = Claim(

@@ -6,7 +6,7 @@ from: the test split, or reviews of a task's own.
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -38,7 +38,7 @@ from lmcourse.models.word2vec import Word2Vec
 from lmcourse.tokenizers import words
 from lmcourse.training.examples import padded
 from research.claims import span_questions
-from research.claims.learners import start_from, words_of
+from research.claims.learners import StartedBiLMRecipe, start_from, words_of
 from research.pretrain import held_out
 
 REVIEWS = 300  # of the test split, for gaps and accuracies
@@ -59,12 +59,14 @@ class Measured:
         model: in evaluation mode.
         source: what it learned from, or started from.
         short: whether a few examples will do, as in tests.
+        seed: of the run.
     """
 
     model: Model
     world: BookWorld
     source: Model | None = None
     short: bool = False
+    seed: int = 0
 
     def few(self, count: int) -> int:
         """So many; or some, if it is short."""
@@ -176,6 +178,25 @@ def untrained_mixer(vectors: Word2Vec) -> Model:
     return untrained(model, keep=["bert.embeddings.word"])
 
 
+def untrained_bilm_sense(given: Measured) -> dict[str, float]:
+    """Word sense of the claim's biLM before its first step: random LSTMs over static vectors.
+
+    Its layer is chosen in the same way as that of the trained one.
+    """
+    assert isinstance(given.model, Word2Vec)
+    return sense(replace(given, model=untrained_bilm(given.model, given.world, given.seed)))
+
+
+def untrained_bilm(vectors: Word2Vec, world: BookWorld, seed: int) -> Model:
+    """The biLM that a run of this seed trains, at its start."""
+    from research.claims.encoders import STARTED_BILM
+
+    assert isinstance(STARTED_BILM.recipe, StartedBiLMRecipe)
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(seed)
+        return STARTED_BILM.recipe.with_given(vectors).built(world).eval()
+
+
 def _sense_tasks(given: Measured) -> tuple[Task[Any], Task[Any]]:
     # With too few of them, a word of the test would have no neighbor.
     sizes = (200, 100) if given.short else SENSES
@@ -284,6 +305,7 @@ MEASURES: dict[str, Measure] = {
     "size": size,
     "sense": sense,
     "static sense": static_sense,
+    "untrained biLM": untrained_bilm_sense,
     "pairs": pairs,
     "answers": answers,
     "beside teacher": beside_teacher,

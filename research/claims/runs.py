@@ -146,7 +146,7 @@ def perform(run: Run, measures: Iterable[str], folder: Path, world: BookWorld) -
     if not lacking:
         return found
     short = (run.plan.recipe.budget.measured or FEW) < FEW
-    given = Measured(_model(run, folder, world), world, source, short)
+    given = Measured(_model(run, folder, world), world, source, short, run.seed)
     for name in lacking:
         start = Seconds.now()
         scores = {f"{name}/{key}": float(it) for key, it in MEASURES[name](given).items()}

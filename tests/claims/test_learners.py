@@ -237,6 +237,23 @@ def test_sense_of_an_untrained_mixer_keeps_the_vectors(world):
     assert torch.allclose(kept, kept[0, 0].expand_as(kept), rtol=1e-4)
 
 
+def test_an_untrained_bilm_is_the_one_that_a_run_of_its_seed_trains(world):
+    vectors = SkipGram(SkipGram.Config(words.size(world), 64))
+    torch.nn.init.normal_(vectors.input_embeddings.weight)
+    one, other = (measures.untrained_bilm(vectors, world, seed) for seed in (3, 4))
+    torch.manual_seed(3)
+    started = encoders.STARTED_BILM.recipe.with_given(vectors).built(world).state_dict()
+    states = one.state_dict(), other.state_dict()
+    assert all(torch.equal(states[0][name], it) for name, it in started.items())
+    table = "elmo.tokens.weight"
+    ratios = started[table] / vectors.vectors
+    assert torch.allclose(ratios, ratios[0, 0].expand_as(ratios), rtol=1e-4)
+    drawn = [name for name in started if "weight" in name and name != table]
+    assert drawn and not any(torch.equal(states[0][name], states[1][name]) for name in drawn)
+    scores = measures.untrained_bilm_sense(Measured(vectors, world, short=True, seed=3))
+    assert scores["best layer"] > scores["layer 0"]
+
+
 def test_a_static_vector_tells_no_sense_apart(world):
     vectors = SkipGram(SkipGram.Config(words.size(world), 16))
     torch.nn.init.normal_(vectors.input_embeddings.weight)

@@ -1,7 +1,9 @@
 """A slip table is its own test: each slip is refused with its own hint, right answers pass."""
 
 import math
+import zlib
 from importlib import import_module
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -240,6 +242,41 @@ def two_mistakes(*batch):  # type: ignore[no-untyped-def]
     return soft / batch[-1], masked, 1 - cosine
 
 
+def masks_by_a_small_hash(maskable, examples, epochs, rate):  # type: ignore[no-untyped-def]
+    """One of a million seeds for each text and epoch."""
+    seeds = [zlib.crc32(f"{pair}".encode()) % 10**6 for pair in zip(examples, epochs, strict=True)]
+    return TASKS["12.2"].reference(maskable, seeds, [0] * len(seeds), rate)
+
+
+def keeps_the_graphs(w, own, counts, token_losses):  # type: ignore[no-untyped-def]
+    w, total = w.clone().requires_grad_(), 0
+    for batch in own:
+        loss = token_losses(w, batch).sum() * len(counts) / counts.sum().clamp(min=1)
+        loss.backward(retain_graph=True)
+        total = total + loss
+    return w.grad, total.detach()
+
+
+def compares_documents(documents, length, sep):  # type: ignore[no-untyped-def]
+    """Takes a document that equals the one before for the same document."""
+    joined = [documents[:1]] if documents else []
+    for one, other in pairwise(documents):
+        joined = [*joined[:-1], [*joined[-1], other]] if one == other else [*joined, [other]]
+    merged = [[sentence for document in each for sentence in document] for each in joined]
+    return TASKS["12.5"].reference(merged, length, sep)
+
+
+def verdict_by_signs(a, b, t):  # type: ignore[no-untyped-def]
+    """All runs agree."""
+    *errors, _ = TASKS["12.6"].reference(a, b, t)
+    signs = (b - a).mean(1).sign().unique()
+    return (*errors, int(signs) if len(signs) == 1 else 0)
+
+
+def two_wrong_numbers(factor, lr, beta2, steps, warmup, power):  # type: ignore[no-untyped-def]
+    return lr * factor, beta2, round(steps / factor), round(warmup / factor)
+
+
 heads, layer = (TASKS[name].reference for name in ("09.3", "09.4"))
 
 
@@ -281,6 +318,11 @@ heads, layer = (TASKS[name].reference for name in ("09.3", "09.4"))
         ("08.6", agreement_with_itself, "Your result at position [0, 0]: 1; expected"),
         ("09.3", masks_with_a_small_number, "one head without a mask, wrong with"),
         ("10.2", counts_pieces, "Your result: [0, 2, 2"),
+        ("12.1", two_wrong_numbers, "The learning rate: The learning rate is not multiplied"),
+        ("12.2", masks_by_a_small_hash, "some have the same mask and seed"),
+        ("12.4", keeps_the_graphs, "All micro-batches are in memory at once"),
+        ("12.5", compares_documents, "wrong where two documents are equal"),
+        ("12.6", verdict_by_signs, "nor equal signs"),
         ("10.3", the_largest, "not those with the smallest `chance`"),
         ("17.3", two_mistakes, "L_d: The distillation loss has another power of T"),
         ("17.3", lambda *given: TASKS["17.3"].reference(*given)[0], "Return 3 values"),

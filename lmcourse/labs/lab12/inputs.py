@@ -59,7 +59,7 @@ def _property(arguments: Example, value: Result, wanted: Result) -> str:
             return f"Two masks are equal, or equal when shifted: {of[one]}, and {of[row]}."
         if one > other:
             return f"The mask of {of[row]} depends on its row in the batch, or on earlier draws."
-    where = "Only four positions of a text are maskable: t" if arguments[0].sum() < 300 else "T"
+    where = "Where a text has four maskable positions, t" if arguments[0].sum() < 300 else "T"
     return f"{where}he selected share is not near `rate`, or the positions are not independent."
 
 
@@ -69,13 +69,15 @@ class _Masks(Task):
     def __call__(self, answer: Answer) -> str:
         note = super().__call__(answer)
         maskable, examples, epochs, rate = self.examples[0]
-        rows = sorted(range(60), key=examples.__getitem__)[:40]
-        wider = torch.cat([maskable, torch.zeros_like(maskable)], 1)[rows]
-        batch = wider, [examples[row] for row in rows], [epochs[row] for row in rows], rate
+        pairs = [divmod(i if i < 1100 else i * 300_001, 1000) for i in range(3100)]
+        wide = torch.cat([torch.ones(3100, 128), torch.nn.functional.pad(maskable, (0, 8))]).bool()
+        batch = wide, [i for i, _ in pairs] + examples, [j for _, j in pairs] + epochs, rate
         take = lambda found, copies: read(found, copies[0]).parts[0]  # noqa: E731
         one, other = (answer.call(each, take) for each in (self.examples[0], batch))
-        if not torch.equal(one[rows], other[:, :120]):
+        if not torch.equal(one, other[3100:, :120]):
             raise Wrong("The mask of a text depends on other texts of its batch, or on padding.")
+        if len(other[:3100].unique(dim=0)) < 3100:
+            raise Wrong("Of 3,100 pairs of a text and an epoch, some have the same mask and seed.")
         return note
 
 
@@ -95,8 +97,7 @@ The epoch of a row does not change its mask. One mask for each text is static ma
     example * 1000 + epoch -> example
 The seed is a sum or a product, so text 2 in epoch 3 has the mask of text 3 in epoch 2.
     example * 1000 + epoch -> example + epoch || example * epoch || (example + 1) * (epoch + 1)
-The seed does not distinguish all pairs of a text and an epoch: a factor is too small, or digits are
-joined. There are up to 1,000,000 texts and 1,000 epochs.
+Some pairs of a text and an epoch have the same seed: a factor is too small, or digits are joined.
     example * 1000 + epoch -> example * 100 + epoch || epoch * 1000 + example ||
         epoch * 10**5 + example || int(f"{epoch}{example}") || int(f"{example}{epoch}")
 Positions that are not maskable are selected, such as special tokens and padding.
@@ -170,11 +171,14 @@ Spaces before a word are part of the span, all or all but one. RoBERTa's spans b
     data.lstrip(b" ") -> data || data.removeprefix(b" ")
 A token of spaces only has an empty span, (end, end).
     len(data) - len(rest) -> (len(data) - len(rest) if rest else 0)
+    (start, begun) -> (start, begun) || (start, begun if rest else start)
 Spaces are not counted. They are characters of the text, even if no span contains them.
     for byte in data) -> for byte in rest)
     begun + len(data) - len(rest) -> begun
-Each token is decoded by itself: every part of a character becomes a �, or nothing, and all later
-positions are wrong. Count the bytes that *begin* a character.
+Only bytes from 0x80 to 0xBF continue a character. One from 0xC0 on begins a character.
+    not 0x80 <= byte < 0xC0 for -> byte < 0x80 for
+    if rest and 0x80 <= rest[0] < 0xC0 -> if rest and rest[0] >= 0x80
+Each token is decoded by itself, which loses parts of characters. Count the bytes that begin one.
     sum(not 0x80 <= byte < 0xC0 for byte in data) -> len(data.decode(errors="replace")) ||
         len(data.decode(errors="ignore"))
     start -= 1 -> pass || start -= 1
@@ -238,6 +242,7 @@ PACKING = Task(
         *(_documents(3, 9, (4, 3, 5, 2), (1,), (1,), (8, 1, 7), (3, 3)), ([], 4, 2)),
     ],
     edge_cases={
+        "where two documents are equal": ([[[7, 8], [9]], [[7, 8], [9]]], 8, 2),
         "where a sentence is longer than `length`": _documents(4, 5, (3, 12, 2), (7,), (4, 1)),
         "where a document is empty": _documents(5, 9, (3,), (), (4,), (), (), (5, 2)),
     },
@@ -264,9 +269,7 @@ The last sequence is missing: it is complete when the documents end.
     [*packed, current] if current else packed -> packed
 A sentence that is longer than `length` is truncated, lost, or too long. Divide it into pieces.
     range(0, len(sentence), length) -> range(1) || range(len(sentence) <= length)
-    or
-    range(0, len(sentence), length) -> range(1)
-    sentence[at : at + length] -> sentence
+    sentence[at : at + length] -> sentence[at : at + length] || sentence
 """,
     result=_flat,
     names=("", "The lengths of the sequences", "The tokens, in order"),

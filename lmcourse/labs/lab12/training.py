@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from lmcourse.labs.kit import Example, Task, normal
+from lmcourse.labs.kit import Example, Task, normal, one_value
 from lmcourse.labs.results import read
 
 
@@ -20,10 +20,10 @@ def larger_batch(
     return rate, memory, round(steps / factor), round(warmup / factor)
 
 
-BATCH = Task(
+BATCH: Task = Task(
     larger_batch,
     examples=[
-        *((8.0, 1e-4, 0.999, 10**6, 10**4, 0.5), (32.0, 2e-4, 0.998, 999_990, 9_980, 1.0)),
+        *((8.0, 1e-4, 0.999, 10**6, 10**4, 0.5), (32.0, 2e-4, 0.98, 999_990, 9_980, 1.0)),
         *((0.25, 3e-4, 0.98, 31_250, 1_501, 0.5), (3.0, 1e-3, 0.99, 40_000, 400, 0.75)),
         (3.0, 1e-4, 0.99, 1_000, 0, 0.5),  # no warm-up phase
     ],
@@ -43,12 +43,12 @@ The warm-up phase should read as many texts as before, as the whole training doe
     round(warmup / factor) -> warmup || round(warmup * factor) || round(warmup / factor**power)
 Numbers of steps are rounded down or up, or not at all. Round to the nearest integer.
     round(steps / factor), round(warmup / factor) -> int(steps / factor), int(warmup / factor) ||
-        -int(-steps // factor), -int(-warmup // factor) || steps / factor, warmup / factor ||
-        int(steps / factor), round(warmup / factor) || round(steps / factor), int(warmup / factor)
+        -int(-steps // factor), -int(-warmup // factor) || steps / factor, warmup / factor
 β2 becomes negative. If the average would be shorter than one step, let β2 be 0.
     max(0.0, 1 - factor * (1 - beta2)) -> 1 - factor * (1 - beta2)
 """,
     names=("The learning rate", "β2", "The steps", "The warm-up steps"),
+    cause=lambda *given: one_value(BATCH, *given),
     tolerance=1e-6,
     note="RoBERTa lowered β2 from 0.999 to 0.98: an average over a twentieth of the steps.",
 )
@@ -77,9 +77,10 @@ class TokenLosses:
         losses = F.softplus(z) - batch[:, -1] * z
         self.most = max(self.most, sum(self.held.values()) + len(batch))
         if losses.grad_fn is not None:
-            graph = type("Graph", (), {})()  # lives as long as the graph of autograd
-            self.held[graph] = len(batch)
-            losses.grad_fn.register_hook(lambda *_, graph=graph: self.held.update({graph: 0}))
+            g = type("Graph", (), {})()  # lives as long as the graph of autograd
+            self.held[g] = n = len(batch)
+            kept = torch._C._autograd._get_current_graph_task_keep_graph  # retain_graph=True
+            losses.grad_fn.register_hook(lambda *_, g=g: self.held.update({g: kept() * n}))
         return losses
 
 
@@ -104,12 +105,10 @@ ACCUMULATE = Task(
         "where no process has a predicted token": _process(5, 2, 0, (0,), (0, 0)),
     },
     slips="""
-The means of the micro-batches are averaged or added, so one with few tokens counts as much as one
-with many. Add their *sums*: then one number divides all of them.
+These are means of micro-batches. Add the *sums* of their losses: then one number divides them all.
     .sum() * len(counts) / counts.sum().clamp(min=1) -> .mean() / len(own) || .mean() ||
         .mean() * len(counts) / len(own) || .mean() / len(counts) || .mean() * len(counts)
-This is the mean over the tokens of this process. The average over processes is then a mean of
-means: a process with few tokens counts as much as one with many.
+This is the mean over this process's tokens. The average over processes is then a mean of means.
     * len(counts) / counts.sum().clamp(min=1) -> / max(1, sum(map(len, own))) ||
         * len(counts) / max(1, sum(map(len, own)))
 The average over processes divides by their number once more. Undo that with the right factor.
@@ -164,44 +163,41 @@ def _losses(runs: int, texts: int, t: float, ratio: float) -> Example:
     return a, b - d.mean() + ratio * d.std() / runs**0.5, t
 
 
-COMPARE = Task(
+COMPARE: Task = Task(
     compare,
     examples=[
-        *(_losses(5, 90, 2.776, -25.0), _losses(4, 300, 3.182, 2.5), _losses(6, 25, 2.571, 2.8)),
+        *(_losses(5, 90, 2.776, -25.0), _losses(4, 300, 3.182, 3.1), _losses(6, 25, 2.571, 2.8)),
         *(_losses(3, 7, 4.303, 5.0), _losses(5, 40, 2.776, 30.0), _losses(5, 40, 2.776, -8.0)),
     ],
     edge_cases={"where both settings are the same": (normal(3, 9, seed=1),) * 2 + (4.303,)},
     slips="""
 The sign is reversed: b − a is negative if the variant b has the smaller loss.
     differences = b - a -> differences = a - b
-The runs are paired: the same seed, so a part of their deviation is common to both, and cancels in
-the difference. Use the deviation of the differences.
+The runs are paired: they have the same seeds. Use the standard deviation of their differences.
     runs.std() / len(runs) ** 0.5 -> ((a.mean(1).var() + b.mean(1).var()) / len(runs)) ** 0.5
-    texts.std() / len(texts) ** 0.5 -> texts.std() / len(texts) ** 0.5 ||
-        ((a.mean(0).var() + b.mean(0).var()) / len(texts)) ** 0.5
-Each text of each run counts as a run of its own, so the error is far too small. The losses of one
-run have a common cause: first average over the texts of each run.
-    runs.std() / len(runs) ** 0.5 -> differences.std() / differences.numel() ** 0.5
-    texts.std() / len(texts) ** 0.5 -> texts.std() / len(texts) ** 0.5 ||
-        differences.std() / differences.numel() ** 0.5
+    texts.std() / len(texts) ** 0.5 -> ((a.mean(0).var() + b.mean(0).var()) / len(texts)) ** 0.5
+Each text of each run counts as a run of its own. First average over the texts of each run.
+    runs.std() / len(runs) ** 0.5 -> differences.std() / differences.numel() ** 0.5 ||
+        differences.std(1).mean() / len(texts) ** 0.5
+    texts.std() / len(texts) ** 0.5 -> differences.std() / differences.numel() ** 0.5
 The error over texts is from one run, or all pairs of run and text. First average over the runs.
-    texts.std() / len -> differences.std() / len || differences[0].std() / len
+    texts.std() / len -> differences.std() / len || differences.std(1).mean() / len
 The two errors are exchanged. A mean over the texts, `x.mean(1)`, leaves one number for each run.
     return mean, over_runs, over_texts, verdict -> return mean, over_texts, over_runs, verdict
     or
     differences.mean(1), differences.mean(0) -> differences.mean(0), differences.mean(1)
 An error is not divided by its own √n: n is the number of runs for one, of texts for the other.
     runs.std() / len(runs) ** 0.5 -> runs.std() / len(runs) ** 0.5 || runs.std() || runs.var()
-        || runs.std() / len(runs) || runs.std() / len(texts) ** 0.5 || runs.var() / len(runs) ** 0.5
+        || runs.std() / len(runs) || runs.std() / len(texts) ** 0.5 || runs.var() / len(runs)
     texts.std() / len(texts) ** 0.5 -> texts.std() || texts.std() / len(texts) ||
-        texts.std() / len(runs) ** 0.5 || texts.var() / len(texts) ** 0.5
+        texts.std() / len(runs) ** 0.5 || texts.var() / len(texts)
 The standard deviation divides by n. With few runs this matters: divide by n − 1.
     runs.std() -> runs.std(correction=0)
     texts.std() -> texts.std(correction=0) || texts.std()
 An error is multiplied by `t`, which is for the verdict. Return the standard error itself.
     over_runs, over_texts, v -> t * over_runs, over_texts, v || t * over_runs, t * over_texts, v
-The verdict does not use `t`: with few runs, two standard errors are not enough.
-    t * over_runs -> 1.96 * over_runs || 2 * over_runs || over_runs || 0 || 3 * over_runs
+The verdict does not use `t`. With few runs, two standard errors are not enough, nor equal signs.
+    t * over_runs -> over_runs || 3 * over_runs || (0 if runs.sign().unique().numel() == 1 else 1e9)
 The verdict should use the error over runs of the *difference*, and no other error or deviation.
     t * over_runs -> t * over_texts || 2 * over_texts || t * (over_runs**2 + over_texts**2) ** 0.5
         || t * (a.mean(1).std() + b.mean(1).std()) / len(runs) ** 0.5
@@ -209,5 +205,6 @@ The verdict has a wrong sign, or is never −1, or never 1: −1 means that b ha
     int(mean.sign()) -> 1 || -int(mean.sign()) || -int(mean < 0) || int(mean > 0)
 """,
     names=("The difference", "The error over runs", "The error over texts", "The verdict"),
+    cause=lambda *given: one_value(COMPARE, *given),
     note="Now train. More texts make the error over texts smaller, but not the error over runs.",
 )
