@@ -40,6 +40,7 @@ export class Ranking {
       name: wordsOf(it.name).map(stem),
       more: indexed([it.short, it.name.includes("-") && it.name, ...wordsOf(it.name).map((word) => full.get(word.toLowerCase()))].filter(Boolean).join(" ")).map(stem),
       short: it.short?.toLowerCase(),
+      section: indexed(it.section).map(stem),
     }]));
     this.engine = new MiniSearch({
       fields: ["title", "lead", "page", "text", "code"],
@@ -107,7 +108,10 @@ export class Ranking {
     if (!found.length) { // pre-norm vs post-norm: each word is in a term that is named in full
       const named = [...this.names].filter(([, { name }]) => name.every((it) => wanted.includes(it)));
       const covered = new Set(named.flatMap(([, { name }]) => name));
-      if (wanted.every((word) => covered.has(word))) found.push(...named.map(([id, { name }]) => [id, 5, -name.length]));
+      // squad exact match: the heading above the definition has the other words
+      const above = named.filter(([, { name, section }]) => wanted.every((it) => name.includes(it) || section.includes(it)));
+      const meant = wanted.every((word) => covered.has(word)) ? named : above;
+      found.push(...meant.map(([id, { name }]) => [id, 5, -name.length]));
     }
     found.sort((one, two) => one[1] - two[1] || one[2] - two[2] || one[0] - two[0]);
     return found.slice(0, DEFINITIONS).map(([id]) => this.entries.get(id));

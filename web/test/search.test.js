@@ -52,6 +52,11 @@ test("a query of several terms finds each, and one with more words is no term's"
   assert.equal(titles("bert masking 80 10 10")[0], "Why 80/10/10?");
 });
 
+test("a term's section may have the other words of a query", () => {
+  assert.deepEqual(names("chapter 1 attention"), ["Attention"]);
+  assert.deepEqual(names("chapter 10 attention"), []);
+});
+
 test("a slip is forgiven, and named", () => {
   for (const slip of ["attenton", "attentoin", "atention"]) {
     const { instead, definitions } = ranking.find(slip);

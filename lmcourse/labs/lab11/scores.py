@@ -40,13 +40,12 @@ MATTHEWS = Task(
     slips="""
 This correlates the class *numbers*, which are only names. Renaming the classes changes nothing.
     (torch.eye(classes).double()[each] for -> (each[:, None].double() for
-This is a mean of one score for each class. Sum over the classes first, then divide once.
+This is the score of one class, or a mean of such scores. Sum over the classes, then divide once.
     (T * P).sum() / sizes.sqrt() ->
         ((T * P).sum(0) / ((T * T).sum(0) * (P * P).sum(0)).sqrt()).nan_to_num(0).mean() ||
         ((T * P).sum(0) / ((T * T).sum(0) * (P * P).sum(0)).sqrt()).nanmean() ||
         ((T * P).sum(0) / ((T * T).sum(0) * (P * P).sum(0)).sqrt())[1]
-No mean is subtracted, only those of one table, or one mean for all classes. Each column of each
-table has its own: the share of its class.
+Each column of both tables has its own mean, the share of its class. Subtract these, and no others.
     T - T.mean(0), P - P.mean(0) -> T, P || T - T.mean(0), P || T, P - P.mean(0) ||
         T - T.mean(), P - P.mean()
 A class that occurs only in the predictions is left out. `classes` is the number of all classes.
@@ -88,11 +87,11 @@ ANSWERS = Task(
     fair_scores,
     examples=[
         ("in a U.S.A. bay", ["the old Bay", "a U.S.A. bay", "an old b-ay", "USA Bay."]),
-        ("An anthem!", ["anthem", "The anthem of a band", "the, anthem", "anthem"]),
-        ("new orleans  and new york", ["New York and New Orleans", "New", "New York, new! New"]),
+        ("An anthem!", ["anthem", "The anthem of a band", "anthem, the", "anthem"]),
+        ("new orleans \t and new york", ["New York and New Orleans", "New", "New York, new! New"]),
         ("The cost-free coast road", ["a costfree road", "cost free coast road", "a rod, free"]),
-        ("a b c", ["b, C, d", "d e", "E d f", "B.", "d e"]),
-        ("$5", ["€5", "5 dollars", "five"]),
+        ("a b c", ["C, b", "d e", "E d f", "B c.", "d e"]),
+        ('a "$5" soda_ soda', ["€5 sod", "5 dollars", "5 soda soda"]),
     ],
     edge_cases={"where no word is left of a text": ("The.", ["the", "A well", "well"])},
     slips="""
@@ -117,16 +116,19 @@ A step is missing, or the order is wrong: lower case, punctuation ("U.S.A."), ar
     kept).split() -> kept).lower().split()
 Delete each character of `string.punctuation`, and no other: "U.S.A." is one word, and "€" stays.
     "".join(c for c in text.lower() if c not in string.punctuation) ->
-        "".join(c if c not in string.punctuation else " " for c in text.lower())
+        "".join(c if c not in string.punctuation else " " for c in text.lower()) || " ".join(
+        re.findall(r"\\w+", text.lower())) || " ".join(w.strip(".!,") for w in text.lower().split())
     or
     if c not in string.punctuation -> if True || if c not in ".,!?;:" || if c not in ".," ||
-        if c not in string.punctuation.replace("-", "") || if c.isalnum() or c.isspace()
+        if c not in string.punctuation.replace("-", "") || if c.isalnum() or c.isspace() ||
+        if c not in string.punctuation.replace("_", "") || if c not in "'$.,!?;:-_"
 Articles stay, or letters within words go, as in "coast". Delete the whole words a, an and the.
     r"\\b(a|an|the)\\b" -> r"\\b(the)\\b" || r"\\b(a|the)\\b" || "zzz" || r"^(a|an|the)\\b"
     or
-    r"\\b(a|an|the)\\b", " " -> r"(the |an |a )", "" || r"(a|an|the)", "" || r"(the|an|a)", ""
-Empty words are counted: where two spaces are adjacent, `split(" ")` finds one between them.
-    kept).split() -> kept).split(" ")
+    r"\\b(a|an|the)\\b", " " -> r"(the |an |a )", "" || r"(a|an|the)", "" || r"(the|an|a)", "" ||
+        r"(a|an|the)\\b", "" || r"\\b(a|an|the)", "" || r"\\b(a|an|the) ", ""
+Split at all white space. `split(" ")` finds empty words between two spaces, and ignores tabs.
+    kept).split() -> kept).split(" ") || kept.replace("\\t", "-")).split()
 Exact match compares two lists of words. Their order counts, and so do the boundaries of words.
     one == other -> sorted(one) == sorted(other) || set(one) == set(other) ||
         "".join(one) == "".join(other)
@@ -201,8 +203,7 @@ The logits outside the passage are set to 0, which is no exclusion: logits may b
     masked_fill(~passage, -torch.inf) for -> masked_fill(~passage, 0.0) for
 The span is too long or too short: it has at most `longest` tokens, both ends included.
     min(longest, -> min(longest + 1, || min(longest - 1, || min(10**9,
-The positions are counted from the passage's first token, or the last one is the position after the
-span. Count from the beginning of the text, and return the span's own last position.
+Count the positions from the beginning of the text. The last one is that of the span's last token.
     return first, last -> at = int(passage.long().argmax()); return first - at, last - at ||
         return first, last + 1
 The sign of the difference is wrong or lost: it is the span's score minus that of no answer.

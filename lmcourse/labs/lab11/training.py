@@ -36,10 +36,10 @@ def _names(num_layers: int, base: float, factor: float, epoch: int) -> Example:
 
 def _parameter(arguments: Example, value: Result, wanted: Result) -> str:
     names, num_layers, base, factor, epoch = arguments
-    at = int((~torch.isclose(value.parts[0], wanted.parts[0], rtol=1e-5)).double().argmax())
+    yours, right = (each.parts[0] for each in (value, wanted))
+    at = int((~torch.isclose(yours, right, rtol=1e-5, atol=0)).double().argmax())
     case = f"{num_layers} layers, base {base:.4g}, factor {factor:.4g}, epoch {epoch}"
-    yours, right = (each.parts[0][at] for each in (value, wanted))
-    return f"With {case}, your rate of `{names[at]}` is {yours:.4g}; expected: {right:.4g}."
+    return f"With {case}, your rate of `{names[at]}` is {yours[at]:.4g}; expected: {right[at]:.4g}."
 
 
 RATES = Task(
@@ -53,8 +53,7 @@ Layer 1 is confused with layers 10, 11, …, whose names contain "layers.1" as w
     int(parts[parts.index("layers") + 1]) -> int(parts[parts.index("layers") + 1][0]) ||
         next(n for n in range(num_layers) if f"layers.{n}" in name)
 The layers are counted from the bottom. Group 1 is the *last* layer, which is next to the head.
-    num_layers - int(parts[parts.index("layers") + 1]) ->
-        int(parts[parts.index("layers") + 1]) + 1 || int(parts[parts.index("layers") + 1])
+    num_layers - int( -> 1 + int( || int(
 The layers are one group too high: the last layer, number `num_layers - 1`, is group 1.
     num_layers - int( -> num_layers - 1 - int(
     group = num_layers + 1 -> group = num_layers + 1 || group = num_layers
@@ -66,7 +65,8 @@ Group 0 has the rate `base` itself, and each further group `factor` times the on
     factor**group -> factor**-group || 1 || factor || factor ** (group + 1) || (1 - factor * group)
 Other groups are trained: all, only one, one too few or too many, or the lower ones.
     if group <= epoch -> if True || if group == epoch || if group == 0 || if group < epoch ||
-        if group <= epoch + 1 || if group >= epoch || if num_layers + 1 - group <= epoch
+        if group <= epoch + 1 || if group >= epoch || if num_layers + 1 - group <= epoch ||
+        if group < max(epoch, 1)
 """,
     cause=_parameter,
     exact_zeros=True,
@@ -135,8 +135,7 @@ FINE_TUNING = Task(
     fine_tune,
     examples=[_training(0, 5, 0.02, 4, 3), _training(1, 4, 0.05, 3, 4)],
     slips="""
-Padding is in the loss of training. Its tag is 0, and so the model is taught to answer 0. Compare
-the two losses in the code: which positions does each one count?
+Padding, whose tag is 0, is in the loss of training. Which positions do the code's two losses count?
     loss = F.cross_entropy(model(ids, mask)[mask], tags[mask]) ->
         loss = F.cross_entropy(model(ids, mask).flatten(0, 1), tags.flatten())
     steps = len(train) * epochs -> steps = len(train) * epochs || steps = len(train)
@@ -146,15 +145,13 @@ After one epoch the weights no longer change. What is the rate of each step?
     steps = len(train) * epochs -> steps = len(train)
     a, b = 1 - 0.9**t, 1 - 0.999**t -> a, b = 1 - 0.9**t, 1 - 0.999**t || a = b = 1
     model.eval() -> model.eval() || model.train()
-Adam's first steps have the wrong size. By how much does the first step change a parameter, and what
-is the rate? The two running means begin at 0.
+Adam's first steps have the wrong size: its running means begin at 0. Compare step 1 with the rate.
     a, b = 1 - 0.9**t, 1 - 0.999**t -> a = b = 1
     model.eval() -> model.eval() || model.train()
 Evaluation is random: called twice, it gives two losses. What is still active in the model?
     model.eval() -> model.train()
 Tag 0 is ignored wherever it is. It is a tag like the others; `mask` is True at real tokens.
-    loss = F.cross_entropy(model(ids, mask)[mask], tags[mask]) ->
-        loss = F.cross_entropy(model(ids, mask).flatten(0, 1), tags.flatten(), ignore_index=0)
+    tags[mask]) -> tags[mask], ignore_index=0)
 Padding has no loss any more, but the mean still divides by it, or each text is averaged by itself.
     loss = F.cross_entropy(model(ids, mask)[mask], tags[mask]) ->
         loss = F.cross_entropy(model(ids, mask)[mask], tags[mask], reduction="sum") / tags.numel()
@@ -183,7 +180,8 @@ This is another schedule. In the faulty function, only its number of steps is wr
     now = rate * max(0.0, min(t / warmup, (steps - t) / (steps - warmup))) ->
         now = rate * min(t / warmup, 1) || now = rate || now = rate * (steps - t) / steps ||
         now = rate * min(t / warmup, (steps + 1 - t) / (steps - warmup)) ||
-        now = rate * min((t - 1) / warmup, (steps + 1 - t) / (steps - warmup))
+        now = rate * min((t - 1) / warmup, (steps + 1 - t) / (steps - warmup)) ||
+        now = rate * max(0.0, min((t + 1) / warmup, (steps - t - 1) / (steps - warmup)))
 The test loss is a sum or a mean of batches' means. Divide the sum by the number of real tokens.
     total / count -> total / len(test) || total || torch.stack(
         [F.cross_entropy(model(x, k)[k], y[k]) for x, k, y in test]).detach().mean()
@@ -234,9 +232,7 @@ BITS = Task(
     edge_cases={"with one block": _labeled(4, 4, 4, 9)},
     slips="""
 The first block is missing, or costs nothing. Its labels are sent, too, without any knowledge.
-    return bits -> return bits[ends[0] :]
-    or
-    return bits -> bits[: ends[0]] = 0; return bits
+    return bits -> return bits[ends[0] :] || bits[: ends[0]] = 0; return bits
 The first block is coded by a probe that has read it. Before it, nothing is known.
     bits[begin:end] = -right.log2() -> bits[begin:end] = -right.log2(); n = range(ends[0]);
         bits[n] = bits[n] if begin > len(n) else -predict(vectors[n])[n, labels[n]].log2()
