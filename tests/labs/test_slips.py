@@ -282,6 +282,11 @@ heads, layer = (TASKS[name].reference for name in ("09.3", "09.4"))
         ("09.3", masks_with_a_small_number, "one head without a mask, wrong with"),
         ("10.2", counts_pieces, "Your result: [0, 2, 2"),
         ("10.3", the_largest, "not those with the smallest `chance`"),
+        (
+            "17.1",
+            lambda p, *T: TASKS["17.1"].reference(p.clamp(min=1e-7), *T),
+            "A class of probability 0 stays at 0",
+        ),
         ("17.3", two_mistakes, "L_d: The distillation loss has another power of T"),
         ("17.3", lambda *given: TASKS["17.3"].reference(*given)[0], "Return 3 values"),
     ],
