@@ -222,7 +222,7 @@ def test_a_reader_goes_down_to_one_number_and_up_again(browser: Browser, tmp_pat
         code = page.locator(".lm-facts")
         expect(code).to_contain_text("return scores.softmax(-1)")
         expect(code).to_contain_text("lmcourse/models/attention.py")
-        page.get_by_role("button", name="BERT", exact=True).click()
+        page.get_by_role("button", name="Bert", exact=True).click()
         expect(image).to_have_attribute("aria-label", re.compile("Shown is the whole model"))
         assert it.errors == [] and it.requests == []
 
