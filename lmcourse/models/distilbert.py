@@ -87,7 +87,7 @@ class DistilBert(Bert):
     def from_teacher(
         cls, teacher: Model, layers: Sequence[int] | None = None, **changes: Any
     ) -> "DistilBert":
-        """Build a student from some of a trained BERT's layers, in training mode.
+        """Build a student from some of a BERT's layers, without segments, in training mode.
 
         Args:
             teacher: a `Bert`, or one with any head.

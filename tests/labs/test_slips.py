@@ -324,6 +324,11 @@ heads, layer = (TASKS[name].reference for name in ("09.3", "09.4"))
         ("12.5", compares_documents, "wrong where two documents are equal"),
         ("12.6", verdict_by_signs, "nor equal signs"),
         ("10.3", the_largest, "not those with the smallest `chance`"),
+        (
+            "17.1",
+            lambda p, *T: TASKS["17.1"].reference(p.clamp(min=1e-7), *T),
+            "A class of probability 0 stays at 0",
+        ),
         ("17.3", two_mistakes, "L_d: The distillation loss has another power of T"),
         ("17.3", lambda *given: TASKS["17.3"].reference(*given)[0], "Return 3 values"),
     ],

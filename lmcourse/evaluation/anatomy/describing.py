@@ -151,8 +151,8 @@ def _classes(module: Any) -> list[str]:
 
 
 def _spaced(name: str) -> str:
-    """Return ``Encoder layer`` for ``EncoderLayer``; names of models stay."""
-    spaced = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", name)
+    """Return ``Encoder layer`` for ``EncoderLayer``, and ``DistilBERT`` for ``DistilBert``."""
+    spaced = re.sub(r"(?<=[a-z])(?=[A-Z])(?!Bert$)", " ", name).replace("Bert", "BERT")
     first, *rest = spaced.split(" ")
     return " ".join([first, *(it if it.isupper() else it.lower() for it in rest)])
 

@@ -6,6 +6,8 @@ from torch.nn import functional as F
 
 from lmcourse.labs.kit import Example, Task, normal, one_value
 
+ZERO = "A class of probability 0 stays at 0. A small number in its place grows with T."
+
 
 def at_temperature(p: Tensor, old: float, new: float) -> Tensor:
     return (p.log() * (old / new)).softmax(-1)
@@ -42,14 +44,11 @@ This is another logarithm: of base 2 or 10, of 1 + p, or log-odds. A softmax tak
     p.log() -> p.log2() || p.log10() || p.log1p() || p.logit()
 Only the ratio of the temperatures counts: not its square, their difference or product.
     old / new -> old - new || old * new || 1 / (old * new) || (old / new) ** 2
-If `old / new` is large, every power underflows to 0, and the sum is 0. A softmax of logits
-subtracts the largest one of each row first.
+Where `old / new` is large, all powers underflow to 0. A softmax of logits subtracts the largest.
     (p.log() * (old / new)).softmax(-1) -> (q := p ** (old / new)) / q.sum(-1, keepdim=True) ||
         F.normalize(p ** (old / new), p=1, dim=-1)
-A class of probability 0 stays at 0. A small number added to p grows at a high temperature.
-    p.log() -> (p + 1e-12).log() || (p + 1e-10).log() || (p + 1e-9).log() || (p + 1e-8).log() ||
-        (p + 1e-6).log() || (p + 1e-15).log() || p.log().nan_to_num(neginf=0)
 """,
+    cause=lambda call, value, _: bool((value.parts[0][call[0] == 0] > 1e-9).any()) * ZERO,
     note="So a teacher that returns only probabilities is enough. Two classes keep their order, "
     "and their log-odds are divided by the ratio of the temperatures.",
 )
@@ -188,9 +187,13 @@ The sum is over all positions. Return means.
     1 - cosines.mean() -> (1 - cosines).sum()
 The distillation loss has another power of T: the factor is T².
     T**2 * -> 1 * || T * || T**4 *
-The distillation loss compares distributions at other temperatures. Both are at T.
+The distillation loss compares distributions at other temperatures, or over the positions of a
+text. Both are over the vocabulary, at T.
     z_S[real] / T, z_T[real] / T -> z_S[real], z_T[real] / T || z_S[real] / T, z_T[real] ||
         z_S[real], z_T[real]
+    or
+    student.log_softmax(1) -> (z_S / T).log_softmax(1)[real]
+    teacher.softmax(1) -> (z_T / T).softmax(1)[real]
 This is the cross-entropy −Σ t log s, has the wrong sign, or the two distributions are exchanged.
     F.kl_div(log_s, t, reduction="sum") -> -(t * log_s).sum() || (t * log_s).sum() ||
         F.kl_div(t.log(), log_s.exp(), reduction="sum") || -F.kl_div(log_s, t, reduction="sum")
@@ -199,12 +202,13 @@ This is the cross-entropy −Σ t log s, has the wrong sign, or the two distribu
 The distillation loss is only at the masked positions, or only at others. All real ones count.
     z_S[real] / T, z_T[real] -> z_S[chosen] / T, z_T[chosen] ||
         z_S[real & ~chosen] / T, z_T[real & ~chosen]
-The masked tokens' loss has another denominator, sign, temperature or set of positions. It is
-the student's, at temperature 1, a mean over the labeled positions, 0 without any. Token 0 counts.
+The masked tokens' loss has another denominator, sign, temperature or set of positions, or a
+second softmax. It is the student's, at 1, a mean over the labels, 0 without any. Token 0 counts.
     chosen.sum().clamp(min=1) -> real.sum() || labels.numel() || chosen.sum()
     or
     F.cross_entropy(z_S[chosen] -> F.cross_entropy(z_S[chosen] / T || F.cross_entropy(z_T[chosen] ||
-        -F.cross_entropy(z_S[chosen] || T**2 * F.cross_entropy(z_S[chosen]
+        -F.cross_entropy(z_S[chosen] || T**2 * F.cross_entropy(z_S[chosen] ||
+        F.cross_entropy(z_S[chosen].softmax(1) || T**2 * F.cross_entropy(z_S[chosen] / T
     or
     labels != -100 -> labels > 0
 The cosine loss is 1 − cos of the two states at each real position, averaged over these positions.
@@ -213,7 +217,8 @@ The cosine loss is 1 − cos of the two states at each real position, averaged o
         1 - F.cosine_similarity(h_S[real].mean(0), h_T[real].mean(0), dim=0) ||
         1 - (h_S[real] * h_T[real]).sum(1).mean() || 1 - F.cosine_similarity(h_S, h_T).mean() ||
         1 - F.cosine_similarity(h_S[chosen], h_T[chosen]).mean() ||
-        1 - F.cosine_similarity(h_S[real], h_T[real], dim=0).mean()
+        1 - F.cosine_similarity(h_S[real], h_T[real], dim=0).mean() ||
+        (1 - F.cosine_similarity(h_S, h_T, dim=-1) * real).sum() / real.sum()
 """,
     names=("L_d", "L_mlm", "L_cos"),
     cause=lambda *call: one_value(LOSSES, *call),

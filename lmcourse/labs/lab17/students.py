@@ -94,16 +94,14 @@ The names keep the teacher's numbers. The student's layers are numbered from 0.
 Names are compared by their beginnings: layer 1 also matches layers 10 and 11.
     name.startswith(f"{_LAYER}{layer}.") -> name.startswith(f"{_LAYER}{layer}")
     name.removeprefix(f'{_LAYER}{layer}.') -> name.split('.', 3)[3]
-The first segment's embedding is lost. BERT adds it to every token of a single text, and the student
-has no segments: where can a constant vector go?
+The first segment's embedding is lost. BERT adds it to every token: where can a constant go?
     + added -> + 0
 The wrong row is added: a single text is segment 0, and only its embedding counts.
     segment.weight"][0] -> segment.weight"][1] || segment.weight"].sum(0) ||
         segment.weight"].mean(0)
 The segment's embedding is added to one position only. Every token gets it.
     + added -> + added * (torch.arange(5) == 0)[:, None] || + added * torch.eye(5, 3)
-The segment's embedding is in the words' embeddings. The encoder then computes the same, but an
-output layer with tied embeddings does not. Use the positions.
+The segment's embedding is in the words. An output layer with tied embeddings then differs.
     + added -> + 0; student[others[0]] = student[others[0]] + added
 The segment's embedding is in the bias of the normalization. BERT adds it before the normalization.
     + added -> + 0; student[others[2]] = student[others[2]] + added
@@ -151,12 +149,11 @@ EXCESS: Task = Task(
     slips="""
 The predictions are the averaged soft targets, at temperature T. The student predicts at 1.
     (T * (same @ targets).log()).softmax(-1) -> same @ targets
-The student's logits are divided by T once more, or its probabilities do not sum to 1. Its logits
-divided by T give the soft targets.
+The student's logits are divided by T once more, are probabilities, or its answer does not sum to 1.
+Its logits divided by T give the soft targets.
     (T * (same @ targets).log()).softmax(-1) -> ((same @ targets).log() / T).softmax(-1) ||
-        (same @ targets) ** T
-The teacher's logits are averaged. The loss compares probabilities: which distribution has the
-smallest mean divergence from several others?
+        (same @ targets) ** T || (T * (same @ targets)).softmax(-1)
+The teacher's logits are averaged. Which distribution has the least mean divergence from others?
     (T * (same @ targets).log()).softmax(-1) -> (same @ teacher_logits).softmax(-1) ||
         (same @ teacher_logits / T).softmax(-1)
 The averaged targets are at temperature 1. The student learns from soft targets at temperature T.
@@ -183,8 +180,7 @@ The student has one row for all texts, or one for each text. It has one for each
     or
     student, same @ exact -> teacher_logits.softmax(-1), same @ exact || student, exact ||
         teacher_logits.softmax(-1), exact
-Two students are confused. The second learns from its teacher at temperature T, the third from
-`exact` at temperature 1, and both have the same groups.
+Two students are confused. The second learns from its teacher at T, the third from `exact` at 1.
     same @ exact -> (same @ exact.log()).softmax(-1) || same @ teacher_logits.softmax(-1) ||
         (T * (same @ (exact.log() / T).softmax(-1)).log()).softmax(-1) || student
     or
@@ -243,7 +239,6 @@ The variance divides by n, not by n − 1; or it is returned instead of its root
 The models are scored on different reviews. In a draw, all three have the same ones.
     each[rows] -> each[rows if each is student else rows * 0 + every] ||
         each[rows if each is not baseline else rows * 0 + every] ||
-        each[rows if each is not teacher else rows.roll(1, 0)] ||
         each[rows if each is student else rows.roll(1, 0)]
     or
     (s - b) / (t - b) -> (s - b) / (teacher - baseline).sum()

@@ -59,9 +59,9 @@ function heads({ wide, few, head, width, left, zero, half }, data) {
 /** A class: its two bars, its gradient, its numbers. */
 function classRow({ wide, few, width, left, long, end, zero, half, tall }, data, row, y) {
   const { whole, most, label, pinned } = data, { name, index, t, t1, s: own, s1, g, first } = row;
-  const top = y + (wide ? few ? 3 : 6 : 24), under = wide ? y + 26 : y + 17;
+  const top = y + (wide ? few ? 3 : 6 : 24), under = wide ? y + 26 : y + 17, edge = wide ? 6 : 2;
   return [
-    index === pinned && rect(-6, y, width + 12, tall, { rx: 6, class: "pin" }),
+    index === pinned && rect(-edge, y, width + 2 * edge, tall, { rx: 6, class: "pin" }),
     index === undefined ? note(0, under, name)
       : text(0, under, `${index === label ? "✓ " : ""}\u2068${fitted(name, wide ? 100 : width - 104)}\u2069`),
     [["t", t, t1, teacher(data)], ["s", own, s1, STUDENT]].map(([letter, p, once, look], i) => [
