@@ -82,7 +82,8 @@ def test_an_edit_is_shown(small: SmallCourse, watched: Watched):  # noqa: F811
     assert "48" in watched.page("recurrent.html")  # the last good page
 
     before = len(watched.said)
-    alone = '\n+++ {"slideshow": {"slide_type": "slide"}, "tags": ["slide-only"]}\n\n## Alone\n\n- A point.\n'
+    mark = '{"slideshow": {"slide_type": "slide"}, "tags": ["slide-only"]}'
+    alone = f"\n+++ {mark}\n\n## Alone\n\n- A point.\n"
     small.write("chapters/02-recurrent.md", CHAPTER + alone)
     watched.until("building the whole book", before)
     watched.until("Writing the pages", before)
