@@ -38,6 +38,7 @@ _OPTIONS = (
     "--force-color-profile=srgb",
     "--remote-debugging-port=0",  # any; the browser writes which into its profile
 )
+REMEDY = "Install Chromium, Chrome or Edge; `make doctor` says which are found."
 _ERRORS = (WebSocketException, OSError, KeyError, ValueError)
 _READY = """new Promise((done) => {
   const look = () => document.documentElement?.dataset.ready ? done(true) : setTimeout(look, 50);
@@ -52,6 +53,21 @@ def find_browser() -> Path | None:
             return Path(found)
     there = (Path(path) for path in _ELSEWHERE)
     return next((path for path in there if path.is_file()), None)
+
+
+def require_browser(purpose: str, remedy: str = REMEDY) -> Path:
+    """Return a browser.
+
+    Args:
+        purpose: what it is needed for: it "can" do this.
+
+    Raises:
+        CourseError: there is none.
+    """
+    found = find_browser()
+    if found is None:
+        raise CourseError(f"There is no browser here that can {purpose}.", remedy)
+    return found
 
 
 @contextlib.contextmanager
