@@ -14,6 +14,7 @@ from coursekit.book.slides import browser
 from coursekit.notebooks import files
 from coursekit.repository import Repository
 
+_WITHIN = 900.0  # seconds: 600 pages take twenty on an idle machine
 _READY = """new Promise(async (done) => {
   while (document.readyState !== "complete") await new Promise((it) => setTimeout(it, 20));
   await document.fonts.ready;
@@ -52,7 +53,8 @@ def write_pdf(
     page = folder / "book.html"
     page.write_text(_document(leaves, sheets(folder), title, repository), encoding="utf-8")
     url = page.absolute().as_uri()
-    with browser.opened(path, url, f"did not print {page}", browser.REMEDY, _READY) as talk:
+    failed = f"did not print {page}"
+    with browser.opened(path, url, failed, browser.REMEDY, _READY, _WITHIN) as talk:
         numbers = Pdf(_printed(talk)).numbers()  # the contents name pages: print them, then again
         talk.evaluate(f"{_NUMBERED}({json.dumps(numbers)})")
         titles = talk.evaluate(_HEADINGS)

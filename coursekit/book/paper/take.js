@@ -13,6 +13,7 @@ article *, article *::after { mask-image: none !important }
 .lm-sheet { position: static !important; max-height: none !important }
 .lm-stage, .lm-stage pre { overflow: visible !important; max-height: none !important }
 .lm-stage pre { white-space: pre-wrap !important; overflow-wrap: anywhere !important }`;
+const SHORT = 16; // lines of code or of output
 const EDGE = 6; // pixels around a picture
 const pause = (time) => new Promise((done) => setTimeout(done, time));
 
@@ -93,6 +94,9 @@ const page = {
       it.closest(".output").replaceChildren(made("figure", { className: "widget" }, image, caption));
     });
     copy.querySelectorAll("details.folded").forEach((it) => it.remove());
+    for (const it of copy.querySelectorAll("pre")) { // it stays on one page
+      if (it.textContent.trimEnd().split("\n").length <= SHORT) (it.closest(".code") ?? it).classList.add("short");
+    }
     copy.querySelectorAll(DROPPED).forEach((it) => it.remove());
     for (const details of copy.querySelectorAll("details")) {
       const title = made("p", { className: "box-title" }, ...(details.querySelector(":scope > summary")?.childNodes ?? []));
@@ -119,7 +123,7 @@ const page = {
       else link.setAttribute("href", href.replaceAll("<", "%3C").replaceAll(">", "%3E"));
     }
     if (paper) {
-      for (const link of copy.querySelectorAll(".glossary .reference")) { // where a term is defined
+      for (const link of copy.querySelectorAll(".glossary dd > p:last-child > .reference")) { // where a term is defined
         const number = link.appendChild(document.createElement("span"));
         Object.assign(number.dataset, { before: ", page ", page: link.getAttribute("href").slice(1) });
       }
