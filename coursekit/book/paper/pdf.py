@@ -34,14 +34,21 @@ class Pdf:
         raise ValueError(f"the PDF has no {pattern.decode()}")
 
     def _table(self) -> dict[int, int]:
-        offsets, number = {}, 0
-        for line in self.data[self.start : self.data.rindex(b"trailer")].splitlines()[1:]:
-            fields = line.split()
-            if len(fields) == 2:
-                number = int(fields[0])
-            elif len(fields) == 3:
-                offsets[number] = int(fields[0])
-                number += 1
+        """Read where the objects are: an update's table leads to the one before it."""
+        offsets: dict[int, int] = {}
+        start: int | None = self.start
+        while start is not None:
+            end = self.data.index(b"trailer", start)
+            number = 0
+            for line in self.data[start:end].splitlines()[1:]:
+                fields = line.split()
+                if len(fields) == 2:
+                    number = int(fields[0])
+                elif len(fields) == 3:
+                    offsets.setdefault(number, int(fields[0]))
+                    number += 1
+            earlier = re.search(rb"/Prev (\d+)", self.data[end : self.data.index(b"startxref", end)])
+            start = int(earlier[1]) if earlier else None
         return offsets
 
     def object(self, number: int) -> bytes:

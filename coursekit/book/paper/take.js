@@ -3,7 +3,7 @@
 
 const PICTURE = "[data-lmcourse-widget], .output.html iframe";
 const GRAPH = "[data-lmcourse-widget^=Graph-]";
-const DROPPED = "script, style, template, .permalink, .back, .copy, button, .offers, .turn, .hidden";
+const DROPPED = "script, .by-night, style, template, .permalink, .back, .copy, button, .offers, .turn, .hidden";
 const ALTERNATIVE = "svg[role=img], [role=img]";
 
 // A picture has no controls; nothing in it is hidden at an edge, or moves along with a window.
@@ -14,6 +14,7 @@ article *, article *::after { mask-image: none !important }
 .lm-stage, .lm-stage pre { overflow: visible !important; max-height: none !important }
 .lm-stage pre { white-space: pre-wrap !important; overflow-wrap: anywhere !important }`;
 const SHORT = 16; // lines of code or of output
+const ROOM = 1.1; // MathML is set a little wider than KaTeX
 const EDGE = 6; // pixels around a picture
 const pause = (time) => new Promise((done) => setTimeout(done, time));
 
@@ -22,6 +23,14 @@ const made = (name, properties, ...children) => {
   it.append(...children);
   return it;
 };
+
+/** How wide a formula is, in its font's size; 0: it is hidden. */
+function wide(display) {
+  const parts = [...display.querySelectorAll(".base")].map((it) => it.getBoundingClientRect());
+  const size = parseFloat(getComputedStyle(display.querySelector(".katex")).fontSize);
+  const right = Math.max(...parts.map((it) => it.right)), left = Math.min(...parts.map((it) => it.left));
+  return +(((right - left) / size) * ROOM).toFixed(1);
+}
 
 const page = {
   /** The pages in reading order, as the table of contents has them. */
@@ -46,6 +55,7 @@ const page = {
     for (let i = 0; i < 300 && !found.every(drawn); i += 1) await pause(50);
     const missing = found.find((it) => !drawn(it));
     if (missing) throw new Error(`a widget was not drawn: ${missing.dataset.lmcourseWidget ?? missing.title}`);
+    for (const it of document.querySelectorAll("article details:not(.folded)")) it.open = true;
     const images = [...document.querySelectorAll("article img")];
     for (const it of [...images, ...found]) it.loading = "eager";
     await Promise.all([document.fonts.ready, ...images.map((it) => it.decode().catch(() => {}))]);
@@ -85,6 +95,8 @@ const page = {
     if (!copy.querySelector("h1")) { // the first page's title is above its article
       copy.prepend(document.querySelector("h1").cloneNode(true));
     }
+    const shown = document.querySelectorAll("main > article .katex-display");
+    copy.querySelectorAll(".katex-display").forEach((it, i) => { it.dataset.wide = wide(shown[i]); });
     [...copy.querySelectorAll(PICTURE)].forEach((it, i) => {
       const { name, alternative, width } = pictures[i];
       const image = made("img", { alt: alternative, width: Math.round(width) });
@@ -110,7 +122,10 @@ const page = {
       formula.querySelectorAll("annotation").forEach((each) => each.remove());
       // KaTeX writes an invisible operator after \\max, also in a subscript, where MathML has no room.
       formula.querySelectorAll(":is(msub, msup, msubsup) > mo").forEach((each) => each.textContent === "\u2061" && each.remove());
-      if (math) it.closest(".katex-display") ? it.closest(".katex-display").replaceWith(formula) : it.replaceWith(formula);
+      const display = it.closest(".katex-display");
+      // A reader does not break an equation: it gets smaller where the page is narrower than it is.
+      if (math && display?.dataset.wide > 0) formula.setAttribute("style", `font-size: max(.45em, min(1em, ${Math.floor(900 / display.dataset.wide) / 10}vw))`);
+      if (math) (display ?? it).replaceWith(formula);
       else formula.closest(".katex-mathml").remove();
     }
     const anchor = (name, id) => (paper ? `#${name}${id ? `--${id}` : ""}` : `${name}.xhtml${id ? `#${id}` : ""}`);
