@@ -131,7 +131,8 @@ def book(
     if files:
         from coursekit.book.paper import write_paper
 
-        write_paper(page.parent, files.get("pdf"), files.get("epub"), where, _say, checked(base_url))
+        pdf_file, epub_file = files.get("pdf"), files.get("epub")
+        write_paper(page.parent, pdf_file, epub_file, where, _say, checked(base_url))
         print("Written:", *files.values())
 
 

@@ -47,7 +47,8 @@ class Pdf:
                 elif len(fields) == 3:
                     offsets.setdefault(number, int(fields[0]))
                     number += 1
-            earlier = re.search(rb"/Prev (\d+)", self.data[end : self.data.index(b"startxref", end)])
+            trailer = self.data[end : self.data.index(b"startxref", end)]
+            earlier = re.search(rb"/Prev (\d+)", trailer)
             start = int(earlier[1]) if earlier else None
         return offsets
 
@@ -107,7 +108,7 @@ class Pdf:
         if len(bookmarks) != len(titles):
             raise ValueError(f"the PDF has {len(bookmarks)} bookmarks for {len(titles)} headings")
         changed = {
-            number: _TITLE.sub(lambda _, it=title: b"/Title " + _text(it), self.object(number), 1)
+            number: _TITLE.sub(b"/Title " + _text(title), self.object(number), count=1)
             for number, title in zip(bookmarks, titles, strict=True)
         }
         about = int(self._found(rb"/Info (\d+) 0 R", self.trailer))

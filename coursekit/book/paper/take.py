@@ -37,9 +37,7 @@ class Leaf:
     paper: str
 
 
-def take(
-    site: Path, folder: Path, report: Report, address: str | None = None
-) -> Iterator[Leaf]:
+def take(site: Path, folder: Path, report: Report, address: str | None = None) -> Iterator[Leaf]:
     """Yield the pages of a site; write the pictures of their widgets into a folder.
 
     Args:

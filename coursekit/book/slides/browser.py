@@ -123,9 +123,7 @@ def _browser(path: Path, profile: Path) -> Iterator["subprocess.Popen[bytes]"]:
 
 
 @contextlib.contextmanager
-def _talking(
-    browser: "subprocess.Popen[bytes]", profile: Path, within: float
-) -> Iterator["Talk"]:
+def _talking(browser: "subprocess.Popen[bytes]", profile: Path, within: float) -> Iterator["Talk"]:
     """Open an empty page.
 
     The browser's own ``--print-to-pdf`` does not wait until a page is ready, and loses pages now
