@@ -77,18 +77,19 @@ def opened(
     failed: str,
     remedy: str,
     ready: str = _READY,
-    within: float = _WITHIN,
+    within: float | None = None,
 ) -> Iterator["Talk"]:
     """Open a page, and yield what calls the browser once the page is ready.
 
     Args:
         failed: what the browser did not do if something goes wrong in here; with the remedy.
         ready: JavaScript whose promise is kept when the page is ready; by default, when a deck is.
-        within: seconds that the browser may take for each call.
+        within: seconds that the browser may take for a call; by default, what a deck needs.
 
     Raises:
         CourseError: the browser fails or takes too long.
     """
+    within = within or _WITHIN
     profile_folder = tempfile.TemporaryDirectory(prefix="lmcourse-", ignore_cleanup_errors=True)
     with profile_folder as profile, _browser(browser, Path(profile)) as it:
         try:
