@@ -38,7 +38,7 @@ WHERE = Repository("https://github.com/ann/course", "main", "gh-pages", "")
 ADDRESS = "https://example.org/a/course"
 INNER = (794 - 120, 970)  # pixels: A4 without its margins
 LONG = "x = " + " + ".join(["a_long_name"] * 20)
-PARAGRAPH = "<p>" + "These words fill a line of the page and some of the next. " * 9 + "</p>"
+SENTENCE = "These words fill a line of the page and some of the next. "
 CONTROLS = ("Undo", "Reset", "Copy link", "Save PNG", "Show values", "Step ▶", "Copied", "Open in")
 # What a course's pages have, and the small book does not.
 EXTRA = f"""
@@ -50,7 +50,7 @@ loading="lazy" class="plot by-night" alt="Night"></p>
 <div class="output"><img src="tall.png" alt="Tall" width="300"></div>
 <div class="table"><div class="scroll"><table><tbody><tr>{"<td>column</td>" * 11}</tr></tbody>
 </table></div></div>
-{"".join(f"<h2>Heading {n}</h2>{PARAGRAPH * (n % 4 + 1)}" for n in range(120))}
+{"".join(f"<h2>Heading {n}</h2><p>{SENTENCE * (n * n % 13 + 9)}</p>" for n in range(150))}
 <div class="equation"><div class="scroll">EQUATION</div></div>
 """
 
