@@ -206,6 +206,12 @@ def test_nothing_is_wider_than_a_page(paper: Page):
     assert line[0] <= INNER[0] and float(line[1][:-2]) < 11
 
 
+def test_short_code_and_tables_stay_on_one_page(paper: Page):
+    kept = """(name) => [...document.querySelectorAll(name)].filter(
+      (it) => getComputedStyle(it).breakInside === "avoid").length"""
+    assert paper.evaluate(kept, "#everything .table") and paper.evaluate(kept, "#everything .code")
+
+
 def test_no_picture_is_higher_than_a_page(paper: Page):
     paper.evaluate("Promise.all([...document.images].map((it) => it.decode()))")
     heights = paper.evaluate("[...document.images].map((it) => it.getBoundingClientRect().height)")

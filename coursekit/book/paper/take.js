@@ -13,7 +13,7 @@ article *, article *::after { mask-image: none !important }
 .lm-sheet { position: static !important; max-height: none !important }
 .lm-stage, .lm-stage pre { overflow: visible !important; max-height: none !important }
 .lm-stage pre { white-space: pre-wrap !important; overflow-wrap: anywhere !important }`;
-const SHORT = 16; // lines of code or of output
+const SHORT = 16; // lines of code or of output, rows of a table
 const ROOM = 1.1; // MathML is set a little wider than KaTeX
 const EDGE = 6; // pixels around a picture
 const pause = (time) => new Promise((done) => setTimeout(done, time));
@@ -108,6 +108,9 @@ const page = {
     copy.querySelectorAll("details.folded").forEach((it) => it.remove());
     for (const it of copy.querySelectorAll("pre")) { // it stays on one page
       if (it.textContent.trimEnd().split("\n").length <= SHORT) (it.closest(".code") ?? it).classList.add("short");
+    }
+    for (const it of copy.querySelectorAll(".table table")) {
+      if (it.rows.length <= SHORT) it.closest(".table").classList.add("short");
     }
     copy.querySelectorAll(DROPPED).forEach((it) => it.remove());
     for (const details of copy.querySelectorAll("details")) {
