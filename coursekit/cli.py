@@ -114,25 +114,29 @@ def book(
     ] = True,
 ) -> None:
     """Build the book in _build/site; it works from there, without a network."""
-    from coursekit.book.build import build_book
+    from coursekit.book.build import build_book, paper_files
+    from coursekit.book.published import checked
     from coursekit.book.watch import watch_book
     from coursekit.repository import Repository
 
     where = Repository.of(repository, branch)
+    if watch and (pdf or epub):
+        raise CourseError(
+            "--watch writes pages only, and no PDF or EPUB.",
+            "Leave out --watch: `lmcourse book --pdf --epub`.",
+        )
     if watch:
         watch_book(_say, base_url, where, solutions, port, browser)
         return
+    files = paper_files(pdf, epub, theme)
     page = build_book(_say, solutions, theme, base_url, where)
     print(f"The book is ready. Open it: {page.as_uri()}")
-    if pdf or epub:
+    if files:
         from coursekit.book.paper import write_paper
 
-        made = [page.parents[1] / f"book.{kind}" for kind in ("pdf", "epub")]
-        write_paper(page.parent, made[0] if pdf else None, made[1] if epub else None, where, _say)
-        print(
-            "Written:",
-            *(str(file) for file, wanted in zip(made, (pdf, epub), strict=True) if wanted),
-        )
+        pdf_file, epub_file = files.get("pdf"), files.get("epub")
+        write_paper(page.parent, pdf_file, epub_file, where, _say, checked(base_url))
+        print("Written:", *files.values())
 
 
 @app.command()

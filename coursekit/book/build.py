@@ -21,10 +21,11 @@ from coursekit.book.content import Content, Page, read_content
 from coursekit.book.execute import Report, execute
 from coursekit.book.published import Published, checked, published
 from coursekit.book.site.site import write_site
+from coursekit.book.slides.browser import require_browser
 from coursekit.book.slides.deck import ELSEWHERE, write_deck
 from coursekit.book.slides.layout import has_slides
 from coursekit.book.slides.live import write_live
-from coursekit.book.slides.pdf import require_browser
+from coursekit.book.slides.pdf import PURPOSE, remedy_for
 from coursekit.book.stage import stage
 from coursekit.notebooks import files
 from coursekit.notebooks.sources import read_notebook
@@ -80,6 +81,26 @@ def build_book(
     return course.products() / SITE / "index.html"
 
 
+def paper_files(pdf: bool, epub: bool, theme: str = OWN_THEME) -> dict[str, Path]:
+    """Return the files that the whole book is written into, by kind, if they can be written.
+
+    Raises:
+        CourseError: one cannot be written, no browser here prints, or the theme is another.
+    """
+    from coursekit.book.paper import require_paper
+
+    wanted = {"pdf": pdf, "epub": epub}
+    files = {kind: course.products() / f"book.{kind}" for kind in wanted if wanted[kind]}
+    if files:
+        if theme != OWN_THEME:
+            raise CourseError(
+                f"A PDF or EPUB is made from the course's own theme, not from {theme}.",
+                "Leave out --theme, or leave out --pdf and --epub.",
+            )
+        require_paper(files.values())
+    return files
+
+
 def decks(content: Content, folder: Path, base_url: str) -> dict[str, Path]:
     """Write the slides of every page that has some; return the files, by the page's slug.
 
@@ -119,7 +140,7 @@ def slide_files(source: course.Source, output: Path | None, pdf: bool) -> tuple[
         if each is not None:
             require_writable(each, ELSEWHERE)
     if pdf:
-        require_browser(deck)
+        require_browser(PURPOSE, remedy_for(deck))
     return deck, printed
 
 

@@ -1,5 +1,6 @@
 """The book as EPUB 3: an archive of XHTML pages, a table of contents, and pictures."""
 
+import io
 import uuid
 import zipfile
 from collections.abc import Sequence
@@ -8,6 +9,7 @@ from pathlib import Path
 
 from coursekit import citation
 from coursekit.book.paper.take import Leaf
+from coursekit.notebooks import files
 from coursekit.repository import Repository
 
 _TYPES = {".svg": "image/svg+xml", ".png": "image/png", ".jpg": "image/jpeg", ".webp": "image/webp"}
@@ -29,11 +31,19 @@ _PAGE = """<?xml version="1.0" encoding="UTF-8"?>
 </body>
 </html>
 """
+_COVER = (
+    '<section epub:type="cover" id="top" class="cover"><img src="cover.png" alt="Cover"/></section>'
+)
 _FIXED = (1980, 1, 1, 0, 0, 0)  # the same book gives the same bytes
 
 
 def write_epub(
-    leaves: Sequence[Leaf], folder: Path, file: Path, title: str, repository: Repository | None
+    leaves: Sequence[Leaf],
+    folder: Path,
+    file: Path,
+    title: str,
+    repository: Repository | None,
+    cover: bytes,
 ) -> None:
     """Write a book.
 
@@ -41,11 +51,16 @@ def write_epub(
         leaves: its pages, in reading order.
         folder: with ``assets``: the pictures that the pages name.
         file: where to write.
+        cover: the picture that a shelf shows (PNG).
+
+    Raises:
+        CourseError: the file cannot be written; the last one is then as it was.
     """
     cited = citation.read()
     assets = sorted(path for path in (folder / "assets").iterdir() if path.suffix in _TYPES)
     used = [path for path in assets if any(f"assets/{path.name}" in it.epub for it in leaves)]
-    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
+    data = io.BytesIO()
+    with zipfile.ZipFile(data, "w", zipfile.ZIP_DEFLATED) as archive:
 
         def add(name: str, data: str | bytes, stored: bool = False) -> None:
             entry = zipfile.ZipInfo(name, _FIXED)
@@ -62,6 +77,9 @@ def write_epub(
             add(f"EPUB/{leaf.slug}.xhtml", page)
         for path in used:
             add(f"EPUB/assets/{path.name}", path.read_bytes())
+        add("EPUB/cover.png", cover)
+        add("EPUB/cover.xhtml", _PAGE.format(title=escape(title), body=_COVER))
+    files.write(file, data.getvalue())
 
 
 def name_of(leaf: Leaf) -> str:
@@ -106,9 +124,13 @@ def _package(
 </metadata>
 <manifest>
 <item id="nav" href="nav.xhtml" media-type="application/xhtml+xml" properties="nav"/>
+<item id="cover" href="cover.xhtml" media-type="application/xhtml+xml"/>
+<item id="cover-image" href="cover.png" media-type="image/png" properties="cover-image"/>
 <item id="css" href="epub.css" media-type="text/css"/>
 {pages}{images}</manifest>
 <spine>
+<itemref idref="cover"/>
+<itemref idref="nav"/>
 {"".join(f'<itemref idref="p-{it.slug}"/>' for it in leaves)}
 </spine>
 </package>

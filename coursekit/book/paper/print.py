@@ -1,31 +1,35 @@
 """The book as one PDF: all pages in one document, printed by a browser."""
 
 import base64
-import shutil
+import json
 from collections.abc import Sequence
 from html import escape
 from pathlib import Path
 
-from coursekit import citation
+from coursekit.book.paper.cover import authors, cover, sheets
 from coursekit.book.paper.epub import name_of
-from coursekit.book.paper.take import Leaf
+from coursekit.book.paper.pdf import Pdf
+from coursekit.book.paper.take import PURPOSE, Leaf
 from coursekit.book.slides import browser
 from coursekit.notebooks import files
 from coursekit.repository import Repository
-from lmcourse.errors import CourseError
 
-_STYLE = Path(__file__).with_name("paper.css")
-_REMEDY = "Install Chromium, Chrome or Edge; `make doctor` says which are found."
+_WITHIN = 900.0  # seconds: 600 pages take twenty on an idle machine
 _READY = """new Promise(async (done) => {
   while (document.readyState !== "complete") await new Promise((it) => setTimeout(it, 20));
   await document.fonts.ready;
   await Promise.all([...document.images].map((it) => it.decode().catch(() => {})));
   done(true);
 })"""
-_FOOT = (
-    '<div style="width: 100%; text-align: center; font: 8pt system-ui, sans-serif; color: #57606a">'
-    '<span class="pageNumber"></span></div>'
-)
+_HEADINGS = """[...document.querySelectorAll("h1, h2, h3, h4, h5, h6")].map((it) =>
+  it.matches("h1") && it.closest("[data-name]")?.dataset.name ||
+  it.textContent.replace(/\\s+/g, " ").trim())"""
+_NUMBERED = """((pages) => {
+  for (const it of document.querySelectorAll("[data-page]")) {
+    const number = pages[it.dataset.page];
+    if (number) it.textContent = (it.dataset.before ?? "") + number;
+  }
+})"""
 
 
 def write_pdf(
@@ -45,29 +49,30 @@ def write_pdf(
     Raises:
         CourseError: there is no browser, it fails or takes too long, or the file cannot be written.
     """
-    path = browser.find_browser()
-    if path is None:
-        raise CourseError("There is no browser here that can print the book.", _REMEDY)
+    path = browser.require_browser(PURPOSE)
     page = folder / "book.html"
-    sheets = [*sorted((folder / "assets").glob("*.css")), folder / "assets/katex/katex.css"]
-    shutil.copy(_STYLE, folder / "assets" / "z-paper.css")
-    names = [it.relative_to(folder).as_posix() for it in sheets] + ["assets/z-paper.css"]
-    page.write_text(_document(leaves, names, title, repository), encoding="utf-8")
+    page.write_text(_document(leaves, sheets(folder), title, repository), encoding="utf-8")
     url = page.absolute().as_uri()
-    with browser.opened(path, url, f"did not print {page}", _REMEDY, _READY) as talk:
-        printed = talk(
-            "Page.printToPDF",
-            preferCSSPageSize=True,
-            printBackground=True,
-            generateTaggedPDF=True,
-            generateDocumentOutline=True,
-            displayHeaderFooter=True,
-            headerTemplate="<span></span>",
-            footerTemplate=_FOOT,
-            transferMode="ReturnAsStream",
-        )
-        data = b"".join(_stream(talk, printed["stream"]))
+    failed = f"did not print {page}"
+    with browser.opened(path, url, failed, browser.REMEDY, _READY, _WITHIN) as talk:
+        numbers = Pdf(_printed(talk)).numbers()  # the contents name pages: print them, then again
+        talk.evaluate(f"{_NUMBERED}({json.dumps(numbers)})")
+        titles = talk.evaluate(_HEADINGS)
+        about = {"Author": authors(), "Subject": leaves[0].description or title}
+        data = Pdf(_printed(talk)).with_titles(titles, about)
     files.write(file, data)
+
+
+def _printed(talk: browser.Talk) -> bytes:
+    printed = talk(
+        "Page.printToPDF",
+        preferCSSPageSize=True,
+        printBackground=True,
+        generateTaggedPDF=True,
+        generateDocumentOutline=True,
+        transferMode="ReturnAsStream",
+    )
+    return b"".join(_stream(talk, printed["stream"]))
 
 
 def _stream(talk: browser.Talk, handle: str) -> Sequence[bytes]:
@@ -82,27 +87,40 @@ def _stream(talk: browser.Talk, handle: str) -> Sequence[bytes]:
 
 def _document(
     leaves: Sequence[Leaf],
-    sheets: Sequence[str],
+    links: str,
     title: str,
     repository: Repository | None,
 ) -> str:
-    cited = citation.read()
-    links = "".join(f'<link rel="stylesheet" href="{name}">' for name in sheets)
-    source = f'<p><a href="{repository.url}">{repository.url}</a></p>' if repository else ""
-    head = (
-        f"<header class=title><h1>{escape(title)}</h1>"
-        f"<p>Version {cited['version']}, {cited['date-released']}</p>{source}"
-        "<p>Text, figures and exercises: CC BY 4.0. Code: MIT.</p></header>"
-    )
-    lines, part = ["<nav class=toc><h1>Contents</h1>"], None
+    lines, part = ["<nav class=toc data-name=Contents><h1>Contents</h1>"], None
     for leaf in leaves:
         if leaf.part != part and leaf.part:
             lines.append(f"<p class=part>{escape(leaf.part)}</p>")
         part = leaf.part
-        lines.append(f'<p><a href="#{leaf.slug}">{escape(name_of(leaf))}</a></p>')
-    articles = "\n".join(leaf.paper for leaf in leaves)
+        number = f'<span class=at data-page="{leaf.slug}"></span>'
+        lines.append(f'<p><a href="#{leaf.slug}">{escape(name_of(leaf))}{number}</a></p>')
+    articles = "\n".join(
+        leaf.paper.replace("<article ", f'<article data-name="{escape(name_of(leaf))}" ', 1)
+        for leaf in leaves
+    )
     return (
         f"<!doctype html><html lang=en data-theme=light><head><meta charset=utf-8>"
-        f"<title>{escape(title)}</title>{links}</head><body class=paper>{head}"
+        f"<title>{escape(title)}</title>{links}<style>{_running_heads(leaves)}</style></head>"
+        f"<body class=paper>{cover(leaves[0], repository)}"
         f"{''.join(lines)}</nav><main>{articles}</main></body></html>"
     )
+
+
+def _running_heads(leaves: Sequence[Leaf]) -> str:
+    """Name each article's page, and write its title at the top."""
+    look = "font: 8.5pt system-ui, sans-serif; color: #57606a"
+    return "\n".join(
+        f"#{leaf.slug} {{ page: p-{leaf.slug} }} @page p-{leaf.slug} {{ @top-left {{ "
+        f"content: {_css(name_of(leaf))}; width: 100%; text-align: left; {look} }} }}"
+        for leaf in leaves
+    )
+
+
+def _css(words: str) -> str:
+    """Return a string of CSS, also within HTML."""
+    plain = (it if it.isalnum() or it == " " else f"\\{ord(it):06x} " for it in words)
+    return f'"{"".join(plain)}"'

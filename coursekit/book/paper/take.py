@@ -5,19 +5,23 @@ import json
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 from urllib.parse import quote
 
 from coursekit.book.execute import Report
 from coursekit.book.slides import browser
-from lmcourse.errors import CourseError
 
+PURPOSE = "print the book"
 WIDTH = 800  # pixels: a widget has the form that it has on a narrow page
+_WIDTHS = (760, 900, 1080)  # pixels of a widget: the first at which its figure fits
+_TRIES = 4
 _SCRIPT = Path(__file__).with_name("take.js")
-_REMEDY = "Install Chromium, Chrome or Edge; `make doctor` says which are found."
-_LOADED = """new Promise((done) => {
+LOADED = """new Promise((done) => {
   const look = () => document.readyState === "complete" ? done(true) : setTimeout(look, 20);
   look();
 })"""
+
+_LEDE = 'document.querySelector(".lede")?.textContent.trim() ?? ""'
 
 
 @dataclass(frozen=True)
@@ -28,21 +32,23 @@ class Leaf:
     title: str
     label: str | None
     part: str | None
+    description: str
     epub: str
     paper: str
 
 
-def take(site: Path, folder: Path, report: Report) -> Iterator[Leaf]:
+def take(site: Path, folder: Path, report: Report, address: str | None = None) -> Iterator[Leaf]:
     """Yield the pages of a site; write the pictures of their widgets into a folder.
+
+    Args:
+        address: where the site is served, for links to its interactive figures.
 
     Raises:
         CourseError: there is no browser, or it fails.
     """
-    path = browser.find_browser()
-    if path is None:
-        raise CourseError("There is no browser here that can print the book.", _REMEDY)
+    path = browser.require_browser(PURPOSE)
     with browser.opened(
-        path, _url(site, "index"), f"did not read {site}", _REMEDY, _LOADED
+        path, _url(site, "index"), f"did not read {site}", browser.REMEDY, LOADED
     ) as talk:
         pages = talk.evaluate(f"{_script()}.contents()")
         slugs = [page["slug"] for page in pages]
@@ -56,26 +62,42 @@ def take(site: Path, folder: Path, report: Report) -> Iterator[Leaf]:
             if number % 5 == 0:
                 report(f"Page {number} of {len(pages)} ...")
             talk("Page.navigate", url=_url(site, page["slug"]))
-            talk.evaluate(_LOADED)
+            talk.evaluate(LOADED)
             pictures = _pictures(talk, page["slug"], folder)
-            given = {"slug": page["slug"], "pictures": pictures, "slugs": slugs}
+            given = {"slug": page["slug"], "pictures": pictures, "slugs": slugs, "address": address}
             epub, paper = (
                 talk.evaluate(f"{_script()}.article({json.dumps(given | form)})")
                 for form in ({"math": True, "paper": False}, {"math": False, "paper": True})
             )
-            yield Leaf(**page, epub=epub, paper=paper)
+            yield Leaf(**page, description=talk.evaluate(_LEDE), epub=epub, paper=paper)
 
 
 def _pictures(talk: browser.Talk, slug: str, folder: Path) -> list[dict[str, object]]:
-    found = talk.evaluate(f"{_script()}.pictures()")
-    for number, it in enumerate(found, start=1):
-        clip = {name: it[name] for name in ("x", "y")} | {"scale": 2}
-        clip |= {name: max(it[name], 1) for name in ("width", "height")}
-        shot = talk("Page.captureScreenshot", format="png", clip=clip, captureBeyondViewport=True)
-        it["name"] = f"assets/{slug}-{number}.png"
+    """Photograph the figure of each widget, without its controls."""
+    found = []
+    for number in range(talk.evaluate(f"{_script()}.still()")):
+        it, data = _photograph(talk, number)
+        it["name"] = f"assets/{slug}-{number + 1}.png"
         (folder / it["name"]).parent.mkdir(parents=True, exist_ok=True)
-        (folder / it["name"]).write_bytes(base64.b64decode(shot["data"]))
-    return list(found)
+        (folder / it["name"]).write_bytes(data)
+        found.append(it)
+    return found
+
+
+def _photograph(talk: browser.Talk, number: int) -> tuple[dict[str, Any], bytes]:
+    """Return a widget's figure at the first width that it fits; it must not move meanwhile."""
+    for width in _WIDTHS:
+        it = talk.evaluate(f"{_script()}.spot({number}, {width})")
+        if it["fits"]:
+            break
+    for _ in range(_TRIES):
+        clip = {name: it[name] for name in ("x", "y", "width", "height")} | {"scale": 2}
+        shot = talk("Page.captureScreenshot", format="png", clip=clip, captureBeyondViewport=True)
+        after = talk.evaluate(f"{_script()}.spot({number}, {width})")
+        if after == it and min(it["width"], it["height"]) > 0:
+            return it, base64.b64decode(shot["data"])
+        it = after
+    raise ValueError(f"widget {number + 1} does not stay where it is, or is empty")
 
 
 def _script() -> str:

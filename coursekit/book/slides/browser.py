@@ -38,6 +38,7 @@ _OPTIONS = (
     "--force-color-profile=srgb",
     "--remote-debugging-port=0",  # any; the browser writes which into its profile
 )
+REMEDY = "Install Chromium, Chrome or Edge; `make doctor` says which are found."
 _ERRORS = (WebSocketException, OSError, KeyError, ValueError)
 _READY = """new Promise((done) => {
   const look = () => document.documentElement?.dataset.ready ? done(true) : setTimeout(look, 50);
@@ -54,30 +55,52 @@ def find_browser() -> Path | None:
     return next((path for path in there if path.is_file()), None)
 
 
+def require_browser(purpose: str, remedy: str = REMEDY) -> Path:
+    """Return a browser.
+
+    Args:
+        purpose: what it is needed for: it "can" do this.
+
+    Raises:
+        CourseError: there is none.
+    """
+    found = find_browser()
+    if found is None:
+        raise CourseError(f"There is no browser here that can {purpose}.", remedy)
+    return found
+
+
 @contextlib.contextmanager
 def opened(
-    browser: Path, url: str, failed: str, remedy: str, ready: str = _READY
+    browser: Path,
+    url: str,
+    failed: str,
+    remedy: str,
+    ready: str = _READY,
+    within: float | None = None,
 ) -> Iterator["Talk"]:
     """Open a page, and yield what calls the browser once the page is ready.
 
     Args:
         failed: what the browser did not do if something goes wrong in here; with the remedy.
         ready: JavaScript whose promise is kept when the page is ready; by default, when a deck is.
+        within: seconds that the browser may take for a call; by default, what a deck needs.
 
     Raises:
         CourseError: the browser fails or takes too long.
     """
+    within = within or _WITHIN
     profile_folder = tempfile.TemporaryDirectory(prefix="lmcourse-", ignore_cleanup_errors=True)
     with profile_folder as profile, _browser(browser, Path(profile)) as it:
         try:
-            with _talking(it, Path(profile)) as talk:
+            with _talking(it, Path(profile), within) as talk:
                 talk("Page.enable")
                 talk("Page.navigate", url=url)
                 talk.evaluate(ready)
                 yield talk
         except _ERRORS as error:
             late = isinstance(error, TimeoutError | WebSocketTimeoutException)
-            cause = f"within {_WITHIN:g} seconds" if late else f"({error})"
+            cause = f"within {within:g} seconds" if late else f"({error})"
             raise CourseError(f"The browser {browser} {failed} {cause}.", remedy) from error
 
 
@@ -101,13 +124,13 @@ def _browser(path: Path, profile: Path) -> Iterator["subprocess.Popen[bytes]"]:
 
 
 @contextlib.contextmanager
-def _talking(browser: "subprocess.Popen[bytes]", profile: Path) -> Iterator["Talk"]:
+def _talking(browser: "subprocess.Popen[bytes]", profile: Path, within: float) -> Iterator["Talk"]:
     """Open an empty page.
 
     The browser's own ``--print-to-pdf`` does not wait until a page is ready, and loses pages now
     and then.
     """
-    line = create_connection(_address(browser, profile), timeout=_WITHIN, suppress_origin=True)
+    line = create_connection(_address(browser, profile), timeout=within, suppress_origin=True)
     try:
         talk = Talk(line)
         target = talk("Target.createTarget", url="about:blank")["targetId"]

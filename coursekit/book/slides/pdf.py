@@ -8,24 +8,16 @@ from coursekit.book.slides.deck import ELSEWHERE
 from coursekit.notebooks import files
 from lmcourse.errors import CourseError
 
+PURPOSE = "write the PDF"
 _REMEDY = (
     "Install Chromium, Chrome or Edge. Or print it yourself: open {deck} in any browser, add "
     "?print-pdf to its address, and print to PDF without margins and with backgrounds."
 )
 
 
-def require_browser(deck: Path) -> Path:
-    """Return a browser that prints.
-
-    Raises:
-        CourseError: there is none.
-    """
-    found = browser.find_browser()
-    if found is None:
-        raise CourseError(
-            "There is no browser here that can write the PDF.", _REMEDY.format(deck=deck)
-        )
-    return found
+def remedy_for(deck: Path) -> str:
+    """Return what to do where no browser prints a deck."""
+    return _REMEDY.format(deck=deck)
 
 
 def write_pdf(deck: Path, pdf: Path) -> None:
@@ -34,8 +26,8 @@ def write_pdf(deck: Path, pdf: Path) -> None:
     Raises:
         CourseError: there is no browser, it fails or takes too long, or the file cannot be written.
     """
-    remedy = _REMEDY.format(deck=deck)
-    path = require_browser(deck)
+    remedy = remedy_for(deck)
+    path = browser.require_browser(PURPOSE, remedy)
     data = _printed(path, deck, remedy)
     if not data.startswith(b"%PDF"):
         raise CourseError(f"The browser {path} wrote no PDF of {deck}.", remedy)

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from coursekit.book.slides import browser
-from lmcourse.errors import CourseError
 
 SIZE = (1280, 720)
 _THUMBNAIL, _COLUMNS, _ROWS, _SPACE = (640, 360), 3, 4, 12
@@ -85,9 +84,7 @@ def pictures(deck: Path, dark: bool = False) -> Iterator[tuple[Measured, bytes]]
     Raises:
         CourseError: there is no browser, or it fails.
     """
-    path = browser.find_browser()
-    if path is None:
-        raise CourseError("There is no browser here that makes pictures of slides.", _REMEDY)
+    path = browser.require_browser("make pictures of slides", _REMEDY)
     url = deck.absolute().as_uri()
     with browser.opened(path, url, f"made no pictures of {deck}", _REMEDY) as talk:
         width, height = SIZE
