@@ -120,10 +120,10 @@ def book(
     from coursekit.repository import Repository
 
     where = Repository.of(repository, branch)
-    if watch and (pdf or epub):
+    if watch and (pdf or epub or theme != "theme"):
         raise CourseError(
-            "--watch writes pages only, and no PDF or EPUB.",
-            "Leave out --watch: `lmcourse book --pdf --epub`.",
+            "--watch writes pages in the course's own theme, and no PDF or EPUB.",
+            "Leave out --watch, or --pdf, --epub and --theme.",
         )
     if watch:
         watch_book(_say, base_url, where, solutions, port, browser)

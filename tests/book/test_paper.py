@@ -310,7 +310,7 @@ def test_a_file_that_cannot_be_written_is_named_first(unexecuted, monkeypatch, t
 
 
 def test_options_that_do_not_go_together_are_named(unexecuted):
-    with pytest.raises(CourseError, match="--watch writes pages only"):
+    with pytest.raises(CourseError, match="--watch writes pages in the course"):
         run("--watch", "--pdf")
     with pytest.raises(CourseError, match="not from book-theme"):
         run("--theme", "book-theme", "--epub")
