@@ -124,10 +124,14 @@ def test_a_notebook_of_the_book_runs_to_its_end(name: str, elsewhere: Path, tmp_
 
 COLAB = """
 import sys, types
-output = types.SimpleNamespace(
-    enable_custom_widget_manager=lambda: None, _widgets=types.SimpleNamespace(_installed_url="url")
-)
-sys.modules |= {"google.colab": types.SimpleNamespace(output=output), "google.colab.output": output}
+from importlib.machinery import ModuleSpec
+names = ("google", "google.colab", "google.colab.output")
+for name in names:
+    sys.modules[name] = types.ModuleType(name)
+    sys.modules[name].__spec__ = ModuleSpec(name, None)
+output = sys.modules["google.colab"].output = sys.modules["google.colab.output"]
+output.enable_custom_widget_manager = lambda: None
+output._widgets = types.SimpleNamespace(_installed_url="url")
 """
 
 
