@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from html import escape
 from pathlib import Path
 
+from coursekit.book.paper import pdf
 from coursekit.book.paper.cover import authors, cover, sheets
 from coursekit.book.paper.epub import name_of
-from coursekit.book.paper.pdf import Pdf
 from coursekit.book.paper.take import PURPOSE, Leaf
 from coursekit.book.slides import browser
 from coursekit.notebooks import files
@@ -55,11 +55,11 @@ def write_pdf(
     url = page.absolute().as_uri()
     failed = f"did not print {page}"
     with browser.opened(path, url, failed, browser.REMEDY, _READY, _WITHIN) as talk:
-        numbers = Pdf(_printed(talk)).numbers()  # the contents name pages: print them, then again
+        numbers = pdf.numbers(_printed(talk))  # the contents name pages: print them, then again
         talk.evaluate(f"{_NUMBERED}({json.dumps(numbers)})")
         titles = talk.evaluate(_HEADINGS)
         about = {"Author": authors(), "Subject": leaves[0].description or title}
-        data = Pdf(_printed(talk)).with_titles(titles, about)
+        data = pdf.with_titles(_printed(talk), titles, about)
     files.write(file, data)
 
 
