@@ -52,6 +52,9 @@ loading="lazy" class="plot by-night" alt="Night"></p>
 </table></div></div>
 {"".join(f"<h2>Heading {n}</h2><p>{SENTENCE * (n * n % 13 + 9)}</p>" for n in range(150))}
 <div class="equation"><div class="scroll">EQUATION</div></div>
+<p>Here <span class="math-inline"><span class="katex"><span class="katex-mathml"><math><mi>log</mi>
+<mo>\u2061</mo><mi>p</mi><mpadded width="+0.6em"><mi>q</mi></mpadded></math></span></span></span>, too.
+</p>
 """
 
 
@@ -155,6 +158,15 @@ def test_formulas_are_mathml_and_answers_are_unfolded(made: Made):
         page = file.read("EPUB/everything.xhtml").decode()
     assert "<math" in page and "katex" not in page and "<details" not in page
     assert "Show the code" not in page
+
+
+def test_a_formula_has_what_readers_of_mathml_lack(made: Made):
+    """Space after a function's name, no relative widths, and its comma on the same line."""
+    page = made.leaf("everything").epub
+    assert re.search(r'<mo rspace=".17em">\u2061</mo>', page) and 'width="+' not in page
+    assert re.search(
+        r'class="math-inline" style="white-space: nowrap;?">.*?</math>,</span> too', page, re.DOTALL
+    )
 
 
 def test_an_equation_gets_smaller_where_a_page_is_narrower_than_it_is(made: Made):

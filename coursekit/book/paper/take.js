@@ -14,7 +14,7 @@ article *, article *::after { mask-image: none !important }
 .lm-stage, .lm-stage pre { overflow: visible !important; max-height: none !important }
 .lm-stage pre { white-space: pre-wrap !important; overflow-wrap: anywhere !important }`;
 const SHORT = 16; // lines of code or of output, rows of a table
-const ROOM = 1.1; // MathML is set a little wider than KaTeX
+const ROOM = 1.25; // MathML is set wider than KaTeX, by a fifth in long equations
 const EDGE = 6; // pixels around a picture
 const pause = (time) => new Promise((done) => setTimeout(done, time));
 
@@ -125,11 +125,24 @@ const page = {
       formula.querySelectorAll("annotation").forEach((each) => each.remove());
       // KaTeX writes an invisible operator after \\max, also in a subscript, where MathML has no room.
       formula.querySelectorAll(":is(msub, msup, msubsup) > mo").forEach((each) => each.textContent === "\u2061" && each.remove());
+      for (const each of formula.querySelectorAll("mo")) { // after log, no space of its own
+        if (each.textContent === "\u2061" && !/^[([{\u2061]/.test(each.nextElementSibling?.textContent ?? "(")) each.setAttribute("rspace", ".17em");
+      }
+      formula.querySelectorAll("mpadded[width^='+']").forEach((each) => each.replaceWith(...each.childNodes)); // a relative width
       const display = it.closest(".katex-display");
       // A reader does not break an equation: it gets smaller where the page is narrower than it is.
       if (math && display?.dataset.wide > 0) formula.setAttribute("style", `font-size: max(.45em, min(1em, ${Math.floor(900 / display.dataset.wide) / 10}vw))`);
       if (math) (display ?? it).replaceWith(formula);
       else formula.closest(".katex-mathml").remove();
+    }
+    if (math) {
+      for (const it of copy.querySelectorAll(".math-inline")) { // no line begins with the comma after it
+        const next = it.nextSibling, mark = next?.nodeType === Node.TEXT_NODE && next.data.match(/^[.,;:!?)”’]+/);
+        if (!mark) continue;
+        next.data = next.data.slice(mark[0].length);
+        it.style.whiteSpace = "nowrap";
+        it.append(mark[0]);
+      }
     }
     const anchor = (name, id) => (paper ? `#${name}${id ? `--${id}` : ""}` : `${name}.xhtml${id ? `#${id}` : ""}`);
     for (const link of copy.querySelectorAll("a[href]")) {
