@@ -53,8 +53,8 @@ loading="lazy" class="plot by-night" alt="Night"></p>
 {"".join(f"<h2>Heading {n}</h2><p>{SENTENCE * (n * n % 13 + 9)}</p>" for n in range(150))}
 <div class="equation"><div class="scroll">EQUATION</div></div>
 <p>Here <span class="math-inline"><span class="katex"><span class="katex-mathml"><math><mi>log</mi>
-<mo>\u2061</mo><mi>p</mi><mpadded width="+0.6em"><mi>q</mi></mpadded></math></span></span></span>, too.
-</p>
+<mo>\u2061</mo><mi>p</mi><mpadded width="+0.6em"><mi>q</mi></mpadded></math></span>
+</span></span>, too.</p>
 """
 
 
