@@ -1,10 +1,13 @@
 """What is read from, and changed in, a PDF that a browser printed."""
 
 import io
+import logging
 from collections.abc import Iterator, Mapping, Sequence
 
 from pypdf import PdfReader, PdfWriter
 from pypdf.generic import BooleanObject, DictionaryObject, NameObject, TextStringObject
+
+logging.getLogger("pypdf").setLevel(logging.ERROR)  # Chromium counts objects in its own way
 
 
 def numbers(data: bytes) -> dict[str, int]:
