@@ -36,6 +36,14 @@ def read() -> dict[str, Any]:
     return found
 
 
+def authors() -> list[str]:
+    """Return the names of the authors, as a title page has them."""
+    return [
+        each.get("name") or f"{each['given-names']} {each['family-names']}"
+        for each in read()["authors"]
+    ]
+
+
 def bibtex(repository: "Repository | None") -> str:
     """Return the course's entry for a BibTeX file."""
     cited = read()

@@ -50,24 +50,25 @@ class Executed:
 
 def load(source: course.Source, folder: Path) -> Executed | None:
     """Return what ``folder`` keeps of a source, unless something it depends on has changed."""
-    for record in _records(source, folder):
-        if found := _load(source, record):
-            os.utime(record)  # used last
-            return found
+    if records := _records(source, folder):
+        notebook = read_notebook(source.path)
+        for record in records:
+            if found := _load(source, notebook, record):
+                os.utime(record)  # used last
+                return found
     return None
 
 
-def _load(source: course.Source, record: Path) -> Executed | None:
+def _load(source: course.Source, notebook: "NotebookNode", record: Path) -> Executed | None:
     import nbformat
 
     try:
         kept = json.loads(record.read_text(encoding="utf-8"))
-        if kept["key"] != key(source, kept["read"]):
+        if kept["key"] != key(notebook, kept["read"]):
             return None
         data = record.with_suffix(".ipynb").read_bytes()
         if hashlib.sha256(data).hexdigest() != kept["notebook"]:
             return None
-        notebook = read_notebook(source.path)
         _take_outputs(notebook, nbformat.reads(data.decode("utf-8"), as_version=4))
         took = kept["seconds"], kept["megabytes"]
         return Executed(source, notebook, *took, tuple(kept["read"]), kept["cpu"])
@@ -98,7 +99,7 @@ def save(executed: Executed, folder: Path) -> None:
     """
     if _code(read_notebook(executed.source.path)) != _code(executed.notebook):
         return
-    data, digest = to_bytes(executed.notebook), key(executed.source, executed.read)
+    data, digest = to_bytes(executed.notebook), key(executed.notebook, executed.read)
     kept: dict[str, Any] = {
         "key": digest,
         "seconds": executed.seconds,
@@ -115,20 +116,17 @@ def save(executed: Executed, folder: Path) -> None:
             path.unlink(missing_ok=True)
 
 
-def key(source: course.Source, read: Sequence[str]) -> str:
-    """Digest everything that a source's outputs depend on.
+def key(notebook: "NotebookNode", read: Sequence[str]) -> str:
+    """Digest everything that a notebook's outputs depend on.
 
     Args:
         read: paths in the checkout that the kernel read besides the lock.
-
-    Raises:
-        CourseError: the source is no notebook.
     """
     root = course.root()
     parts = [sys.version, platform.system(), platform.machine(), device().type]
     parts += [os.environ.get(name, "") for name in _SETTINGS]
     parts += [name for name in RELEASES if installed(name)]
-    parts.append(_code(read_notebook(source.path)))
+    parts.append(_code(notebook))
     if BIBLIOGRAPHY in read:
         parts += _works(read)
     for path in [LOCK, *(path for path in read if path != BIBLIOGRAPHY)]:

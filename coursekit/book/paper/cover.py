@@ -16,15 +16,6 @@ _SHEETS = ("katex/katex.css", "code-*.css", "book-*.css")
 _EMBLEM = "theme/emblem.svg"
 
 
-def authors() -> str:
-    """Return the names of the authors."""
-    names = (
-        each.get("name") or f"{each['given-names']} {each['family-names']}"
-        for each in citation.read()["authors"]
-    )
-    return ", ".join(names)
-
-
 def cover(first: Leaf, repository: Repository | None) -> str:
     """Return the title page of a book: HTML for the style sheets of the site and of paper.
 
@@ -33,12 +24,13 @@ def cover(first: Leaf, repository: Repository | None) -> str:
     """
     cited = citation.read()
     dated = escape(f"Version {cited['version']}, {cited['date-released']}")
+    authors = escape(", ".join(citation.authors()))
     url = escape(repository.url) if repository else ""
     source = f'<p><a href="{url}">{url}</a></p>' if url else ""
     return (
         f'<header class="title" data-name="{escape(first.title)}">'
         f"{course.read_text(course.root() / _EMBLEM)}<h1>{escape(first.title)}</h1>"
-        f'<p class="lede">{escape(first.description)}</p><p>{escape(authors())}</p>'
+        f'<p class="lede">{escape(first.description)}</p><p>{authors}</p>'
         f"<p>{dated}</p>{source}"
         "<p>Text, figures and exercises: CC BY 4.0. Code: MIT.</p></header>"
     )

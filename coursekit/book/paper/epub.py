@@ -96,12 +96,7 @@ def _package(
     repository: Repository | None,
 ) -> str:
     identifier = uuid.uuid5(uuid.NAMESPACE_URL, f"lmcourse {cited['version']}")
-    authors = cited["authors"]
-    assert isinstance(authors, list)
-    creators = "".join(
-        f"<dc:creator>{escape(each.get('name') or each['family-names'])}</dc:creator>"
-        for each in authors
-    )
+    creators = "".join(f"<dc:creator>{escape(it)}</dc:creator>" for it in citation.authors())
     pages = "".join(
         f'<item id="p-{it.slug}" href="{it.slug}.xhtml" media-type="application/xhtml+xml"'
         f"{_properties(it)}/>\n"

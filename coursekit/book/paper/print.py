@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from html import escape
 from pathlib import Path
 
+from coursekit import citation
 from coursekit.book.paper import pdf
-from coursekit.book.paper.cover import authors, cover, sheets
+from coursekit.book.paper.cover import cover, sheets
 from coursekit.book.paper.epub import name_of
 from coursekit.book.paper.take import PURPOSE, Leaf
 from coursekit.book.slides import browser
@@ -58,7 +59,7 @@ def write_pdf(
         numbers = pdf.numbers(_printed(talk))  # the contents name pages: print them, then again
         talk.evaluate(f"{_NUMBERED}({json.dumps(numbers)})")
         titles = talk.evaluate(_HEADINGS)
-        about = {"Author": authors(), "Subject": leaves[0].description or title}
+        about = {"Author": ", ".join(citation.authors()), "Subject": leaves[0].description or title}
         data = pdf.with_titles(_printed(talk), titles, about)
     files.write(file, data)
 
