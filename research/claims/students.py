@@ -77,8 +77,9 @@ DATA = Claim(
         )
         for reviews in (SCARCE, _MANY)
     ),
-    "The student without a teacher is trained on the same reviews for the same number of steps: 200 "
-    "reviews are read 100 times, and the gap after the last step counts, without early stopping. "
+    "The student without a teacher is trained on the same reviews for the same number of steps: "
+    "200 reviews are read 100 times, and the gap after the last step counts, without early "
+    "stopping. "
     "The teacher, bookworld-mlm-relative, is twice as wide and was trained on 30,000 reviews. "
     "Students start from random weights; T = 2, and the weights of the losses are 5 and 2.",
 )
@@ -125,8 +126,8 @@ START = Claim(
     ),
     {"gap": GAP},
     (Contrast("teacher's layers", "random weights", "gap", 0.05),),
-    "Both have all three losses, and the settings of distilbert-ablations: 2,500 steps of 5 reviews "
-    "at one learning rate.",
+    "Both have all three losses, and the settings of distilbert-ablations: 2,500 steps of 5 "
+    "reviews at one learning rate.",
 )
 
 # ------------------------------------------------------------------------ size, speed and score
