@@ -149,7 +149,7 @@ def _prose(cells: Iterable["NotebookNode"]) -> str:
 
 
 def _rounded(minutes: float) -> int:
-    return STEP * round(minutes / STEP)
+    return max(STEP, STEP * round(minutes / STEP))
 
 
 def main() -> None:

@@ -41,7 +41,7 @@ def front_matter(page: Page) -> Iterator[Breach]:
             f"State {MINUTES[0]} to {longest}, within {TOLERANCE} of the estimate "
             f"(`python -m coursekit.reading`); move what is optional below `## {DEEPER}`.",
         )
-    elif source.kind == "chapter" and (source.deeper or 0) != page.reading.deeper:
+    if source.kind == "chapter" and (source.deeper or 0) != page.reading.deeper:
         yield page.breach(
             "deeper:",
             f"The front matter states deeper: {source.deeper}; the optional sections state "

@@ -127,10 +127,10 @@ def test_the_setup_has_what_the_runs_share_and_what_differs():
     }  # fmt: skip
     (line,) = made().setup()
     assert line == (
-        "Setup. Model: BertForMaskedLM, 2 layers, width 64, 230,555 parameters; data: 400 "
-        "BookWorld reviews; updates: 4,000 of 5 examples, rate 0.002; predicted: 30% of the tokens, 80% "
-        "[MASK], 10% random, 10% unchanged; positions: absolute; start: random weights; seeds: 0, "
-        "1, 2."
+        "Setup. Model: BertForMaskedLM, 2 layers, width 64, 230,555 parameters; "
+        "data: 400 BookWorld reviews; updates: 4,000 of 5 examples, rate 0.002; "
+        "predicted: 30% of the tokens, 80% [MASK], 10% random, 10% unchanged; "
+        "positions: absolute; start: random weights; seeds: 0, 1, 2."
     )
     shared, *own = made(runs={"d": RUN, "q": questions}).setup()
     assert "positions: absolute" in shared and "Model" not in shared

@@ -2,14 +2,14 @@
 
     python -m tests.device.notebook chapters/08-attention.md
 
-Both runs take three steps of each training, so that they must compute the same numbers: every
-value that an `expect` or `identity` displays is compared, unless both are as expected. What the text says of a
-fully trained model is left to the ordinary tests. Both are without the pretrained weights on real
-English (``LMCOURSE_REAL=off``): so it is also shown that every notebook runs whole without them,
-while the ordinary tests have them. Each run has a process of its own, as packages
-keep what they have computed: forked by a server without threads (a fork of the test's own process
-waits forever for a lock that one of its threads holds), or new where there is a GPU: once PyTorch
-has looked for it, a fork can use neither the GPU nor an optimizer.
+Both runs take three steps of each training, so that they must compute the same numbers: every value
+that an `expect` or `identity` displays is compared, unless both are as expected. What the text says
+of a fully trained model is left to the ordinary tests. Both are without the pretrained weights on
+real English (``LMCOURSE_REAL=off``): so it is also shown that every notebook runs whole without
+them, while the ordinary tests have them. Each run has a process of its own, as packages keep what
+they have computed: forked by a server without threads (a fork of the test's own process waits
+forever for a lock that one of its threads holds), or new where there is a GPU: once PyTorch has
+looked for it, a fork can use neither the GPU nor an optimizer.
 """
 
 import ast
