@@ -48,12 +48,19 @@ class Source:
     title: str
     slug: str  # "02-recurrent-language-models", "attention-heads"
     question: str | None = None
-    minutes: int | None = None
+    minutes: int | None = None  # of the core, or of a lab
+    deeper: int | None = None  # of a chapter's optional sections
 
     @property
     def label(self) -> str:
         """Name the source as readers do: ``Chapter 02``, ``Widget Attention heads``."""
         return f"{self.kind.capitalize()} {self.number or self.title}"
+
+    @property
+    def duration(self) -> str:
+        """Say how long it takes: ``70 minutes, 25 more to go deeper``; "" if it is not stated."""
+        core = f"{self.minutes} minutes" if self.minutes else ""
+        return f"{core}, {self.deeper} more to go deeper" if core and self.deeper else core
 
     @property
     def address(self) -> str:
@@ -144,12 +151,8 @@ def _read(path: Path, kind: Kind) -> Source:
     """Read a source's front matter and first heading."""
     text = read_text(path)
     matter, body = _split(text, path)
-    question, minutes = matter.get("question"), matter.get("minutes")
-    if minutes is not None and (not isinstance(minutes, int) or isinstance(minutes, bool)):
-        raise CourseError(
-            f"The front matter of {path.name} has minutes: {minutes!r}, which is not an integer.",
-            "Write the minutes as a number, for example `minutes: 60`.",
-        )
+    question = matter.get("question")
+    minutes, deeper = (_minutes(matter, name, path) for name in ("minutes", "deeper"))
     number = "" if kind == "widget" else path.stem[:2]
     words = path.stem.removeprefix(f"{number}-")
     return Source(
@@ -160,7 +163,19 @@ def _read(path: Path, kind: Kind) -> Source:
         slug=path.stem,
         question=None if question is None else str(question).strip(),
         minutes=minutes,
+        deeper=deeper,
     )
+
+
+def _minutes(matter: dict[str, Any], name: str, path: Path) -> int | None:
+    """Return the minutes that a front matter states, if it does."""
+    value = matter.get(name)
+    if value is not None and (not isinstance(value, int) or isinstance(value, bool)):
+        raise CourseError(
+            f"The front matter of {path.name} has {name}: {value!r}, which is not an integer.",
+            f"Write the minutes as a number, for example `{name}: 60`.",
+        )
+    return value
 
 
 def _split(text: str, path: Path) -> tuple[dict[str, Any], str]:

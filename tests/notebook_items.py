@@ -33,8 +33,8 @@ OUTPUT_TIMEOUT = 60  # seconds between a cell's end and its last output; nbval's
 _NBVAL_CELL_TIMEOUT = 2000
 _ANSI = re.compile(r"\x1b\[[0-9;]*m")
 _FRONT_MATTER = re.compile(r"\A---\s*\n(.*?)^---\s*$", re.DOTALL | re.MULTILINE)
-# What `expect` shows, and what a lab's check does.
-_CONTRACT = re.compile(r"class=\"lmcourse-expect\"|'application/vnd\.lmcourse\.check\+json'")
+# What `expect` and `identity` show, and what a lab's check does.
+_CHECK = re.compile(r"data-kind=\"(?:measured|identity)\"|'application/vnd\.lmcourse\.check\+json'")
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -186,8 +186,8 @@ class NotebookCell(nbval.IPyNbCell):
                 self.raise_cell_error(f"Timeout of {limit:g} seconds exceeded executing cell")
             if not any(output.output_type == "error" for output in outputs):
                 self.raise_cell_error("The cell is tagged raises-exception, but nothing was raised")
-        contracts = len(_CONTRACT.findall(str([output.get("data") for output in outputs])))
-        self.user_properties.append(("contracts", contracts))
+        checks = len(_CHECK.findall(str([output.get("data") for output in outputs])))
+        self.user_properties.append(("checks", checks))
 
     def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> str:
         """Show the place, the source and the notebook's own error, and nothing of nbval."""
@@ -210,7 +210,7 @@ class NotebookCell(nbval.IPyNbCell):
 def pytest_terminal_summary(terminalreporter: Any) -> None:
     """Print a line for each notebook. Its seconds include its kernel's start."""
     cells: Counter[str] = Counter()
-    contracts: Counter[str] = Counter()
+    checks: Counter[str] = Counter()
     seconds: Counter[str] = Counter()
     for report in (report for reports in terminalreporter.stats.values() for report in reports):
         properties = dict(getattr(report, "user_properties", ()))
@@ -219,9 +219,9 @@ def pytest_terminal_summary(terminalreporter: Any) -> None:
             seconds[name] += report.duration
             if report.when == "call":
                 cells[name] += 1
-                contracts[name] += properties.get("contracts", 0)
+                checks[name] += properties.get("checks", 0)
     if seconds:
         terminalreporter.section("notebooks")
     for name in sorted(seconds):
-        counts = f"{cells[name]} cells run, {contracts[name]} contracts"
+        counts = f"{cells[name]} cells run, {checks[name]} checks"
         terminalreporter.write_line(f"{name}: {counts}, {seconds[name]:.1f} s")

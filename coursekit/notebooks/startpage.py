@@ -92,7 +92,7 @@ def _section(number: str, solved: set[str]) -> str:
         lines += [f"*{first.question}*", ""]
     for source in chosen.values():
         link = _link(product_name(source), source.label)
-        facts = [f"{source.minutes} minutes"] if source.minutes else []
+        facts = [source.duration] if source.duration else []
         if source.kind == "lab":
             facts += _progress(number, solved)
         lines.append(f"- **{link}**" + "".join(f" · {fact}" for fact in facts))

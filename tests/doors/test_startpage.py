@@ -36,7 +36,9 @@ def test_chapter_lab_minutes_question_and_progress(small):
     page = read(small)
     assert "## 02 · Recurrent language models" in page
     assert "*What does a recurrent network remember?*" in page
-    assert "[Chapter 02](chapters/02-recurrent.ipynb)** · 75 minutes\n" in page
+    assert (
+        "[Chapter 02](chapters/02-recurrent.ipynb)** · 75 minutes, 20 more to go deeper\n" in page
+    )
     progress = f"2 of {COUNT} exercises solved"
     assert f"[Lab 02](labs/02-recurrent.ipynb)** · 90 minutes · {progress}\n" in page
     for word in ("fresh copy", "lmcourse doctor", "never overwritten"):

@@ -1,99 +1,36 @@
-"""What a source owes its reader: the rules of form in CONTRIBUTING.md, checked on the text.
-
-A breach names the file, the line, what is there and what to do. `make test ONLY=NN` and
-`lmcourse new` show them.
-"""
+"""The rules of a page: front matter, code, figures, counts, sections."""
 
 import ast
 import re
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
-from coursekit import course
-from coursekit.notebooks.sources import read_notebook
-from coursekit.reading import reading
-
-if TYPE_CHECKING:
-    from nbformat import NotebookNode
+from coursekit.form.page import Breach, Page
+from coursekit.reading import DEEPER, FOLDED, STEP, divided
+from coursekit.syntax import calls, option
 
 COLUMNS = 100
 DIAGRAMS = 4  # cells of a chapter that draw one, at least
 QUESTIONS = 3
-CONTRACTS = 8
+MEASURED = range(3, 16)  # checks of a chapter
+PREDICTS = 6  # of a core, at most
 SLIDES = 10  # marked cells
-VISIBLE_LINES = 25  # of a cell that is not folded away
+VISIBLE_LINES = 15  # of a cell that is not folded away
 ALTERNATIVE, CAPTION = 12, 4  # words
-MINUTES, LONGEST = range(30, 121), 75  # of a page, of a chapter
-TOLERANCE = 10  # minutes between what a page states and the estimate
+MINUTES, LONGEST = range(30, 121), 75  # of a lab, of a chapter's core
+LONG_CORES: dict[str, int] = {}  # exceptions, to be shortened: the most that a core may take now
+TOLERANCE = STEP  # minutes between what a page states and the estimate
 SECTIONS = ("What it shows", "How to read it", "Keys", "In Python")
 WORDS = range(250, 901)  # of a widget's page
 KEYS = 5  # rows of the table of keys
-_FOLDED = {"hide-input", "solution", "check"}
 _VOICE = re.compile(r"\b(simply|obviously|trivially|colour|behaviour|modell\w+)\b")
 
 
-@dataclass(frozen=True)
-class Breach:
-    """A rule that a source does not keep."""
-
-    source: course.Source
-    line: int
-    what: str
-    remedy: str
-
-    def __str__(self) -> str:
-        folder = course.FOLDERS[self.source.kind]
-        return f"{folder}/{self.source.path.name}:{self.line}: {self.what} {self.remedy}"
-
-
-def breaches(source: course.Source) -> list[Breach]:
-    """Return everything in a source that does not have the form, in the order of its lines."""
-    page = _Page(source)
-    rules: list[Callable[[_Page], Iterator[Breach]]] = [_front_matter, _code, _figures, _voice]
-    if source.number:
-        rules.append(_numbers)
-    if source.kind == "chapter":
-        rules += [_equations, _counts]
-    if source.kind == "widget":
-        rules.append(_widget)
-    return sorted((it for rule in rules for it in rule(page)), key=lambda it: it.line)
-
-
-class _Page:
-    """A source: its cells, and where they are in its file."""
-
-    def __init__(self, source: course.Source) -> None:
-        self.source = source
-        self.text = course.read_text(source.path)
-        self.cells: list[NotebookNode] = read_notebook(source.path).cells
-        self.code = [cell for cell in self.cells if cell.cell_type == "code"]
-        self.prose = "\n\n".join(it.source for it in self.cells if it.cell_type == "markdown")
-
-    def breach(self, near: str, what: str, remedy: str) -> Breach:
-        """Return a breach at the first line that contains a text; else at the first line."""
-        at = self.text.find(near) if near else -1
-        return Breach(self.source, self.text.count("\n", 0, max(at, 0)) + 1, what, remedy)
-
-
-def calls(cell: "NotebookNode", *names: str) -> list[ast.Call]:
-    """Return the calls of a cell whose function is written as one of the names."""
-    tree = ast.parse(re.sub(r"^%.*$", "pass", cell.source, flags=re.MULTILINE))
-    found = [node for node in ast.walk(tree) if isinstance(node, ast.Call)]
-    return [node for node in found if ast.unparse(node.func) in names]
-
-
-def option(call: ast.Call, keyword: str, position: int) -> str:
-    """Return the source of an argument; "" if it is not passed. A number is by keyword only."""
-    named = [ast.unparse(each.value) for each in call.keywords if each.arg == keyword]
-    placed = [ast.unparse(each) for each in call.args[position : position + 1]]
-    return "".join([*named, *placed])
-
-
-def _front_matter(page: _Page) -> Iterator[Breach]:
-    source, estimate = page.source, reading(page.source).minutes
+def front_matter(page: Page) -> Iterator[Breach]:
+    source, estimate = page.source, page.reading.minutes
     stated = source.minutes or 0
-    longest = LONGEST if source.kind == "chapter" else MINUTES[-1]
+    longest = MINUTES[-1]
+    if source.kind == "chapter":
+        longest = LONG_CORES.get(source.number, LONGEST)
     if source.kind == "widget":
         if source.minutes is not None:
             yield page.breach("minutes:", "A widget's page states no minutes.", "Drop the line.")
@@ -102,7 +39,14 @@ def _front_matter(page: _Page) -> Iterator[Breach]:
             "minutes:",
             f"The front matter states {source.minutes} minutes; the estimate is {estimate}.",
             f"State {MINUTES[0]} to {longest}, within {TOLERANCE} of the estimate "
-            "(`python -m coursekit.reading`).",
+            f"(`python -m coursekit.reading`); move what is optional below `## {DEEPER}`.",
+        )
+    if source.kind == "chapter" and (source.deeper or 0) != page.reading.deeper:
+        yield page.breach(
+            "deeper:",
+            f"The front matter states deeper: {source.deeper}; the optional sections state "
+            f"{page.reading.deeper} minutes.",
+            "State their sum, or no `deeper:` if there are none.",
         )
     if source.kind != "lab" and not (source.question or "").endswith("?"):
         yield page.breach(
@@ -112,7 +56,7 @@ def _front_matter(page: _Page) -> Iterator[Breach]:
         )
 
 
-def _code(page: _Page) -> Iterator[Breach]:
+def code(page: Page) -> Iterator[Breach]:
     for cell in page.code:
         lines = cell.source.splitlines()
         for line in (line for line in lines if len(line) > COLUMNS):
@@ -121,7 +65,7 @@ def _code(page: _Page) -> Iterator[Breach]:
                 f"A line of code has {len(line)} columns.",
                 f"Divide it: {COLUMNS} fit a page.",
             )
-        folded = _FOLDED & set(cell.metadata.get("tags", []))
+        folded = FOLDED & set(cell.metadata.get("tags", []))
         if len(lines) > VISIBLE_LINES and not folded and page.source.kind != "lab":
             yield page.breach(
                 lines[0],
@@ -130,11 +74,13 @@ def _code(page: _Page) -> Iterator[Breach]:
             )
 
 
-def _figures(page: _Page) -> Iterator[Breach]:
+def figures(page: Page) -> Iterator[Breach]:
     for cell in page.code:
         first = cell.source.splitlines()[0] if cell.source else ""
-        shown = calls(cell, "show.figure")
-        if len(shown) < len(calls(cell, "plt.subplots", "plt.figure")) or calls(cell, "plt.show"):
+        shown = calls(cell.source, "show.figure")
+        if len(shown) < len(calls(cell.source, "plt.subplots", "plt.figure")) or calls(
+            cell.source, "plt.show"
+        ):
             yield page.breach(
                 first,
                 "A cell makes a figure and does not show it with its words.",
@@ -150,8 +96,8 @@ def _figures(page: _Page) -> Iterator[Breach]:
                 )
 
 
-def _numbers(page: _Page) -> Iterator[Breach]:
-    shown = [call for cell in page.code for call in calls(cell, "show.figure")]
+def numbers(page: Page) -> Iterator[Breach]:
+    shown = [call for cell in page.code for call in calls(cell.source, "show.figure")]
     for expected, call in enumerate(shown, start=1):
         number, caption = option(call, "number", 3), option(call, "caption", 2)
         near = ast.unparse(call.args[0]) if call.args else ""
@@ -169,7 +115,7 @@ def _numbers(page: _Page) -> Iterator[Breach]:
             )
 
 
-def _equations(page: _Page) -> Iterator[Breach]:
+def equations(page: Page) -> Iterator[Breach]:
     labels = re.findall(r"^\$\$ \((eq-[\w-]+)\)$", page.prose, re.MULTILINE)
     for label in sorted({label for label in labels if labels.count(label) > 1}):
         yield page.breach(
@@ -183,12 +129,12 @@ def _equations(page: _Page) -> Iterator[Breach]:
         )
 
 
-def _counts(page: _Page) -> Iterator[Breach]:
+def counts(page: Page) -> Iterator[Breach]:
     text, cells = page.prose, page.code
     asked, answered = (text.count(f"{{{it}") for it in ("admonition} Question", "dropdown} Answer"))
-    contracts = sum(len(calls(cell, "expect")) for cell in cells)
-    listings = sum(len(calls(cell, "show.source")) for cell in cells)
-    drawn = sum(bool(calls(cell, "Diagram", "Anatomy")) for cell in cells)
+    measured = sum(len(calls(cell.source, "expect")) for cell in cells)
+    listings = sum(len(calls(cell.source, "show.source")) for cell in cells)
+    drawn = sum(bool(calls(cell.source, "Diagram", "Anatomy")) for cell in cells)
     slides = sum("slideshow" in cell.metadata for cell in page.cells)
     for found, least, what, remedy in (
         (drawn, DIAGRAMS, "cells with a diagram", "Draw each mechanism before its equation."),
@@ -199,9 +145,9 @@ def _counts(page: _Page) -> Iterator[Breach]:
             "Ask the reader with `:::{admonition} Question` and a `:::{dropdown} Answer`.",
         ),
         (
-            contracts,
-            CONTRACTS,
-            "contracts",
+            measured,
+            MEASURED[0],
+            "measured checks",
             "End a cell that computes a number with expect(name, value, …).",
         ),
         (listings, 1, "listing of the package's code", "Show it with show.source(…)."),
@@ -212,6 +158,12 @@ def _counts(page: _Page) -> Iterator[Breach]:
         if found < least:
             has = f"{found} of at least {least}" if least > 1 else "no"
             yield page.breach("", f"The chapter has {has} {what}.", remedy)
+    for found, most, what, remedy in (
+        (measured, MEASURED[-1], "measured checks", "Keep those of the claims; print the others."),
+        (page.reading.core.predicts, PREDICTS, "Predicts in its core", "Keep those that decide."),
+    ):
+        if found > most:
+            yield page.breach("", f"The chapter has {found} {what}; {most} are read.", remedy)
     if asked != answered:
         yield page.breach(
             "{admonition} Question",
@@ -220,7 +172,26 @@ def _counts(page: _Page) -> Iterator[Breach]:
         )
 
 
-def _widget(page: _Page) -> Iterator[Breach]:
+def deeper(page: Page) -> Iterator[Breach]:
+    for section in page.reading.sections:
+        estimate = section.reading.minutes
+        if section.stated is None or abs(section.stated - estimate) > TOLERANCE:
+            yield page.breach(
+                f"### {section.title}",
+                f"The optional section {section.title!r} states {section.stated} minutes; the "
+                f"estimate is {estimate}.",
+                "State them below its heading, in a line of their own: *10 minutes*.",
+            )
+    for title, cells in divided(page.cells)[1]:
+        if any("slideshow" in cell.metadata for cell in cells):
+            yield page.breach(
+                f"### {title}",
+                f"The optional section {title!r} is on slides.",
+                "Remove its `slideshow` marks: the deck is the core.",
+            )
+
+
+def widget(page: Page) -> Iterator[Breach]:
     sections = tuple(re.findall(r"^## (.+)$", page.prose, re.MULTILINE)[: len(SECTIONS)])
     if sections != SECTIONS:
         yield page.breach(
@@ -248,11 +219,6 @@ def _widget(page: _Page) -> Iterator[Breach]:
             yield page.breach(near, what, remedy)
 
 
-def _voice(page: _Page) -> Iterator[Breach]:
+def voice(page: Page) -> Iterator[Breach]:
     for word in _VOICE.findall(page.prose):
         yield page.breach(word, f"The text says {word!r}.", "See CONTRIBUTING.md, plain English.")
-
-
-def report(sources: Sequence[course.Source]) -> str:
-    """Return the breaches of some sources, a line each; "" if there are none."""
-    return "\n".join(str(it) for source in sources for it in breaches(source))
