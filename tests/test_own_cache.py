@@ -1,4 +1,4 @@
-"""``tests/own_cache.py``: the tests' cache is not the user's, and a change of that one is noticed."""
+"""``tests/own_cache.py``: tests have a cache of their own; a change of the user's is noticed."""
 
 import os
 import subprocess

@@ -1,4 +1,4 @@
-"""``tests/without_chromium.py``: which tests need Chromium, and what is said where there is none."""
+"""``tests/without_chromium.py``: which tests need Chromium, and what is said without one."""
 
 import os
 import subprocess
