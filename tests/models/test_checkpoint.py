@@ -177,9 +177,7 @@ def test_another_architecture_is_named(saved: Path) -> None:
         Small.load(saved)
 
 
-@pytest.mark.parametrize(
-    "config", ['{"width": "x", "shape": [5]}', "{", '{"width":4,"shape":[5],"a":1}']
-)
+@pytest.mark.parametrize("config", ["{", '{"width":4,"shape":[5],"a":1}'])
 def test_another_configuration_is_refused(saved: Path, config: str) -> None:
     rewrite(saved, {"config": config})
     with pytest.raises(CourseError, match=r"configuration in .* cannot be read"):
