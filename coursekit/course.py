@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 from lmcourse.checkout import products, read_text, root
 from lmcourse.errors import CourseError
+from lmcourse.files import expanded
 
 __all__ = [
     "FOLDERS",
@@ -67,7 +68,7 @@ def workbook() -> Path:
     It need not exist yet.
     """
     named = os.environ.get("LMCOURSE_WORKBOOK")
-    return Path(named).expanduser().absolute() if named else root() / "workbook"
+    return expanded(named).absolute() if named else root() / "workbook"
 
 
 def sources(kind: Kind | None = None) -> list[Source]:

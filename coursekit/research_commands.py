@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from lmcourse.errors import CourseError
+from lmcourse.files import expanded
 
 
 class Device(enum.StrEnum):
@@ -64,6 +65,7 @@ def pretrain(
             "Omit one of the two.",
         )
     where, beside = None if device is None else device.value, []
+    folder = None if folder is None else expanded(folder)
     try:
         if again:
             record, shipped = run.again(name, seed=seed, device=where, folder=folder)

@@ -25,14 +25,14 @@ from coursekit.book.slides.browser import require_browser
 from coursekit.book.slides.deck import ELSEWHERE, write_deck
 from coursekit.book.slides.layout import has_slides
 from coursekit.book.slides.live import write_live
-from coursekit.book.slides.pdf import PURPOSE, remedy_for
+from coursekit.book.slides.pdf import MARK, PURPOSE, remedy_for
 from coursekit.book.stage import stage
 from coursekit.notebooks import files
 from coursekit.notebooks.sources import read_notebook
 from coursekit.notebooks.workbook import product_name
 from coursekit.repository import Repository
 from lmcourse.errors import CourseError
-from lmcourse.files import require_writable
+from lmcourse.files import HTML_MARK, require_own, require_writable
 
 OWN_THEME = "theme"  # the folder of the checkout
 _WORK, SITE, _LAST = "book-work", "site", "site.last"
@@ -123,7 +123,8 @@ def slide_files(source: course.Source, output: Path | None, pdf: bool) -> tuple[
             ``.pdf`` is the PDF, and the deck is where it is by default.
 
     Raises:
-        CourseError: a file cannot be written, or no browser here prints.
+        CourseError: a file is there that is no deck, a file cannot be written, or no browser here
+            prints.
     """
     default = course.products() / "slides" / f"{source.slug}.html"
     deck, printed = output or default, None
@@ -136,8 +137,10 @@ def slide_files(source: course.Source, output: Path | None, pdf: bool) -> tuple[
         deck, printed = default, deck
     elif pdf:
         printed = deck.with_suffix(".pdf")
-    for each in (deck, printed):
+    for each, mark in ((deck, HTML_MARK), (printed, MARK)):
         if each is not None:
+            if not each.absolute().is_relative_to(course.products()):
+                require_own(each, mark, f"{ELSEWHERE} Or remove that file first.")
             require_writable(each, ELSEWHERE)
     if pdf:
         require_browser(PURPOSE, remedy_for(deck))
