@@ -296,7 +296,8 @@ def workplace() -> Iterator[Path]:
     except PermissionError as error:
         raise files.trouble(error, Path(error.filename or base)) from error
     except OSError as error:
-        if error.errno not in {errno.ENOSPC, errno.EDQUOT, errno.EROFS}:
+        known = error.errno in {errno.ENOSPC, errno.EDQUOT, errno.EROFS}
+        if not known and base.is_dir():
             raise
         raise files.trouble(error, base) from error
 
