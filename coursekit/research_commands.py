@@ -104,10 +104,12 @@ def claims(
     Runs that are there, or that data/claims records, are not done again. Ctrl-C leaves it; the same
     command goes on from there.
     """
+    print("Reading the claims and their runs ...", flush=True)
     from research.claims import command, table
 
     if not names and not every:
-        print(command.overview())
+        for line in command.overview():
+            print(line, flush=True)
         return
     wanted = list(table.CLAIMS) if every else names or []
     try:

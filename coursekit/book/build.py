@@ -67,7 +67,7 @@ def build_book(
         report("Writing the pages ...")
         made = folder / SITE
         if theme == OWN_THEME:
-            content = parse(executed, parts, folder / "source", show_solutions, where)
+            content = parse(executed, parts, folder / "source", report, show_solutions, where)
             made.mkdir()
             slides = decks(content, folder / "slides", where.base_url or "..")
             for note in write_site(content, made, published=where, slides=slides):
@@ -166,8 +166,9 @@ def build_slides(
     myst.find_node()
     with workplace() as folder:
         executed = execute([source], course.products() / "executed", report)
+        report("Parsing the book, to which the slides may refer ...")
+        page, content = _parsed(source, executed, folder / "source", report)
         report("Writing the slides ...")
-        page, content = _parsed(source, executed, folder / "source")
         write_deck(page, content, file, base_url=base_url or _site_from(file, page.slug))
     return file
 
@@ -193,7 +194,7 @@ def laid_out(source: course.Source, report: Report) -> tuple[Page, Content]:
     kept = course.products() / "slides" / ".public"
     with workplace() as folder:
         executed = execute([source], course.products() / "executed", report)
-        page, content = _parsed(source, executed, folder / "source")
+        page, content = _parsed(source, executed, folder / "source", report)
         shutil.rmtree(kept, ignore_errors=True)
         kept.parent.mkdir(parents=True, exist_ok=True)
         shutil.copytree(content.public, kept)
@@ -208,17 +209,20 @@ def build_live(source: course.Source, report: Report) -> Path:
     """
     myst.find_node()
     with workplace() as folder:
+        report("Parsing the book, to which the slides may refer ...")
+        page, content = _parsed(source, [], folder / "source", report)
         report("Writing the slides ...")
-        page, content = _parsed(source, [], folder / "source")
         return write_live(page, content, course.products() / "live")
 
 
-def _parsed(source: course.Source, executed: list[Executed], folder: Path) -> tuple[Page, Content]:
+def _parsed(
+    source: course.Source, executed: list[Executed], folder: Path, report: Report
+) -> tuple[Page, Content]:
     """Parse the book with those notebooks executed that are given; return one page of it."""
     known = [each.source for each in executed]
     others = (other for other in course.sources() if other not in known)
     unexecuted = [Executed(it, read_notebook(it.path), 0, 0, ()) for it in others]
-    content = parse([*executed, *unexecuted], outline.read(), folder)
+    content = parse([*executed, *unexecuted], outline.read(), folder, report)
     location = f"{course.FOLDERS[source.kind]}/{source.path.name}"
     return next(page for page in content.pages if page.source == location), content
 
@@ -227,16 +231,20 @@ def parse(
     executed: list[Executed],
     parts: list[outline.Part],
     folder: Path,
+    report: Report,
     show_solutions: bool = False,
     where: Published | None = None,
 ) -> Content:
     """Lay executed notebooks out in a new folder and let mystmd parse them.
 
+    Args:
+        report: is called with each line of progress.
+
     Raises:
         CourseError: the sources have a fault.
     """
     staged(executed, parts, folder, show_solutions, where)
-    return read_content(myst.build_site(folder))
+    return read_content(myst.build_site(folder, report))
 
 
 def staged(

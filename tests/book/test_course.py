@@ -38,7 +38,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The book in a folder of its own; what `make book` has executed is not executed again."""
     folder = tmp_path_factory.mktemp("course")
     executed = execute(course.sources(), course.products() / "executed", print)
-    content = build.parse(executed, outline.read(), folder / "source")
+    content = build.parse(executed, outline.read(), folder / "source", print)
     slides = build.decks(content, folder / "decks", BASE_URL)
     (folder / "site").mkdir()
     write_site(content, folder / "site", published=Published(BASE_URL), slides=slides)
