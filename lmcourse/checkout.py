@@ -4,6 +4,7 @@ import os
 from pathlib import Path
 
 from lmcourse.errors import CourseError
+from lmcourse.files import expanded
 
 _PACKED = Path(__file__).parent / "_files"  # in the wheel: what notebooks read of the checkout
 
@@ -15,7 +16,7 @@ def root() -> Path:
         CourseError: there is no ``chapters`` and ``labs`` folder there.
     """
     named = os.environ.get("LMCOURSE_ROOT")
-    folder = Path(named).expanduser() if named else Path(__file__).parent.parent
+    folder = expanded(named) if named else Path(__file__).parent.parent
     folder = folder.resolve()
     if all((folder / name).is_dir() for name in ("chapters", "labs")):
         return folder

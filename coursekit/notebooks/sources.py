@@ -3,9 +3,11 @@
 import hashlib
 import re
 import sys
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from coursekit.metadata import check_cells, raise_first
 from lmcourse.checkout import read_text
 from lmcourse.errors import CourseError
 
@@ -91,16 +93,24 @@ def _parsed(path: Path) -> "NotebookNode":
     import yaml
     from jupytext.formats import JupytextFormatError
     from jupytext.myst import MystMetadataParsingError
+    from nbformat import ValidationError
 
     text = read_text(path)
     try:
-        return jupytext.reads(text, fmt="md:myst")
+        notebook = jupytext.reads(text, fmt="md:myst")
+        check_cells(notebook, text, path)
+        return notebook
     except (
         JupytextFormatError,
         MystMetadataParsingError,
+        ValidationError,
         yaml.YAMLError,
+        AttributeError,  # of a mapping that is none
+        TypeError,
         ValueError,
     ) as error:
+        with suppress(MystMetadataParsingError, yaml.YAMLError):  # it says the line itself
+            raise_first(text, path)
         raise CourseError(
             f"The source {path} is not a MyST notebook: {error}.",
             "Fix the line that the message names; another source shows the form.",

@@ -42,7 +42,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
         with executing(source.path):  # not while a worker still runs it as a test
             pass
     executed = execute(course.sources(), course.products() / "executed", print)
-    content = build.parse(executed, outline.read(), folder / "source")
+    content = build.parse(executed, outline.read(), folder / "source", print)
     slides = build.decks(content, folder / "decks", BASE_URL)
     (folder / "site").mkdir()
     write_site(content, folder / "site", published=Published(BASE_URL), slides=slides)

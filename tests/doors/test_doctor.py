@@ -69,13 +69,13 @@ def one(check: Callable[[], Any], name: str) -> Finding:
 
 @pytest.mark.parametrize(
     ("version", "status"),
-    [((3, 10), "problem"), ((3, 11), "ok"), ((3, 13), "ok"), ((3, 14), "problem")],
+    [((3, 10), "problem"), ((3, 11), "ok"), ((3, 14), "ok"), ((3, 15), "problem")],
 )
 def test_python(monkeypatch: pytest.MonkeyPatch, version: tuple[int, int], status: str) -> None:
     monkeypatch.setattr(sys, "version_info", (*version, 0, "final", 0))
     finding = one(installed.python, "Python")
     assert finding.status == status
-    assert ("3.11 to 3.13" in finding.found) == (status == "problem")
+    assert ("3.11 to 3.14" in finding.found) == (status == "problem")
 
 
 @pytest.mark.parametrize(
