@@ -93,11 +93,11 @@ def option(call: ast.Call, keyword: str, position: int) -> str:
 def _front_matter(page: _Page) -> Iterator[Breach]:
     source, estimate = page.source, reading(page.source).minutes
     stated = source.minutes or 0
-    longest = LONGEST if source.kind == "chapter" else MINUTES[-1]
+    longest = LONGEST if source.kind == "chapter" else max(MINUTES[-1], estimate)
     if source.kind == "widget":
         if source.minutes is not None:
             yield page.breach("minutes:", "A widget's page states no minutes.", "Drop the line.")
-    elif stated not in MINUTES or stated > longest or abs(stated - estimate) > TOLERANCE:
+    elif not MINUTES[0] <= stated <= longest or abs(stated - estimate) > TOLERANCE:
         yield page.breach(
             "minutes:",
             f"The front matter states {source.minutes} minutes; the estimate is {estimate}.",

@@ -14,6 +14,7 @@ from lmcourse.errors import CourseError
 
 WORDS, LINES = 130, 12  # a minute
 STEP = 5  # to which the estimate is rounded
+ADVISED = 120  # minutes of a lab
 TIMES = "benchmarks/notebooks.md"
 _FOLDED = {"hide-input", "check", "solution"}
 _QUESTION = re.compile(r"^:{3,}\{admonition\} Question", re.MULTILINE)
@@ -86,7 +87,9 @@ def main() -> None:
     for source in course.sources():
         found = reading(source)
         print(f"{source.label[:27]:28}{found.words:7}{found.lines:7}{found.questions:11}", end="")
-        print(f"{found.seconds:9}{found.minutes:10}{source.minutes or '':>8}")
+        print(f"{found.seconds:9}{found.minutes:10}{source.minutes or '':>8}", end="")
+        long = source.kind == "lab" and found.minutes > ADVISED
+        print(f"  longer than the {ADVISED} minutes that are advised for a lab" if long else "")
 
 
 if __name__ == "__main__":

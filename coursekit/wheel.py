@@ -16,7 +16,15 @@ from coursekit.install import ROOT
 from lmcourse.errors import CourseError
 
 _FOLDER = "wheel"
-_SOURCES = ("lmcourse", "data", "pyproject.toml", "hatch_build.py", "references.bib", "README.md")
+_SOURCES = (
+    "lmcourse",
+    "labs",
+    "data",
+    "pyproject.toml",
+    "hatch_build.py",
+    "references.bib",
+    "README.md",
+)
 _COMMAND = ("-m", "pip", "--disable-pip-version-check", "wheel", "--quiet", "--no-deps")
 
 

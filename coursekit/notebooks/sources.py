@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from coursekit.notebooks import exercises
 from lmcourse.checkout import read_text
 from lmcourse.errors import CourseError
 
@@ -82,10 +83,11 @@ def _is_slide_only(cell: "NotebookNode") -> bool:
 
 
 def _parsed(path: Path) -> "NotebookNode":
-    """Parse a source with all its cells.
+    """Parse a source with all its cells; references to a lab's exercises are written out.
 
     Raises:
-        CourseError: the file cannot be read, or is not a MyST notebook.
+        CourseError: the file cannot be read, is not a MyST notebook, or refers to an exercise that
+            does not exist.
     """
     import jupytext
     import yaml
@@ -94,7 +96,7 @@ def _parsed(path: Path) -> "NotebookNode":
 
     text = read_text(path)
     try:
-        return jupytext.reads(text, fmt="md:myst")
+        notebook = jupytext.reads(text, fmt="md:myst")
     except (
         JupytextFormatError,
         MystMetadataParsingError,
@@ -105,6 +107,10 @@ def _parsed(path: Path) -> "NotebookNode":
             f"The source {path} is not a MyST notebook: {error}.",
             "Fix the line that the message names; another source shows the form.",
         ) from error
+    for cell in notebook.cells:
+        if cell.cell_type == "markdown":
+            cell.source = exercises.write_out(cell.source, path.name)
+    return notebook
 
 
 def markdown_notebook(text: str, name: str) -> "NotebookNode":
