@@ -23,7 +23,15 @@ _ELSEWHERE = "Make it writable, or work in a checkout of your own."
 _FOLDER = "wheel"
 _BUILDING = "building-"  # how the folder of a build in progress begins
 _STALE_AFTER = 3600  # seconds: such a folder this old belongs to no running command
-_SOURCES = ("lmcourse", "data", "pyproject.toml", "hatch_build.py", "references.bib", "README.md")
+_SOURCES = (
+    "lmcourse",
+    "labs",
+    "data",
+    "pyproject.toml",
+    "hatch_build.py",
+    "references.bib",
+    "README.md",
+)
 _COMMAND = ("-m", "pip", "--disable-pip-version-check", "wheel", "--quiet", "--no-deps")
 
 

@@ -38,6 +38,14 @@ def shared(name: str) -> Path:
     return (_PACKED if _PACKED.is_dir() else root()) / name
 
 
+def labs() -> Path:
+    """Return the folder of the labs' exercises, ``labs/lab02`` and so on.
+
+    It is this package's own, also where ``$LMCOURSE_ROOT`` names another checkout.
+    """
+    return (_PACKED if _PACKED.is_dir() else Path(__file__).parent.parent) / "labs"
+
+
 def products() -> Path:
     """Return the folder of everything that can be built again: ``_build`` in the checkout."""
     return root() / "_build"

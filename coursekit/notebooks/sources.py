@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from coursekit.metadata import check_cells, raise_first
+from coursekit.notebooks import exercises
 from lmcourse.checkout import read_text
 from lmcourse.errors import CourseError
 
@@ -84,10 +85,11 @@ def _is_slide_only(cell: "NotebookNode") -> bool:
 
 
 def _parsed(path: Path) -> "NotebookNode":
-    """Parse a source with all its cells.
+    """Parse a source with all its cells; references to a lab's exercises are written out.
 
     Raises:
-        CourseError: the file cannot be read, or is not a MyST notebook.
+        CourseError: the file cannot be read, is not a MyST notebook, or refers to an exercise that
+            does not exist.
     """
     import jupytext
     import yaml
@@ -99,7 +101,6 @@ def _parsed(path: Path) -> "NotebookNode":
     try:
         notebook = jupytext.reads(text, fmt="md:myst")
         check_cells(notebook, text, path)
-        return notebook
     except (
         JupytextFormatError,
         MystMetadataParsingError,
@@ -115,6 +116,10 @@ def _parsed(path: Path) -> "NotebookNode":
             f"The source {path} is not a MyST notebook: {error}.",
             "Fix the line that the message names; another source shows the form.",
         ) from error
+    for cell in notebook.cells:
+        if cell.cell_type == "markdown":
+            cell.source = exercises.write_out(cell.source, path.name)
+    return notebook
 
 
 def markdown_notebook(text: str, name: str) -> "NotebookNode":

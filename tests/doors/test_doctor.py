@@ -330,7 +330,7 @@ def test_a_record_that_cannot_be_read_is_a_warning_and_stays(
 @pytest.mark.parametrize("name", ["manifest", "progress"])
 def test_a_record_of_a_newer_course_is_not_called_damaged(home: Path, name: str) -> None:
     path = home / "workbook" / ".lmcourse" / f"{name}.json"
-    path.write_text('{"version": 2, "other": {}}', encoding="utf-8")
+    path.write_text('{"version": 3, "other": {}}', encoding="utf-8")
     finding = one(files.records, f"{name} file")
     assert finding.status == "warning"
     assert "written by a newer version of the course" in finding.found
