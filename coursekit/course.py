@@ -4,10 +4,12 @@ import os
 import re
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
+from coursekit.metadata import front_matter
 from lmcourse.checkout import products, read_text, root
 from lmcourse.errors import CourseError
+from lmcourse.files import expanded
 
 __all__ = [
     "FOLDERS",
@@ -48,12 +50,19 @@ class Source:
     title: str
     slug: str  # "02-recurrent-language-models", "attention-heads"
     question: str | None = None
-    minutes: int | None = None
+    minutes: int | None = None  # of the core, or of a lab
+    deeper: int | None = None  # of a chapter's optional sections
 
     @property
     def label(self) -> str:
         """Name the source as readers do: ``Chapter 02``, ``Widget Attention heads``."""
         return f"{self.kind.capitalize()} {self.number or self.title}"
+
+    @property
+    def duration(self) -> str:
+        """Say how long it takes: ``70 minutes, 25 more to go deeper``; "" if it is not stated."""
+        core = f"{self.minutes} minutes" if self.minutes else ""
+        return f"{core}, {self.deeper} more to go deeper" if core and self.deeper else core
 
     @property
     def address(self) -> str:
@@ -67,7 +76,7 @@ def workbook() -> Path:
     It need not exist yet.
     """
     named = os.environ.get("LMCOURSE_WORKBOOK")
-    return Path(named).expanduser().absolute() if named else root() / "workbook"
+    return expanded(named).absolute() if named else root() / "workbook"
 
 
 def sources(kind: Kind | None = None) -> list[Source]:
@@ -143,13 +152,8 @@ def chapter(number: str) -> Source:
 def _read(path: Path, kind: Kind) -> Source:
     """Read a source's front matter and first heading."""
     text = read_text(path)
-    matter, body = _split(text, path)
-    question, minutes = matter.get("question"), matter.get("minutes")
-    if minutes is not None and (not isinstance(minutes, int) or isinstance(minutes, bool)):
-        raise CourseError(
-            f"The front matter of {path.name} has minutes: {minutes!r}, which is not an integer.",
-            "Write the minutes as a number, for example `minutes: 60`.",
-        )
+    matter, body = front_matter(text, path)
+    question = matter.get("question")
     number = "" if kind == "widget" else path.stem[:2]
     words = path.stem.removeprefix(f"{number}-")
     return Source(
@@ -159,31 +163,8 @@ def _read(path: Path, kind: Kind) -> Source:
         title=_heading(body) or str(matter.get("title") or words.replace("-", " ")),
         slug=path.stem,
         question=None if question is None else str(question).strip(),
-        minutes=minutes,
-    )
-
-
-def _split(text: str, path: Path) -> tuple[dict[str, Any], str]:
-    """Split a source into its front matter (a YAML mapping between ``---`` lines) and the rest."""
-    import yaml
-
-    lines = text.splitlines()
-    if not lines or lines[0].strip() != "---":
-        return {}, text
-    ends = [index for index, line in enumerate(lines) if index and line.strip() == "---"]
-    try:
-        matter = yaml.safe_load("\n".join(lines[1 : ends[0]])) if ends else None
-    except yaml.YAMLError as error:
-        raise _bad_front_matter(path) from error
-    if not isinstance(matter, dict):
-        raise _bad_front_matter(path)
-    return matter, "\n".join(lines[ends[0] + 1 :])
-
-
-def _bad_front_matter(path: Path) -> CourseError:
-    return CourseError(
-        f"The front matter of {path} is not YAML between two lines of `---`.",
-        "Compare it with another source's first lines and fix it.",
+        minutes=matter.get("minutes"),
+        deeper=matter.get("deeper"),
     )
 
 

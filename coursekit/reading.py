@@ -1,23 +1,35 @@
 """How long a page takes its reader: `python -m coursekit.reading` prints a table for authors.
 
-A chapter or a widget's page takes a minute for 130 words, for 12 visible lines of code, and for
-each question, and the time that its cells run. A lab takes the minutes that its exercises state.
+Minutes are words / 100 + visible lines of code / 8 + 1.5 a figure + 2 a question, calibrated on
+four readers of thirteen chapters. A chapter is a core, and then optional sections under the heading
+"Going deeper", each with its own minutes. A lab takes the minutes that its exercises state.
 """
 
 import re
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from coursekit import course
 from coursekit.notebooks.prose import SYMBOL, masked
 from coursekit.notebooks.sources import read_notebook
-from lmcourse.errors import CourseError
+from coursekit.syntax import calls
+from lmcourse import widgets
 
-WORDS, LINES = 130, 12  # a minute
-STEP = 5  # to which the estimate is rounded
-TIMES = "benchmarks/notebooks.md"
-_FOLDED = {"hide-input", "check", "solution"}
+if TYPE_CHECKING:
+    from nbformat import NotebookNode
+
+WORDS, LINES = 100, 8  # a minute
+FIGURE, QUESTION = 1.5, 2  # minutes
+STEP = 5  # to which minutes are rounded
+ADVISED = 120  # minutes of a lab
+DEEPER = "Going deeper"
+FOLDED = frozenset({"hide-input", "check", "solution"})
 _QUESTION = re.compile(r"^:{3,}\{admonition\} Question", re.MULTILINE)
+_PREDICT = re.compile(r"\bPredict\b")
 _EXERCISE = re.compile(r"^\*(?P<minutes>\d+) minutes · difficulty", re.MULTILINE)
+_STATED = re.compile(r"^\*(?P<minutes>\d+) minutes\*$", re.MULTILINE)
+_HEADING = re.compile(r"^(?P<level>##+) +(?P<title>.+)$", re.MULTILINE)
 _DIRECTIVE = re.compile(r"^:{3,}.*$", re.MULTILINE)
 _TARGET = re.compile(r"\]\([^()\s]*\)")
 _RUN = re.compile(rf"{SYMBOL}(?:[{SYMBOL}\n]*{SYMBOL})?")
@@ -25,40 +37,99 @@ _RUN = re.compile(rf"{SYMBOL}(?:[{SYMBOL}\n]*{SYMBOL})?")
 
 @dataclass(frozen=True)
 class Reading:
-    """What a reader of a page does."""
+    """What a reader of some cells does."""
 
-    words: int  # of prose; a formula or a name in code is one
-    lines: int  # of visible code
-    questions: int
-    seconds: int  # that the cells run; 0 where nobody has measured it
-    exercises: int  # their minutes, as a lab states them
+    words: int = 0  # of prose; a formula or a name in code is one
+    lines: int = 0  # of visible code
+    figures: int = 0  # with a number, and widgets
+    questions: int = 0
+    predicts: int = 0  # questions in the text: "Predict ..."
 
     @property
     def minutes(self) -> int:
         """Return the estimate, rounded to `STEP`."""
-        exact = self.words / WORDS + self.lines / LINES + self.questions + self.seconds / 60
-        return STEP * round((self.exercises or exact) / STEP)
+        exact = self.words / WORDS + self.lines / LINES
+        return _rounded(exact + self.figures * FIGURE + self.questions * QUESTION)
 
 
-def reading(source: course.Source) -> Reading:
+@dataclass(frozen=True)
+class Section:
+    """An optional section: its title, what it states, and its estimate."""
+
+    title: str
+    stated: int | None
+    reading: Reading
+
+
+@dataclass(frozen=True)
+class Page:
+    """A page's core, its optional sections, and the minutes of a lab's exercises."""
+
+    core: Reading
+    sections: Sequence[Section]
+    exercises: int
+
+    @property
+    def minutes(self) -> int:
+        """Return the minutes of the core, or of a lab's exercises."""
+        return _rounded(self.exercises) if self.exercises else self.core.minutes
+
+    @property
+    def deeper(self) -> int:
+        """Return the minutes that the optional sections state."""
+        return sum(section.stated or 0 for section in self.sections)
+
+
+def reading(source: course.Source) -> Page:
     """Measure a page.
 
     Raises:
-        CourseError: its source or the table of running times cannot be read.
+        CourseError: its source cannot be read.
     """
     cells = read_notebook(source.path).cells
-    text = "\n\n".join(cell.source for cell in cells if cell.cell_type == "markdown")
-    visible = [
-        cell.source
-        for cell in cells
-        if cell.cell_type == "code" and not _FOLDED.intersection(cell.metadata.get("tags", []))
-    ]
+    core, deeper = divided(cells)
+    return Page(
+        core=read(core),
+        sections=[_section(title, inside) for title, inside in deeper],
+        exercises=sum(int(minutes) for minutes in _EXERCISE.findall(_prose(cells))),
+    )
+
+
+def divided(
+    cells: Iterable["NotebookNode"],
+) -> tuple[list["NotebookNode"], list[tuple[str, list["NotebookNode"]]]]:
+    """Divide the cells of a notebook into its core and its optional sections, by title.
+
+    The sections are those of the third level under `DEEPER`, which ends at the next heading of the
+    second level. Each heading is at the start of a cell.
+    """
+    core: list[NotebookNode] = []
+    sections: list[tuple[str, list[NotebookNode]]] = []
+    inside = False
+    for cell in cells:
+        heading = _HEADING.match(cell.source) if cell.cell_type == "markdown" else None
+        if heading and heading["level"] == "##":
+            inside = heading["title"].strip() == DEEPER
+        elif heading and heading["level"] == "###" and inside:
+            sections.append((heading["title"].strip(), []))
+        (sections[-1][1] if inside and sections else core).append(cell)
+    return core, sections
+
+
+def read(cells: Sequence["NotebookNode"]) -> Reading:
+    """Measure some cells of a notebook."""
+    text = _prose(cells)
+    code = [cell for cell in cells if cell.cell_type == "code"]
+    visible = [it.source for it in code if not FOLDED.intersection(it.metadata.get("tags", []))]
     return Reading(
         words=count_words(text),
-        lines=sum(bool(line.strip()) for code in visible for line in code.splitlines()),
+        lines=sum(bool(line.strip()) for source in visible for line in source.splitlines()),
+        figures=sum(
+            len(calls(cell.source, "show.figure")) + bool(calls(cell.source, *widgets.__all__))
+            for cell in code
+        ),
         questions=len(_QUESTION.findall(text)),
-        seconds=_seconds().get(f"{source.kind} {source.number or source.slug}", 0),
-        exercises=sum(int(minutes) for minutes in _EXERCISE.findall(text)),
+        predicts=len(_PREDICT.findall(text)),
     )
 
 
@@ -69,24 +140,32 @@ def count_words(text: str) -> int:
     return sum(bool(re.search(r"\w", word)) for word in prose.split())
 
 
-def _seconds() -> dict[str, int]:
-    """Return the running times that are measured, by the names in their table."""
-    try:
-        text = course.read_text(course.root() / TIMES)
-    except CourseError:  # nobody has measured them
-        return {}
-    rows = re.findall(r"^\| ([a-z]+ [\w-]+) \| (\d+) ", text, re.MULTILINE)
-    return {name: int(seconds) for name, seconds in rows}
+def _section(title: str, cells: Sequence["NotebookNode"]) -> Section:
+    stated = _STATED.search(_prose(cells))
+    return Section(title, int(stated["minutes"]) if stated else None, read(cells))
+
+
+def _prose(cells: Iterable["NotebookNode"]) -> str:
+    return "\n\n".join(cell.source for cell in cells if cell.cell_type == "markdown")
+
+
+def _rounded(minutes: float) -> int:
+    return max(STEP, STEP * round(minutes / STEP))
 
 
 def main() -> None:
-    """Print the table: what each page holds, its estimate, and the minutes that it states."""
-    print(f"{'page':28}{'words':>7}{'lines':>7}{'questions':>11}{'seconds':>9}", end="")
-    print(f"{'estimate':>10}{'stated':>8}")
+    """Print the table: what each page's core holds, its estimate, and the minutes it states."""
+    names = ("words", "lines", "figures", "questions", "predicts", "core", "deeper", "stated")
+    print(f"{'page':28}", *(f"{name:>9}" for name in names))
     for source in course.sources():
-        found = reading(source)
-        print(f"{source.label[:27]:28}{found.words:7}{found.lines:7}{found.questions:11}", end="")
-        print(f"{found.seconds:9}{found.minutes:10}{source.minutes or '':>8}")
+        page = reading(source)
+        core = page.core
+        counts = (core.words, core.lines, core.figures, core.questions, core.predicts)
+        stated = " + ".join(str(it) for it in (source.minutes, source.deeper) if it)
+        values = (*counts, page.minutes, sum(it.reading.minutes for it in page.sections), stated)
+        long = source.kind == "lab" and page.minutes > ADVISED
+        print(f"{source.label[:27]:28}", *(f"{it:>9}" for it in values), end="")
+        print(f"  longer than the {ADVISED} minutes that are advised for a lab" if long else "")
 
 
 if __name__ == "__main__":

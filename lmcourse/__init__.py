@@ -22,7 +22,13 @@ _SUBMODULES = (
     "training",
     "widgets",
 )
-_NAMES = {"expect": "contracts", "device": "devices", "use_style": "style"}
+_NAMES = {
+    "cited": "checks",
+    "device": "devices",
+    "expect": "checks",
+    "identity": "checks",
+    "use_style": "style",
+}
 
 
 def __getattr__(name: str) -> Any:

@@ -3,7 +3,7 @@
 import re
 from pathlib import Path
 
-from lmcourse.checkout import read_text
+from lmcourse.checkout import read_text, shared
 from lmcourse.errors import CourseError
 
 _ENTRY = re.compile(r"@\w+\{(?P<key>[^,\s]+),(?P<fields>.*?)\n\}", re.DOTALL)
@@ -31,3 +31,17 @@ def authors_of(entry: dict[str, str]) -> str:
     """Who wrote it, as in a text: one or two family names, or the first of more."""
     names = [author.split(",")[0].strip() for author in entry["author"].split(" and ")]
     return f"{names[0]} et al." if len(names) > 2 else " and ".join(names)
+
+
+def named(key: str) -> str:
+    """Return authors and year of an entry, as in a caption.
+
+    Raises:
+        CourseError: ``references.bib`` has no such entry.
+    """
+    entries = read_references(shared("references.bib"))
+    if key not in entries:
+        raise CourseError(
+            f"references.bib has no entry {key!r}.", "Add it, or use the key of another entry."
+        )
+    return f"{authors_of(entries[key])}, {entries[key]['year']}"

@@ -23,6 +23,7 @@ from typing import Any
 
 import nbval.plugin as nbval
 import pytest
+from filelock import FileLock
 
 from lmcourse.errors import CourseError
 from tests.watched_kernel import DeadKernel, WatchedKernel
@@ -33,8 +34,8 @@ OUTPUT_TIMEOUT = 60  # seconds between a cell's end and its last output; nbval's
 _NBVAL_CELL_TIMEOUT = 2000
 _ANSI = re.compile(r"\x1b\[[0-9;]*m")
 _FRONT_MATTER = re.compile(r"\A---\s*\n(.*?)^---\s*$", re.DOTALL | re.MULTILINE)
-# What `expect` shows, and what a lab's check does.
-_CONTRACT = re.compile(r"class=\"lmcourse-expect\"|'application/vnd\.lmcourse\.check\+json'")
+# What `expect` and `identity` show, and what a lab's check does.
+_CHECK = re.compile(r"data-kind=\"(?:measured|identity)\"|'application/vnd\.lmcourse\.check\+json'")
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -51,6 +52,17 @@ def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Col
     if file_path.suffix == ".md" and file_path.parent in folders:
         return NotebookFile.from_parent(parent, path=file_path)
     return None
+
+
+def executing(path: Path) -> FileLock:
+    """Return the lock that a worker holds while it executes a source of these folders.
+
+    What needs the executed notebook (`tests.book.test_course`) waits for it, so that no notebook is
+    executed by two workers.
+    """
+    folder = path.parents[1] / "_build" / "executed"
+    folder.mkdir(parents=True, exist_ok=True)
+    return FileLock(folder / f"{path.parent.name}-{path.stem}.lock")
 
 
 class NotebookFile(nbval.IPyNbFile):
@@ -110,9 +122,11 @@ class NotebookFile(nbval.IPyNbFile):
             yield item
 
     def setup(self) -> None:
-        """Start the kernel in the source's folder."""
+        """Start the kernel in the source's folder; who wants its result waits for `executing`."""
         from coursekit.book import kernel
 
+        self.lock = executing(self.path)
+        self.lock.acquire()
         factory = self.config._tmp_path_factory  # type: ignore[attr-defined]
         self.told = factory.mktemp("kernel")
         timeout = self.config.option.nbval_kernel_startup_timeout
@@ -121,6 +135,13 @@ class NotebookFile(nbval.IPyNbFile):
 
     def teardown(self) -> None:
         """End the kernel; a dead one too has channels to close. nbval drops ``km`` on a stop."""
+        try:
+            self.end()
+        finally:
+            self.lock.release()
+
+    def end(self) -> None:
+        """End the kernel, and keep the notebook if all of its cells have passed."""
         if self.kernel is None or not hasattr(self.kernel, "km"):
             return
         if len(self.passed) == sum(cell.cell_type == "code" for cell in self.nb.cells):
@@ -186,8 +207,8 @@ class NotebookCell(nbval.IPyNbCell):
                 self.raise_cell_error(f"Timeout of {limit:g} seconds exceeded executing cell")
             if not any(output.output_type == "error" for output in outputs):
                 self.raise_cell_error("The cell is tagged raises-exception, but nothing was raised")
-        contracts = len(_CONTRACT.findall(str([output.get("data") for output in outputs])))
-        self.user_properties.append(("contracts", contracts))
+        checks = len(_CHECK.findall(str([output.get("data") for output in outputs])))
+        self.user_properties.append(("checks", checks))
 
     def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> str:
         """Show the place, the source and the notebook's own error, and nothing of nbval."""
@@ -210,7 +231,7 @@ class NotebookCell(nbval.IPyNbCell):
 def pytest_terminal_summary(terminalreporter: Any) -> None:
     """Print a line for each notebook. Its seconds include its kernel's start."""
     cells: Counter[str] = Counter()
-    contracts: Counter[str] = Counter()
+    checks: Counter[str] = Counter()
     seconds: Counter[str] = Counter()
     for report in (report for reports in terminalreporter.stats.values() for report in reports):
         properties = dict(getattr(report, "user_properties", ()))
@@ -219,9 +240,9 @@ def pytest_terminal_summary(terminalreporter: Any) -> None:
             seconds[name] += report.duration
             if report.when == "call":
                 cells[name] += 1
-                contracts[name] += properties.get("contracts", 0)
+                checks[name] += properties.get("checks", 0)
     if seconds:
         terminalreporter.section("notebooks")
     for name in sorted(seconds):
-        counts = f"{cells[name]} cells run, {contracts[name]} contracts"
+        counts = f"{cells[name]} cells run, {checks[name]} checks"
         terminalreporter.write_line(f"{name}: {counts}, {seconds[name]:.1f} s")

@@ -70,6 +70,6 @@ def _card(chapter: Chapter, executed: Mapping[str, Executed]) -> str:
     for source in chapter.sources:
         cost = executed[product_name(source)]
         page = f"[{source.label}]({product_name(source)})"
-        minutes = f"{source.minutes} minutes to do, " if source.minutes else ""
-        lines.append(f"- {page}: {minutes}{cost.cpu:.0f} s and {cost.megabytes:.0f} MB to run")
+        duration = f"{source.duration}; " if source.minutes else ""
+        lines.append(f"- {page}: {duration}{cost.cpu:.0f} s and {cost.megabytes:.0f} MB to run")
     return "\n".join([*lines, ":::", ""])

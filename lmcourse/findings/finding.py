@@ -6,14 +6,15 @@ In a notebook it shows itself; `Finding.show` draws it, with every seed and the 
 """
 
 import html as escaping
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from statistics import mean, stdev
 from typing import Any
 
 import msgspec
 
-from lmcourse import checkout, references, table_forms
+from lmcourse import checks, references, table_forms
 from lmcourse.errors import CourseError
+from lmcourse.findings import setup
 from lmcourse.findings import verdict as rule
 
 
@@ -142,13 +143,13 @@ class Finding(msgspec.Struct, frozen=True, kw_only=True):
 
     def judgments(self) -> list[str]:
         """Each thing that is claimed, with its difference and the verdict, as sentences."""
-        found = []
-        for claimed in self.contrasts:
-            difference, verdict = self.difference(claimed), self.verdict(claimed)
-            why = rule.explained(difference, verdict, claimed.margin, claimed.claimed)
-            what = said(claimed, self.columns)
-            found.append(f"{what}: {verdict}. Difference {difference}. {why}")
-        return found
+        return [" ".join(self._judged(claimed)) for claimed in self.contrasts]
+
+    def _judged(self, claimed: Claimed) -> tuple[str, str]:
+        """What was found of one thing that is claimed, and why the rule says so."""
+        difference, verdict = self.difference(claimed), self.verdict(claimed)
+        why = rule.explained(difference, verdict, claimed.margin, claimed.claimed)
+        return f"{said(claimed, self.columns)}: {verdict}. Difference {difference}.", why
 
     def grids(self) -> list[tuple[str, list[str], list[list[str]]]]:
         """How each variant that has a grid was tuned: a sentence, header, and rows, best first."""
@@ -167,20 +168,36 @@ class Finding(msgspec.Struct, frozen=True, kw_only=True):
     def caption(self) -> str:
         """What the table is of."""
         seeds = f"{len(self.seeds)} seed{'s' * (len(self.seeds) != 1)}"
-        paper = references.read_references(checkout.shared("references.bib"))[self.key]
-        source = f"{references.authors_of(paper)}, {paper['year']}, {self.where}"
+        source = f"{references.named(self.key)}, {self.where}"
         return f"{self.says} ({source}). Mean ± standard deviation, {seeds}."
 
+    def setup(self) -> list[str]:
+        """How the scores came to be: what all runs share, then what each has of its own."""
+        return setup.lines(self.runs, self.seeds)
+
     def __repr__(self) -> str:
-        parts = [self.caption(), table_forms.text(*self.rows()), *self.judgments()]
+        head = f"recorded · {self.caption()}"
+        parts = [head, table_forms.text(*self.rows()), *self.judgments(), *self.setup()]
         for sentence, header, rows in self.grids():
             parts += [sentence, table_forms.text(header, rows)]
         return "\n".join(parts)
 
     def _repr_html_(self) -> str:
-        lines = "".join(f"<li>{escaping.escape(it)}</li>" for it in self.judgments())
+        shared, *own = map(escaping.escape, self.setup())
+        setups = f"<p><small>{shared}</small></p>"
+        if own:
+            differs = ", ".join(fact for fact in setup.FACTS if f"{fact}:" not in shared.lower())
+            summary = f"<summary>Setup of each run: {differs}</summary>"
+            setups += f"<details>{summary}{_list(own)}</details>"
+        judged = [map(escaping.escape, self._judged(it)) for it in self.contrasts]
+        contrasts = _list(f'{found} <span class="why">{why}</span>' for found, why in judged)
         grids = "".join(table_forms.html(*one) for one in self.grids())
-        return f"{table_forms.html(self.caption(), *self.rows())}<ul>{lines}</ul>{grids}"
+        below = f"{contrasts}{setups}{grids}"
+        return checks.framed_table("recorded", self.caption(), *self.rows(), below)
+
+
+def _list(lines: Iterable[str]) -> str:
+    return f"<ul>{''.join(f'<li>{line}</li>' for line in lines)}</ul>"
 
 
 def said(claimed: Claimed, columns: Mapping[str, Limit]) -> str:

@@ -71,7 +71,7 @@ def _machine(one: dict[str, object]) -> str:
 def in_markdown(one: Finding) -> str:
     """A finding's table, judgments and tuning, as Markdown."""
     lines = "\n".join(f"- {it}" for it in one.judgments())
-    parts = [one.caption(), table_forms.markdown(*one.rows()), lines]
+    parts = [one.caption(), table_forms.markdown(*one.rows()), lines, *one.setup()]
     for sentence, header, rows in one.grids():
         parts += [sentence, table_forms.markdown(header, rows)]
     return "\n\n".join(parts)

@@ -147,11 +147,11 @@ def figure(alt: str = "A blue square.") -> dict[str, Any]:
     return display(data, **{"image/png": {"alt": alt}})
 
 
-def contract() -> dict[str, Any]:
+def check() -> dict[str, Any]:
     """What `lmcourse.expect` leaves in a notebook."""
-    from lmcourse.contracts import Contract
+    from lmcourse.checks import Check
 
-    kept = Contract("both sides", 0.5, "0.5 ± 0.1", True, "It is `0.5` here.")
+    kept = Check("measured", "both sides", 0.5, "0.5", "0.5 ± 0.1", True, "It is `0.5` here.")
     return display({"text/html": kept._repr_html_(), "text/plain": str(kept)})
 
 
@@ -185,7 +185,7 @@ def notebook() -> dict[str, Any]:
         cell("removed_cell()", stream("gone\n"), tags=("remove-cell",)),
         cell("hidden_output()", stream("folded\n"), tags=("hide-output",)),
         cell("hidden_cell()", stream("folded too\n"), tags=("hide-cell",)),
-        cell("expect(...)", contract()),
+        cell("expect(...)", check()),
         cell("show.source(thing)", shown_source()),
         cell("Markdown(...)", display({"text/markdown": table, "text/plain": "table"})),
         cell("Latex(...)", display({"text/latex": "$$x^2$$", "text/plain": "latex"})),

@@ -18,7 +18,7 @@ from coursekit.book.render.nodes import Renderer
 from coursekit.book.render.outputs import LONGEST
 from lmcourse import show
 from lmcourse.diagram import Diagram
-from tests.book.conftest import WIDGET, contract, picture, shown_source
+from tests.book.conftest import WIDGET, check, picture, shown_source
 
 
 @pytest.fixture
@@ -238,14 +238,14 @@ def test_html_is_left_as_it_is(renderer: Renderer, tmp_path: Path) -> None:
         assert html.count(WIDGET) == 1
 
 
-def test_a_contract_has_no_colors_of_its_own(renderer: Renderer) -> None:
-    data = contract()["data"]
+def test_a_check_has_no_colors_of_its_own(renderer: Renderer) -> None:
+    data = check()["data"]
     found = soup(renderer, display(text_html=data["text/html"], text_plain=data["text/plain"]))
-    kept = found.select_one(".lmcourse-expect")
+    kept = found.select_one(".lmcourse-check")
     assert kept["data-passed"] == "true"
     assert "style" not in str(kept)
     assert " ".join(kept.get_text(" ").split()) == (
-        "✓ both sides: 0.5 (expected: 0.5 ± 0.1) It is 0.5 here."
+        "✓ measured both sides: 0.5 (0.5 ± 0.1) It is 0.5 here."
     )
 
 

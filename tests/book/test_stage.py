@@ -122,11 +122,8 @@ def test_the_map(lay_out):
     assert "% course-map" not in text
     card = ":::{card} 02 Recurrent language models\n:link: chapters/02-recurrent.ipynb\n"
     assert card in text and text.count(":::{card}") == 1
-    assert (
-        "[Chapter 02](chapters/02-recurrent.ipynb): 75 minutes to do, 12 s and 457 MB to run"
-        in text
-    )
-    assert "[Lab 02](labs/02-lab-recurrent.ipynb): 90 minutes to do, 12 s and 457 MB to run" in text
+    assert "[Chapter 02](chapters/02-recurrent.ipynb): 75 minutes; 12 s and 457 MB to run" in text
+    assert "[Lab 02](labs/02-lab-recurrent.ipynb): 90 minutes; 12 s and 457 MB to run" in text
     plan = text[text.index(":::{dropdown} The plan of the whole course: 2 chapters") :]
     assert "**Part I: Gradients**\n\n- 01 Backpropagation (planned). How?\n" in plan
     assert "- [02 Recurrent language models](chapters/02-recurrent.ipynb). What does" in plan

@@ -5,7 +5,7 @@ from html.parser import HTMLParser
 import pytest
 
 from lmcourse.errors import CourseError
-from lmcourse.findings import kept
+from lmcourse.findings import kept, setup
 from lmcourse.findings.finding import Claimed, Finding, Limit, Part, said
 from research.claims import results, table
 from research.claims.page import in_markdown, page
@@ -13,6 +13,23 @@ from research.claims.scale import SCALE
 
 RUN = {
     "name": "bert",
+    "recipe": {
+        "model": "lmcourse.models.bert.BertForMaskedLM",
+        "settings": {
+            "hidden_size": 64,
+            "num_hidden_layers": 2,
+            "max_position_embeddings": 448,
+        },
+        "budget": {
+            "reviews": 400,
+            "batch_size": 5,
+            "learning_rate": 0.002,
+            "matrix_rate": None,
+        },
+        "masks": {"rate": 0.3, "masked": 0.8, "random": 0.1, "select": "tokens"},
+    },
+    "source": None,
+    "parameters": 230_555,
     "seed": 0,
     "steps": 4000,
     "wall_seconds": 120.0,
@@ -98,6 +115,40 @@ def test_what_is_claimed_is_told_by_what_is_compared(better, claimed, told):
     assert said(Claimed("fresh", "fixed", "gap", 0.05, 0.5, "better"), columns).endswith(
         " 0.5 × fixed"
     )
+
+
+def test_the_setup_has_what_the_runs_share_and_what_differs():
+    questions = {
+        **RUN,
+        "name": "questions",
+        "source": "d",
+        "recipe": {**RUN["recipe"], "model": "lmcourse.models.bert_tasks.BertForQuestionAnswering",
+                   "settings": {}},
+    }  # fmt: skip
+    (line,) = made().setup()
+    assert line == (
+        "Setup. Model: BertForMaskedLM, 2 layers, width 64, 230,555 parameters; "
+        "data: 400 BookWorld reviews; updates: 4,000 of 5 examples, rate 0.002; "
+        "predicted: 30% of the tokens, 80% [MASK], 10% random, 10% unchanged; "
+        "positions: absolute; start: random weights; seeds: 0, 1, 2."
+    )
+    shared, *own = made(runs={"d": RUN, "q": questions}).setup()
+    assert "positions: absolute" in shared and "Model" not in shared
+    assert own[1] == (
+        "“questions”. Model: BertForQuestionAnswering, 230,555 parameters; predicted: start and "
+        "end of an answer; start: “bert”."
+    )
+    for form in (repr(made()), in_markdown(made()), made()._repr_html_()):
+        assert line in form
+
+
+@pytest.mark.parametrize("path", sorted(kept.shelf().glob("*.json")), ids=lambda path: path.stem)
+def test_a_kept_finding_states_its_whole_setup(path):
+    found = kept.finding(path.stem)
+    lines = " ".join(found.setup()).lower()
+    for fact in (*setup.FACTS, "seeds"):
+        assert f"{fact}: " in lines
+    assert found.setup()[0].endswith(f"{', '.join(map(str, found.seeds))}.")
 
 
 def test_the_paper_is_told_by_its_authors():

@@ -2,14 +2,14 @@
 
     python -m tests.device.notebook chapters/08-attention.md
 
-Both runs take three steps of each training, so that they must compute the same numbers: every
-value that an `expect` displays is compared, unless both are as expected. What the text says of a
-fully trained model is left to the ordinary tests. Both are without the pretrained weights on real
-English (``LMCOURSE_REAL=off``): so it is also shown that every notebook runs whole without them,
-while the ordinary tests have them. Each run has a process of its own, as packages
-keep what they have computed: forked by a server without threads (a fork of the test's own process
-waits forever for a lock that one of its threads holds), or new where there is a GPU: once PyTorch
-has looked for it, a fork can use neither the GPU nor an optimizer.
+Both runs take three steps of each training, so that they must compute the same numbers: every value
+that an `expect` or `identity` displays is compared, unless both are as expected. What the text says
+of a fully trained model is left to the ordinary tests. Both are without the pretrained weights on
+real English (``LMCOURSE_REAL=off``): so it is also shown that every notebook runs whole without
+them, while the ordinary tests have them. Each run has a process of its own, as packages keep what
+they have computed: forked by a server without threads (a fork of the test's own process waits
+forever for a lock that one of its threads holds), or new where there is a GPU: once PyTorch has
+looked for it, a fork can use neither the GPU nor an optimizer.
 """
 
 import ast
@@ -27,7 +27,7 @@ from IPython.core.interactiveshell import InteractiveShell
 from torch import nn
 
 from coursekit.notebooks.sources import read_notebook
-from lmcourse import contracts, devices
+from lmcourse import checks, devices
 from lmcourse.training.fit import History
 from tests.device.pretend import DEVICE, NAMES, PRETENDED, entered
 
@@ -37,7 +37,7 @@ DRAWN = {"11-fine-tuning-and-features.md"}  # what they train starts from weight
 LARGE = 200_000  # numbers in a matrix; the course trains smaller ones
 _SERVER = multiprocessing.get_context("spawn" if len(NAMES) > 1 else "forkserver")
 _SERVER.set_forkserver_preload([__name__, "transformers", "matplotlib.pyplot", "ipywidgets"])
-Values = list[tuple[str, float, bool]]  # each contract's name, value, and whether it holds
+Values = list[tuple[str, float, bool]]  # each check's name, value, and whether it holds
 
 
 class _Shorten(ast.NodeTransformer):
@@ -91,12 +91,10 @@ def _drawn_if_small(tensor: torch.Tensor, *arguments: Any, **options: Any) -> to
 
 
 def _run(path: Path, name: str, results: Connection) -> None:
-    """Run every code cell; send the values of the contracts, or the error and where it was."""
+    """Run every code cell; send the values of the checks, or the error and where it was."""
     values: Values = []
-    contracts._show = lambda contract: values.append(
-        (contract.name, contract.value, contract.passed)
-    )
-    contracts.SLACK[DEVICE.type] = 1.0
+    checks._report = lambda check: values.append((check.name, check.value, check.passed))
+    checks.SLACK[DEVICE.type] = 1.0
     os.environ.pop("LMCOURSE_STRICT", None)
     os.environ["LMCOURSE_REAL"] = "off"
     nowhere = os.open(os.devnull, os.O_WRONLY)
@@ -122,7 +120,7 @@ def _run(path: Path, name: str, results: Connection) -> None:
 
 
 def run(path: Path, device: str) -> tuple[Values, str | None]:
-    """Run a notebook in a process of its own; the contracts' values, and what failed."""
+    """Run a notebook in a process of its own; the checks' values, and what failed."""
     here, there = multiprocessing.Pipe(duplex=False)
     process = _SERVER.Process(target=_run, args=(path, device, there))
     process.start()
@@ -141,14 +139,14 @@ def run(path: Path, device: str) -> tuple[Values, str | None]:
 def differences(
     one: Values, other: Values, tolerance: float = 1e-4, drawn: bool = False
 ) -> list[str]:
-    """The contracts whose values differ between two runs, relative to their size.
+    """The checks whose values differ between two runs, relative to their size.
 
     Values that both hold may differ: random numbers are not the same on every device. If the
     initial weights are ``drawn`` on it, so may values that are both not as expected: after three
     steps of training they say nothing.
     """
     if [name for name, *_ in one] != [name for name, *_ in other]:
-        return [f"the contracts are not the same: {one}, {other}"]
+        return [f"the checks are not the same: {one}, {other}"]
     return [
         f"{name}: {a:.6g} on the CPU, {b:.6g} on the device"
         for (name, a, holds), (_, b, also) in zip(one, other, strict=True)

@@ -52,7 +52,7 @@ expect("rounds", rounds, close_to=1000, within=0)
 """
 
 
-def test_trainings_are_cut_and_contracts_compared(tmp_path: Path):
+def test_trainings_are_cut_and_checks_compared(tmp_path: Path):
     path = tmp_path / "small.md"
     path.write_text(NOTEBOOK)
     here, there = (run(path, device) for device in ("cpu", PRETENDED))

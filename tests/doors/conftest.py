@@ -23,6 +23,7 @@ CHAPTER = """\
 title: Recurrent language models
 question: What does a recurrent network remember?
 minutes: 75
+deeper: 20
 ---
 
 # Recurrent language models

@@ -18,7 +18,8 @@ def test_sources_are_sorted_and_described(small):
     chapter = course.sources("chapter")[0]
     assert chapter.title == "Recurrent language models"
     assert chapter.question == "What does a recurrent network remember?"
-    assert chapter.minutes == 75
+    assert (chapter.minutes, chapter.deeper) == (75, 20)
+    assert chapter.duration == "75 minutes, 20 more to go deeper"
     assert [each.kind for each in course.sources("lab")] == ["lab"]
 
 

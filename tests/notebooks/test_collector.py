@@ -10,6 +10,7 @@ import jupytext  # noqa: F401  # here, or pytester would import its C extensions
 import pytest
 
 from lmcourse.labs.verdict import MIME as CHECK
+from tests.notebook_items import executing
 
 ROOT = Path(__file__).parents[2]
 HEAD = "---\nkernelspec:\n  display_name: Python 3\n  language: python\n  name: python3\n---\n"
@@ -50,8 +51,27 @@ def test_each_code_cell_is_an_item_and_cells_share_a_kernel(
     result = run(pytester, "-v")
     result.assert_outcomes(passed=4)
     result.stdout.fnmatch_lines(["*chapters/01-small.md::cell 2 PASSED*"])
-    result.stdout.fnmatch_lines(["chapters/01-small.md: 2 cells run, 0 contracts, *"])
+    result.stdout.fnmatch_lines(["chapters/01-small.md: 2 cells run, 0 checks, *"])
     assert not list(pytester.path.rglob("*.ipynb"))
+
+
+HELD = """\
+from filelock import FileLock, Timeout
+
+try:
+    FileLock("../_build/executed/chapters-01-small.lock").acquire(timeout=0)
+except Timeout:
+    held = True
+assert held
+"""
+
+
+def test_others_can_wait_until_a_notebook_is_executed(
+    pytester: pytest.Pytester, write: Write
+) -> None:
+    write("# Title", code(HELD))
+    run(pytester).assert_outcomes(passed=1)
+    executing(pytester.path / "chapters" / "01-small.md").acquire(timeout=0)
 
 
 def test_only_sources_directly_in_the_folders_are_collected(
@@ -226,19 +246,19 @@ def test_the_kernel_is_this_environments_whatever_a_kernelspec_says(
     run(pytester).assert_outcomes(passed=1)
 
 
-def test_contracts_are_counted(pytester: pytest.Pytester, write: Write) -> None:
+def test_measured_checks_are_counted(pytester: pytest.Pytester, write: Write) -> None:
     write(code("from lmcourse import expect\nexpect('one', 1.0, close_to=1.0, within=0.1)"))
     result = run(pytester)
     result.assert_outcomes(passed=1)
-    result.stdout.fnmatch_lines(["chapters/01-small.md: 1 cells run, 1 contracts, *"])
+    result.stdout.fnmatch_lines(["chapters/01-small.md: 1 cells run, 1 checks, *"])
 
 
-def test_a_labs_checks_count_as_contracts(pytester: pytest.Pytester, write: Write) -> None:
+def test_a_labs_checks_count_as_well(pytester: pytest.Pytester, write: Write) -> None:
     data = {"text/plain": "Right", CHECK: {"passed": True}}
     write(code(f"display({data}, raw=True)"))
     result = run(pytester)
     result.assert_outcomes(passed=1)
-    result.stdout.fnmatch_lines(["chapters/01-small.md: 1 cells run, 1 contracts, *"])
+    result.stdout.fnmatch_lines(["chapters/01-small.md: 1 cells run, 1 checks, *"])
 
 
 def test_a_broken_contract_fails(pytester: pytest.Pytester, write: Write) -> None:

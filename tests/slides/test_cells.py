@@ -22,7 +22,9 @@ for each in (1, 2):
 expect("y", y,
        close_to=7.4)
 print(y)"""
-CONTRACT = trees.display(text_html='<div class="lmcourse-expect">✓</div>', text_plain="✓ y")
+CONTRACT = trees.display(
+    text_html='<div class="lmcourse-check" data-kind="measured">✓</div>', text_plain="✓ y"
+)
 LISTING = trees.display(
     text_html='<style></style><div class="highlight">',
     text_plain='# lmcourse/a.py\ndef f():\n    """Why."""\n    x = 1\n    return x\n',

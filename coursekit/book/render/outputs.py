@@ -190,7 +190,7 @@ def _pictures(renderer: NodeRenderer, path: Path, alt: str) -> str:
 def _html(renderer: NodeRenderer, bundle: dict[str, Any]) -> str:
     """Return HTML of the course's own making, as it is, but for the colors of two old friends."""
     text = _content(renderer, bundle["text/html"])
-    if 'class="lmcourse-expect"' in text:  # a contract: the style sheet knows it
+    if 'class="lmcourse-check"' in text:  # the style sheet knows it
         return _OWN_STYLE.sub("", text)
     if _PYGMENTS.match(text) and "text/plain" in bundle:  # IPython's Code: colors of its own
         return _source(_content(renderer, bundle["text/plain"]))

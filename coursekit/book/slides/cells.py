@@ -1,4 +1,6 @@
-"""What a slide shows of a code cell: some of its lines, without contracts, and its outputs."""
+"""What a slide shows of a code cell: some of its lines, and its outputs; no measured or identity
+checks.
+"""
 
 import ast
 import re
@@ -11,7 +13,8 @@ from lmcourse.errors import CourseError
 
 SHOWS = ("code", "output", "code then output")
 _RANGE = re.compile(r"(\d+)(?:\s*-\s*(\d+))?")
-_CONTRACT = "lmcourse-expect"
+_CHECKS = {"expect", "identity"}
+_CHECK = re.compile(r'class="lmcourse-check" data-kind="(?:measured|identity)"')
 _PROGRESS = re.compile(r"[\d,]+ steps · loss \S+")
 
 
@@ -58,7 +61,7 @@ def parts(block: Node, marks: dict[str, Any], location: str) -> list[Node]:
 
 
 def chosen(code: str, lines: Any, location: str) -> str:
-    """Return those lines of a cell that a slide shows: no contract, no two empty lines in a row.
+    """Return those lines of a cell that a slide shows: no check, no two empty lines in a row.
 
     Raises:
         CourseError: the lines do not exist, or cut through a statement.
@@ -74,11 +77,11 @@ def chosen(code: str, lines: Any, location: str) -> str:
                 f"{max(cut)} of the cell.",
                 "Show all lines of a statement, or none.",
             )
-    contracts = _contracts(code)
+    checks = _checks(code)
     out: list[str] = []
     last = 0
-    for number in sorted(wanted - contracts):
-        left_out = set(range(last + 1, number)) - contracts
+    for number in sorted(wanted - checks):
+        left_out = set(range(last + 1, number)) - checks
         if last and any(every[each - 1].strip() for each in left_out):
             line = every[number - 1]
             out.append(line[: len(line) - len(line.lstrip())] + "# ...")
@@ -132,21 +135,21 @@ def _statements(code: str) -> Iterator[set[int]]:
             yield set(range(node.lineno, (node.end_lineno or node.lineno) + 1))
 
 
-def _contracts(code: str) -> set[int]:
-    """Return the lines of contracts, and of loops that hold nothing else."""
+def _checks(code: str) -> set[int]:
+    """Return the lines of checks, and of loops that hold nothing else."""
 
-    def is_contract(node: ast.stmt) -> bool:
+    def is_check(node: ast.stmt) -> bool:
         inside = [each for name in ("body", "orelse") for each in getattr(node, name, [])]
         if inside:
-            return isinstance(node, ast.For | ast.With | ast.If) and all(map(is_contract, inside))
+            return isinstance(node, ast.For | ast.With | ast.If) and all(map(is_check, inside))
         call = getattr(node, "value", None)
         name = getattr(getattr(call, "func", None), "id", "")
-        return isinstance(node, ast.Expr) and isinstance(call, ast.Call) and name == "expect"
+        return isinstance(node, ast.Expr) and isinstance(call, ast.Call) and name in _CHECKS
 
     return {
         line
         for node in _nodes(code)
-        if is_contract(node)
+        if is_check(node)
         for line in range(node.lineno, (node.end_lineno or node.lineno) + 1)
     }
 
@@ -159,10 +162,12 @@ def _nodes(code: str) -> list[ast.stmt]:
 
 
 def _is_left_out(output: Node) -> bool:
-    """Whether an output is a contract's, or the line that a training rewrites."""
+    """Whether an output is a check's, or the line that a training rewrites."""
     forms = (output.get("jupyter_data") or {}).get("data", {})
     html, text = ((forms.get(it) or {}).get("content", "") for it in ("text/html", "text/plain"))
-    return _CONTRACT in str(html) or _PROGRESS.fullmatch(str(text).strip()) is not None
+    return (
+        _CHECK.search(str(html)) is not None or _PROGRESS.fullmatch(str(text).strip()) is not None
+    )
 
 
 def _listing_entry(output: Node) -> dict[str, Any] | None:
