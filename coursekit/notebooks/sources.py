@@ -3,9 +3,12 @@
 import hashlib
 import re
 import sys
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from coursekit.metadata import check_cells, raise_first
+from coursekit.notebooks import exercises
 from lmcourse.checkout import read_text
 from lmcourse.errors import CourseError
 
@@ -82,29 +85,41 @@ def _is_slide_only(cell: "NotebookNode") -> bool:
 
 
 def _parsed(path: Path) -> "NotebookNode":
-    """Parse a source with all its cells.
+    """Parse a source with all its cells; references to a lab's exercises are written out.
 
     Raises:
-        CourseError: the file cannot be read, or is not a MyST notebook.
+        CourseError: the file cannot be read, is not a MyST notebook, or refers to an exercise that
+            does not exist.
     """
     import jupytext
     import yaml
     from jupytext.formats import JupytextFormatError
     from jupytext.myst import MystMetadataParsingError
+    from nbformat import ValidationError
 
     text = read_text(path)
     try:
-        return jupytext.reads(text, fmt="md:myst")
+        notebook = jupytext.reads(text, fmt="md:myst")
+        check_cells(notebook, text, path)
     except (
         JupytextFormatError,
         MystMetadataParsingError,
+        ValidationError,
         yaml.YAMLError,
+        AttributeError,  # of a mapping that is none
+        TypeError,
         ValueError,
     ) as error:
+        with suppress(MystMetadataParsingError, yaml.YAMLError):  # it says the line itself
+            raise_first(text, path)
         raise CourseError(
             f"The source {path} is not a MyST notebook: {error}.",
             "Fix the line that the message names; another source shows the form.",
         ) from error
+    for cell in notebook.cells:
+        if cell.cell_type == "markdown":
+            cell.source = exercises.write_out(cell.source, path.name)
+    return notebook
 
 
 def markdown_notebook(text: str, name: str) -> "NotebookNode":

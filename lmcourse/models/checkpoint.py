@@ -14,7 +14,7 @@ import torch
 from torch import Tensor, nn
 
 from lmcourse.errors import CourseError
-from lmcourse.files import replacing, trouble
+from lmcourse.files import expanded, replacing, require_own, trouble
 from lmcourse.models.conversion import conversion_of
 from lmcourse.models.weights import (
     check_shapes,
@@ -23,6 +23,8 @@ from lmcourse.models.weights import (
     read_header,
     read_tensors,
 )
+
+_MARK = b'"architecture"'  # in the header of each file that is saved
 
 M = TypeVar("M", bound="Model")
 C = TypeVar("C")
@@ -56,7 +58,8 @@ class Model(nn.Module):
             "config": config_as_json(self.config),
             "format": "pt",
         }
-        path = Path(path)
+        path = expanded(path)
+        require_own(path, _MARK, "Save it under another name, or remove the file first.")
         content = save(_apart(self.state_dict()), metadata)
         try:
             with replacing(path) as file:
@@ -67,7 +70,8 @@ class Model(nn.Module):
     @classmethod
     def load(cls: type[M], path: str | Path) -> M:
         """Load a model that `save` wrote, in evaluation mode."""
-        metadata, shapes = read_header(Path(path))
+        path = expanded(path)
+        metadata, shapes = read_header(path)
         named = metadata.get("architecture")
         if named != cls.__name__:
             through = f", and call {cls.__name__}.on_top_of with what it becomes"
@@ -81,7 +85,7 @@ class Model(nn.Module):
         config: Any = config_from_json(cls.Config, metadata.get("config", ""), path)
         model = on_meta(lambda: cls(config), len(shapes), str(path))
         check_shapes(model, shapes, str(path))
-        load_strictly(model, read_tensors(Path(path))[1], str(path))
+        load_strictly(model, read_tensors(path)[1], str(path))
         return model.eval()
 
     @classmethod

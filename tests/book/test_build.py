@@ -216,6 +216,12 @@ def test_a_folder_that_may_not_be_written(small, unprivileged):  # noqa: F811
         (small.root / "_build").chmod(0o755)
 
 
+def test_a_file_where_the_folder_of_products_should_be(small):  # noqa: F811
+    (small.root / "_build").write_text("")
+    with pytest.raises(CourseError, match="_build is a file, but a folder is needed there"):
+        make()
+
+
 def test_the_command(small):  # noqa: F811
     done = subprocess.run(
         [sys.executable, "-m", "lmcourse", "book", "--base-url", "nonsense"],

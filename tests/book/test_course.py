@@ -16,6 +16,7 @@ from coursekit.book.published import Published
 from coursekit.book.site.site import write_site
 from tests.book.conftest import BASE_URL, Opened
 from tests.browser import picture
+from tests.notebook_items import executing
 from tests.slides import test_deck_browser as decks
 from tests.widgets.hosts import COLORS, axe, overflow
 
@@ -37,8 +38,11 @@ NORM = re.compile(r"^‖G‖ \d")  # above each strip: the length of that cell's
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The book in a folder of its own; what `make book` has executed is not executed again."""
     folder = tmp_path_factory.mktemp("course")
+    for source in course.sources():
+        with executing(source.path):  # not while a worker still runs it as a test
+            pass
     executed = execute(course.sources(), course.products() / "executed", print)
-    content = build.parse(executed, outline.read(), folder / "source")
+    content = build.parse(executed, outline.read(), folder / "source", print)
     slides = build.decks(content, folder / "decks", BASE_URL)
     (folder / "site").mkdir()
     write_site(content, folder / "site", published=Published(BASE_URL), slides=slides)

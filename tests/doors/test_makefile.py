@@ -83,7 +83,7 @@ def checkout(tmp_path):
     programs.mkdir()
     made = Checkout(folder, programs)
     # What this machine has of Python is hidden, each by a version that will not do.
-    for name in ("python3", "python3.13", "python3.12", "python3.11", "python"):
+    for name in ("python3", "python3.14", "python3.13", "python3.12", "python3.11", "python"):
         made.python(name, "3.9")
     return made
 
@@ -261,13 +261,13 @@ def test_a_moved_checkout_is_installed_anew(checkout):
 def test_no_suitable_python(checkout):
     done = checkout.make("lab")
     assert done.returncode != 0
-    assert "needs Python 3.11 to 3.13; found: 3.9" in done.stderr
+    assert "needs Python 3.11 to 3.14; found: 3.9" in done.stderr
     assert "make lab PYTHON=" in done.stderr
     assert checkout.calls() == []
 
 
 def test_the_first_suitable_python_is_taken(checkout):
-    checkout.python("python3", "3.14")
+    checkout.python("python3", "3.15")
     checkout.python("python3.12", "3.12")
     done = checkout.make("lab")
     assert "with Python 3.12" in done.stdout
