@@ -143,13 +143,13 @@ class Finding(msgspec.Struct, frozen=True, kw_only=True):
 
     def judgments(self) -> list[str]:
         """Each thing that is claimed, with its difference and the verdict, as sentences."""
-        found = []
-        for claimed in self.contrasts:
-            difference, verdict = self.difference(claimed), self.verdict(claimed)
-            why = rule.explained(difference, verdict, claimed.margin, claimed.claimed)
-            what = said(claimed, self.columns)
-            found.append(f"{what}: {verdict}. Difference {difference}. {why}")
-        return found
+        return [" ".join(self._judged(claimed)) for claimed in self.contrasts]
+
+    def _judged(self, claimed: Claimed) -> tuple[str, str]:
+        """What was found of one thing that is claimed, and why the rule says so."""
+        difference, verdict = self.difference(claimed), self.verdict(claimed)
+        why = rule.explained(difference, verdict, claimed.margin, claimed.claimed)
+        return f"{said(claimed, self.columns)}: {verdict}. Difference {difference}.", why
 
     def grids(self) -> list[tuple[str, list[str], list[list[str]]]]:
         """How each variant that has a grid was tuned: a sentence, header, and rows, best first."""
@@ -186,8 +186,11 @@ class Finding(msgspec.Struct, frozen=True, kw_only=True):
         shared, *own = map(escaping.escape, self.setup())
         setups = f"<p><small>{shared}</small></p>"
         if own:
-            setups += f"<details><summary>Setup of each run</summary>{_list(own)}</details>"
-        contrasts = _list(map(escaping.escape, self.judgments()))
+            differs = ", ".join(fact for fact in setup.FACTS if f"{fact}:" not in shared.lower())
+            summary = f"<summary>Setup of each run: {differs}</summary>"
+            setups += f"<details>{summary}{_list(own)}</details>"
+        judged = [map(escaping.escape, self._judged(it)) for it in self.contrasts]
+        contrasts = _list(f'{found} <span class="why">{why}</span>' for found, why in judged)
         grids = "".join(table_forms.html(*one) for one in self.grids())
         below = f"{contrasts}{setups}{grids}"
         return checks.framed_table("recorded", self.caption(), *self.rows(), below)
