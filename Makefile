@@ -7,7 +7,7 @@ VENV := .venv
 PY := $(VENV)/bin/python
 
 # What you may set: make lab TORCH=cpu PORT=8890
-PYTHON =#          the Python for the environment; else the first of PYTHONS that is 3.11 to 3.13
+PYTHON =#          the Python for the environment; else the first of PYTHONS that is 3.11 to 3.14
 TORCH =#           cpu: PyTorch without CUDA; default: the default index's; else as installed last
 PORT =#            where JupyterLab serves; else the first free port from 8888
 ONLY =#            the chapter to test: 02
@@ -23,7 +23,7 @@ export LMCOURSE_REAL := off
 endif
 # BROWSER=no       do not open the browser. Not assigned here: it may name the user's own browser.
 
-PYTHONS := python3 python3.13 python3.12 python3.11 python
+PYTHONS := python3 python3.14 python3.13 python3.12 python3.11 python
 
 # The choice of PyTorch is remembered: after `make lab TORCH=cpu`, `make test` keeps it.
 WANTED := $(strip $(if $(TORCH),$(TORCH),$(shell cat $(VENV)/torch 2>/dev/null || echo default)))
@@ -153,9 +153,9 @@ found=; chosen=; \
 for python in $(if $(PYTHON),"$(PYTHON)",$(PYTHONS)); do \
     version=$$("$$python" -c 'import sys; print("%d.%d" % sys.version_info[:2])' 2>/dev/null) || continue; \
     found="$$found $$version"; \
-    case $$version in 3.11|3.12|3.13) chosen=$$python; break;; esac; \
+    case $$version in 3.11|3.12|3.13|3.14) chosen=$$python; break;; esac; \
 done; \
-test -n "$$chosen" || $(call fail,The course needs Python 3.11 to 3.13; found:$${found:- none}.,Install one (for example from python.org) or say where it is: make lab PYTHON=/path/to/python3.12); \
+test -n "$$chosen" || $(call fail,The course needs Python 3.11 to 3.14; found:$${found:- none}.,Install one (for example from python.org) or say where it is: make lab PYTHON=/path/to/python3.12); \
 "$$chosen" -c 'import ensurepip$(comma) venv' 2>/dev/null || \
     $(call fail,Python $$version ($$chosen) cannot make environments: its venv module is not installed.,On Debian or Ubuntu run: sudo apt install python3-venv (or python$$version-venv). Then try again.); \
 echo "Making the environment in $(VENV) with Python $$version ..."; \

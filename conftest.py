@@ -3,4 +3,12 @@
 `pytester` is pytest's own plugin for tests of plugins; ``tests/notebooks`` uses it.
 """
 
-pytest_plugins = ["pytester", "tests.notebook_items", "tests.axes", "tests.order"]
+pytest_plugins = [
+    "pytester",
+    "tests.garbage",
+    "tests.own_cache",
+    "tests.without_chromium",
+    "tests.notebook_items",
+    "tests.axes",
+    "tests.order",
+]

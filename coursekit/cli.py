@@ -11,6 +11,7 @@ import typer
 from coursekit import course, research_commands
 from coursekit.research_commands import Device
 from lmcourse.errors import CourseError
+from lmcourse.files import expanded
 
 app = typer.Typer(
     help="An interactive course on neural language models.",
@@ -178,7 +179,8 @@ def slides(
 
         serve_live(build.build_live(source, _say))
         return
-    file, printed = build.slide_files(source, output, pdf)
+    chosen = None if output is None else expanded(output)
+    file, printed = build.slide_files(source, chosen, pdf)
     build.build_slides(source, _say, file, base_url)
     print(f"The slides are in {file}\nSpeaker's notes: key S. Light or dark: T. All keys: ?")
     if printed is not None:

@@ -4,10 +4,12 @@ import os
 import re
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
+from coursekit.metadata import front_matter
 from lmcourse.checkout import products, read_text, root
 from lmcourse.errors import CourseError
+from lmcourse.files import expanded
 
 __all__ = [
     "FOLDERS",
@@ -74,7 +76,7 @@ def workbook() -> Path:
     It need not exist yet.
     """
     named = os.environ.get("LMCOURSE_WORKBOOK")
-    return Path(named).expanduser().absolute() if named else root() / "workbook"
+    return expanded(named).absolute() if named else root() / "workbook"
 
 
 def sources(kind: Kind | None = None) -> list[Source]:
@@ -150,9 +152,8 @@ def chapter(number: str) -> Source:
 def _read(path: Path, kind: Kind) -> Source:
     """Read a source's front matter and first heading."""
     text = read_text(path)
-    matter, body = _split(text, path)
+    matter, body = front_matter(text, path)
     question = matter.get("question")
-    minutes, deeper = (_minutes(matter, name, path) for name in ("minutes", "deeper"))
     number = "" if kind == "widget" else path.stem[:2]
     words = path.stem.removeprefix(f"{number}-")
     return Source(
@@ -162,43 +163,8 @@ def _read(path: Path, kind: Kind) -> Source:
         title=_heading(body) or str(matter.get("title") or words.replace("-", " ")),
         slug=path.stem,
         question=None if question is None else str(question).strip(),
-        minutes=minutes,
-        deeper=deeper,
-    )
-
-
-def _minutes(matter: dict[str, Any], name: str, path: Path) -> int | None:
-    """Return the minutes that a front matter states, if it does."""
-    value = matter.get(name)
-    if value is not None and (not isinstance(value, int) or isinstance(value, bool)):
-        raise CourseError(
-            f"The front matter of {path.name} has {name}: {value!r}, which is not an integer.",
-            f"Write the minutes as a number, for example `{name}: 60`.",
-        )
-    return value
-
-
-def _split(text: str, path: Path) -> tuple[dict[str, Any], str]:
-    """Split a source into its front matter (a YAML mapping between ``---`` lines) and the rest."""
-    import yaml
-
-    lines = text.splitlines()
-    if not lines or lines[0].strip() != "---":
-        return {}, text
-    ends = [index for index, line in enumerate(lines) if index and line.strip() == "---"]
-    try:
-        matter = yaml.safe_load("\n".join(lines[1 : ends[0]])) if ends else None
-    except yaml.YAMLError as error:
-        raise _bad_front_matter(path) from error
-    if not isinstance(matter, dict):
-        raise _bad_front_matter(path)
-    return matter, "\n".join(lines[ends[0] + 1 :])
-
-
-def _bad_front_matter(path: Path) -> CourseError:
-    return CourseError(
-        f"The front matter of {path} is not YAML between two lines of `---`.",
-        "Compare it with another source's first lines and fix it.",
+        minutes=matter.get("minutes"),
+        deeper=matter.get("deeper"),
     )
 
 

@@ -45,7 +45,7 @@ def fetch(
     from filelock import FileLock, Timeout
 
     data = find(name_or_url, sha256)
-    where = Path(folder).expanduser() if folder is not None else files.cache_folder()
+    where = files.expanded(folder) if folder is not None else files.cache_folder()
     wanted, lock = where / (data.member or data.file), FileLock(where / f".{data.file}.lock")
     try:
         where.mkdir(parents=True, exist_ok=True)

@@ -22,6 +22,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 LOCK = "requirements.lock"
+PYTHONS = ("3.11", "3.12", "3.13", "3.14")  # for which the lock has wheels
 CPU_INDEX = "https://download.pytorch.org/whl/cpu"
 BUILDS = ("default", "cpu")
 CHOICE = Path(sys.prefix) / "torch-installed"  # the build that was installed last
@@ -30,6 +31,10 @@ FAILED = (
     "Without a network: connect and run the same command again (it continues where it stopped). "
     "With a full disk: free 3 GB first. Behind a proxy: set HTTPS_PROXY. "
     "If hashes do not match: do not install that file; report where it came from."
+)
+UNSUITABLE = (
+    f"The course needs Python {PYTHONS[0]} to {PYTHONS[-1]}; this is {{}}.\n"
+    f"Install Python {PYTHONS[-1]}, for example from python.org, and run this with it."
 )
 # What PyTorch's CUDA build alone requires.
 _CUDA = re.compile(r"(cuda|nvidia|triton)\b")
@@ -137,6 +142,9 @@ def main() -> None:
     parser.add_argument("--dev", action="store_true", help="what tests and maintainers need, too")
     parser.add_argument("--torch", choices=BUILDS, help="cpu: without CUDA; default: as last time")
     options = parser.parse_args()
+    version = f"{sys.version_info[0]}.{sys.version_info[1]}"
+    if version not in PYTHONS:
+        sys.exit(UNSUITABLE.format(version))
     last = CHOICE.read_text() if CHOICE.is_file() else "default"
     print("Installing the course's packages (the first time: some minutes, 2 GB) ...", flush=True)
     try:

@@ -49,8 +49,8 @@ def new_chapter(number: str, title: str | None = None, question: str | None = No
     files = {
         root / "chapters" / f"{number}-{slug}.md": "chapter.md",
         root / "labs" / f"{number}-lab-{slug}.md": "lab.md",
-        root / "lmcourse" / "labs" / f"lab{number}" / "__init__.py": "lab_init.py.txt",
-        root / "lmcourse" / "labs" / f"lab{number}" / "tasks.py": "lab_tasks.py.txt",
+        root / "labs" / f"lab{number}" / "__init__.py": "lab_init.py.txt",
+        root / "labs" / f"lab{number}" / "tasks.py": "lab_tasks.py.txt",
         root / "tests" / "labs" / f"right{number}.py": "right.py.txt",
     }
     if there := [path for path in files if path.exists()]:
@@ -66,7 +66,8 @@ def new_chapter(number: str, title: str | None = None, question: str | None = No
     lines = [f"Written: {', '.join(names)}; outline.yml lists the chapter.", "What they need:"]
     lines += [f"- {it}" for source in course.select(number) for it in form.breaches(source)]
     lines += [
-        f"- README.md: a row for chapter {number} and its lab.",
+        f"- README.md: a row for chapter {number} and its lab, whose exercises "
+        "`python -m coursekit.notebooks.exercises` lists there.",
         f"Run them with `make test ONLY={number}`.",
     ]
     return "\n".join(lines)

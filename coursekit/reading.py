@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 WORDS, LINES = 100, 8  # a minute
 FIGURE, QUESTION = 1.5, 2  # minutes
 STEP = 5  # to which minutes are rounded
+ADVISED = 120  # minutes of a lab
 DEEPER = "Going deeper"
 FOLDED = frozenset({"hide-input", "check", "solution"})
 _QUESTION = re.compile(r"^:{3,}\{admonition\} Question", re.MULTILINE)
@@ -149,7 +150,7 @@ def _prose(cells: Iterable["NotebookNode"]) -> str:
 
 
 def _rounded(minutes: float) -> int:
-    return STEP * round(minutes / STEP)
+    return max(STEP, STEP * round(minutes / STEP))
 
 
 def main() -> None:
@@ -162,7 +163,9 @@ def main() -> None:
         counts = (core.words, core.lines, core.figures, core.questions, core.predicts)
         stated = " + ".join(str(it) for it in (source.minutes, source.deeper) if it)
         values = (*counts, page.minutes, sum(it.reading.minutes for it in page.sections), stated)
-        print(f"{source.label[:27]:28}", *(f"{it:>9}" for it in values))
+        long = source.kind == "lab" and page.minutes > ADVISED
+        print(f"{source.label[:27]:28}", *(f"{it:>9}" for it in values), end="")
+        print(f"  longer than the {ADVISED} minutes that are advised for a lab" if long else "")
 
 
 if __name__ == "__main__":

@@ -2,8 +2,9 @@
 
 They are in packages of the Python registry. pip downloads exactly the wheels whose digests are
 known; the files that notebooks need are taken from them, checked one by one, and kept in the cache.
-These packages are not installed into the environment: none of their code runs. Two that the lock
-names are: arro3-io reads a table of words, and gensim brings human ratings of similarity.
+These packages are not installed into the environment: none of their code runs. So are the human
+ratings of similarity in gensim's wheel, which is the lock's. One package that the lock names is
+installed: arro3-io, which reads a table of words.
 """
 
 import importlib.util
@@ -15,13 +16,16 @@ from collections.abc import Callable
 from pathlib import Path
 
 from coursekit import course
-from coursekit.install import LOCK, pip_hashed, read, select
+from coursekit.install import LOCK, Pin, pip_hashed, read, select
 from lmcourse import files
+from lmcourse.corpus import human_ratings
 from lmcourse.errors import CourseError
 from lmcourse.hub import releases
 from lmcourse.hub.releases import RELEASES, Release
 
-PACKAGES = {"arro3": "arro3-io", "gensim": "gensim"}  # by the modules to import
+READER = "arro3"  # the module of arro3-io
+RATINGS = "gensim/test/test_data"  # a folder in gensim's wheel
+RATINGS_PYTHON = "3.13"  # for which gensim has a wheel
 AGAIN = (
     "The lines above explain why. Without a network, connect and run `lmcourse real install` "
     "again; all notebooks run without it, too. If a hash does not match, report the file's source."
@@ -46,7 +50,8 @@ def install(report: Callable[[str], None] = print) -> None:
     Raises:
         CourseError: the registry cannot be reached or sends another file; the disk is full.
     """
-    _install_packages()
+    _install_reader()
+    _install_ratings(report)
     for name, release in RELEASES.items():
         home = releases.home(name)
         if all(releases.sha256(home / file) == sha for file, (_, sha) in release.files.items()):
@@ -65,12 +70,16 @@ def install(report: Callable[[str], None] = print) -> None:
 
 def _download(release: Release, folder: Path) -> Path:
     """The wheel, which pip has checked against its digest."""
+    return _download_wheel(f"{release.package} --hash=sha256:{release.sha256}", folder)
+
+
+def _download_wheel(requirement: str, folder: Path, *options: str) -> Path:
     wanted = folder / "wanted.txt"
-    wanted.write_text(f"{release.package} --hash=sha256:{release.sha256}\n", encoding="utf-8")
-    command = [sys.executable, "-m", "pip", "--disable-pip-version-check", "download"]
+    wanted.write_text(f"{requirement}\n", encoding="utf-8")
+    command = [sys.executable, "-m", "pip", "--disable-pip-version-check", "download", *options]
     command += ["--no-deps", "--require-hashes", "--only-binary", ":all:", "--dest", str(folder)]
     if subprocess.run([*command, "--requirement", str(wanted)]).returncode:
-        raise CourseError(f"pip could not download {release.package}.", AGAIN)
+        raise CourseError(f"pip could not download {requirement.split()[0]}.", AGAIN)
     return next(folder.glob("*.whl"))
 
 
@@ -89,16 +98,40 @@ def _unpack(wheel: Path, release: Release, home: Path) -> None:
             new.replace(home / name)
 
 
-def _install_packages() -> None:
-    """Install what the lock names and is not there."""
-    missing = [name for module, name in PACKAGES.items() if not importlib.util.find_spec(module)]
-    if missing:
-        lock = (course.root() / LOCK).read_text(encoding="utf-8")
+def _install_reader() -> None:
+    """Install the reader of tables, unless it is there."""
+    if not importlib.util.find_spec(READER):
         try:
-            pip_hashed(select(read(lock), missing, cuda=False))
+            pip_hashed(select(_lock(), ["arro3-io"], cuda=False))
         except subprocess.CalledProcessError as error:
-            raise CourseError(f"pip could not install {', '.join(missing)}.", AGAIN) from error
+            raise CourseError("pip could not install arro3-io.", AGAIN) from error
         importlib.invalidate_caches()
+
+
+def _install_ratings(report: Callable[[str], None]) -> None:
+    """Unpack the human ratings from gensim's wheel, unless they are there or gensim is installed.
+
+    gensim need not have a wheel for this Python, since nothing of it runs.
+    """
+    home, names = human_ratings.unpacked(), (*human_ratings.FILES, *human_ratings.LEE_FILES)
+    if importlib.util.find_spec("gensim") or all((home / name).is_file() for name in names):
+        return
+    (pin,) = (pin for pin in _lock() if pin.name == "gensim")
+    requirement = pin.text.replace(pin.requirement, pin.requirement.split(" ;")[0])
+    report("gensim: human ratings of similarity, and analogies (28 MB)")
+    try:
+        home.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(dir=home.parent) as folder:
+            wheel = _download_wheel(requirement, Path(folder), "--python-version", RATINGS_PYTHON)
+            with zipfile.ZipFile(wheel) as archive:
+                for name in names:
+                    Path(archive.extract(f"{RATINGS}/{name}", folder)).replace(home / name)
+    except OSError as error:
+        raise files.trouble(error, home, ELSEWHERE) from error
+
+
+def _lock() -> list[Pin]:
+    return read((course.root() / LOCK).read_text(encoding="utf-8"))
 
 
 def _words(table: Path) -> list[str]:

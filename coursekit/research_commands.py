@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from lmcourse.errors import CourseError
+from lmcourse.files import expanded
 
 
 class Device(enum.StrEnum):
@@ -64,6 +65,7 @@ def pretrain(
             "Omit one of the two.",
         )
     where, beside = None if device is None else device.value, []
+    folder = None if folder is None else expanded(folder)
     try:
         if again:
             record, shipped = run.again(name, seed=seed, device=where, folder=folder)
@@ -102,10 +104,12 @@ def claims(
     Runs that are there, or that data/claims records, are not done again. Ctrl-C leaves it; the same
     command goes on from there.
     """
+    print("Reading the claims and their runs ...", flush=True)
     from research.claims import command, table
 
     if not names and not every:
-        print(command.overview())
+        for line in command.overview():
+            print(line, flush=True)
         return
     wanted = list(table.CLAIMS) if every else names or []
     try:

@@ -4,6 +4,7 @@ import os
 from pathlib import Path
 
 from lmcourse.errors import CourseError
+from lmcourse.files import expanded
 
 _PACKED = Path(__file__).parent / "_files"  # in the wheel: what notebooks read of the checkout
 
@@ -15,7 +16,7 @@ def root() -> Path:
         CourseError: there is no ``chapters`` and ``labs`` folder there.
     """
     named = os.environ.get("LMCOURSE_ROOT")
-    folder = Path(named).expanduser() if named else Path(__file__).parent.parent
+    folder = expanded(named) if named else Path(__file__).parent.parent
     folder = folder.resolve()
     if all((folder / name).is_dir() for name in ("chapters", "labs")):
         return folder
@@ -35,6 +36,14 @@ def shared(name: str) -> Path:
         CourseError: this package is neither in a checkout nor from the wheel.
     """
     return (_PACKED if _PACKED.is_dir() else root()) / name
+
+
+def labs() -> Path:
+    """Return the folder of the labs' exercises, ``labs/lab02`` and so on.
+
+    It is this package's own, also where ``$LMCOURSE_ROOT`` names another checkout.
+    """
+    return (_PACKED if _PACKED.is_dir() else Path(__file__).parent.parent) / "labs"
 
 
 def products() -> Path:

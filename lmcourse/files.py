@@ -12,6 +12,8 @@ from typing import BinaryIO
 from lmcourse.errors import CourseError
 
 TEMPORARY = ".lmcourse-{}-{}.tmp"  # name of the file, process id
+HTML_MARK = b'<meta name="generator" content="lmcourse">'  # in the head of each page that is saved
+_NEAR = 8192  # bytes at either end of a file in which its mark is
 
 
 def cache_folder() -> Path:
@@ -19,7 +21,24 @@ def cache_folder() -> Path:
     import pooch
 
     chosen = os.environ.get("LMCOURSE_CACHE")
-    return Path(chosen).expanduser() if chosen else Path(pooch.os_cache("lmcourse"))
+    return expanded(chosen) if chosen else Path(pooch.os_cache("lmcourse"))
+
+
+def expanded(path: str | os.PathLike[str]) -> Path:
+    """Return a path with ``~`` and ``~user`` replaced by that folder.
+
+    A shell leaves them as they are in ``--output=~/page.html`` and within quotes.
+
+    Raises:
+        CourseError: there is no such user.
+    """
+    try:
+        return Path(path).expanduser()
+    except RuntimeError:
+        raise CourseError(
+            f"The path {path} begins with the folder of a user who is not known here.",
+            f"Write the whole path, or ./{path} for a file of that name.",
+        ) from None
 
 
 @contextmanager
@@ -45,6 +64,29 @@ def replacing(path: Path) -> Iterator[BinaryIO]:
         temporary.replace(path)
     finally:
         temporary.unlink(missing_ok=True)
+
+
+def require_own(path: Path, mark: bytes, remedy: str) -> None:
+    """Raise if a file is there that the course did not write: an output never replaces it.
+
+    Args:
+        path: where something is to be written. An empty file may be replaced.
+        mark: what files of this kind that the course wrote have near their beginning or end.
+        remedy: a sentence on what to do.
+    """
+    try:
+        if not path.is_file():
+            return
+        with path.open("rb") as file:
+            start = file.read(_NEAR)
+            file.seek(max(0, path.stat().st_size - _NEAR))
+            end = file.read()
+    except (OSError, ValueError):  # writing it fails as well, and says why
+        return
+    if start and mark not in start and mark not in end:
+        raise CourseError(
+            f"{path} is a file that this course did not write; it is unchanged.", remedy
+        )
 
 
 def require_writable(path: Path, elsewhere: str) -> None:

@@ -36,6 +36,7 @@ from playwright.sync_api import (
 
 from coursekit.testing import CHROMIUM_REMEDY, THREADS, find_chromium
 from lmcourse.labs.verdict import MIME as CHECK  # what a check shows, for programs
+from tests.without_chromium import REASON
 
 VIEWPORT: ViewportSize = {"width": 1300, "height": 900}
 PATIENCE = 120.0  # seconds for what takes two on an idle machine
@@ -86,7 +87,7 @@ def require_chromium() -> Path:
     found = find_chromium()
     if found is None:
         say = pytest.fail if os.environ.get("CI", "").lower() == "true" else pytest.skip
-        say(f"There is no Chromium for this test. {CHROMIUM_REMEDY}")
+        say(f"{REASON} {CHROMIUM_REMEDY}")
     return found
 
 

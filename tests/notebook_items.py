@@ -23,6 +23,7 @@ from typing import Any
 
 import nbval.plugin as nbval
 import pytest
+from filelock import FileLock
 
 from lmcourse.errors import CourseError
 from tests.watched_kernel import DeadKernel, WatchedKernel
@@ -51,6 +52,17 @@ def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Col
     if file_path.suffix == ".md" and file_path.parent in folders:
         return NotebookFile.from_parent(parent, path=file_path)
     return None
+
+
+def executing(path: Path) -> FileLock:
+    """Return the lock that a worker holds while it executes a source of these folders.
+
+    What needs the executed notebook (`tests.book.test_course`) waits for it, so that no notebook is
+    executed by two workers.
+    """
+    folder = path.parents[1] / "_build" / "executed"
+    folder.mkdir(parents=True, exist_ok=True)
+    return FileLock(folder / f"{path.parent.name}-{path.stem}.lock")
 
 
 class NotebookFile(nbval.IPyNbFile):
@@ -110,9 +122,11 @@ class NotebookFile(nbval.IPyNbFile):
             yield item
 
     def setup(self) -> None:
-        """Start the kernel in the source's folder."""
+        """Start the kernel in the source's folder; who wants its result waits for `executing`."""
         from coursekit.book import kernel
 
+        self.lock = executing(self.path)
+        self.lock.acquire()
         factory = self.config._tmp_path_factory  # type: ignore[attr-defined]
         self.told = factory.mktemp("kernel")
         timeout = self.config.option.nbval_kernel_startup_timeout
@@ -121,6 +135,13 @@ class NotebookFile(nbval.IPyNbFile):
 
     def teardown(self) -> None:
         """End the kernel; a dead one too has channels to close. nbval drops ``km`` on a stop."""
+        try:
+            self.end()
+        finally:
+            self.lock.release()
+
+    def end(self) -> None:
+        """End the kernel, and keep the notebook if all of its cells have passed."""
         if self.kernel is None or not hasattr(self.kernel, "km"):
             return
         if len(self.passed) == sum(cell.cell_type == "code" for cell in self.nb.cells):

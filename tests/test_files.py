@@ -50,3 +50,36 @@ def test_a_folder_that_may_not_be_written_is_known_before(tmp_path, unprivileged
     finally:
         tmp_path.chmod(0o755)
     assert caught.value.remedy == "Elsewhere."
+
+
+MARK = files.HTML_MARK
+
+
+@pytest.mark.parametrize(
+    "data", [MARK, b"", b"<head>" + MARK + b"x" * 99_999, b"x" * 99_999 + MARK]
+)
+def test_an_output_replaces_what_the_course_wrote(tmp_path, data):
+    (tmp_path / "file").write_bytes(data)
+    files.require_own(tmp_path / "file", MARK, "Elsewhere.")
+
+
+@pytest.mark.parametrize("data", [b"# A chapter\n", b"x" * 50_000 + MARK + b"x" * 50_000])
+def test_an_output_never_replaces_another_file(tmp_path, data):
+    (tmp_path / "file").write_bytes(data)
+    with pytest.raises(CourseError, match="did not write") as caught:
+        files.require_own(tmp_path / "file", MARK, "Elsewhere.")
+    assert caught.value.remedy == "Elsewhere."
+
+
+def test_a_name_that_is_free_may_be_used(tmp_path):
+    for path in (tmp_path / "new", tmp_path, tmp_path / "a\0b"):
+        files.require_own(path, MARK, "Elsewhere.")
+
+
+def test_the_users_folder_is_written_out(tmp_path, monkeypatch):
+    for name in ("HOME", "USERPROFILE"):
+        monkeypatch.setenv(name, str(tmp_path))
+    assert files.expanded("~/x.html") == tmp_path / "x.html"
+    assert str(files.expanded("a/~/b")) == str(files.Path("a/~/b"))
+    with pytest.raises(CourseError, match="a user who is not known here"):
+        files.expanded("~no-such-user/x")

@@ -14,7 +14,7 @@ import networkx as nx
 import pytest
 
 ROOT = Path(__file__).parents[1]
-BUDGET = 45_180  # lines of Python in lmcourse/; lowered whenever it is underrun. The goal is 40,000
+BUDGET = 38_858  # lines of Python in lmcourse/; lowered whenever it is underrun. The goal is 28,000
 LONGEST = 330  # lines of a file
 # From the ground up. What is not named is a small module that all floors use.
 FLOORS = (
@@ -28,7 +28,7 @@ ENTRY_POINT = "lmcourse.__main__"  # `python -m lmcourse` is the command line's
 
 
 def modules(root: Path) -> dict[str, Path]:
-    """The tracked modules of the three packages, by their dotted names."""
+    """The tracked modules of the three packages, by the names under which they are imported."""
     listed = subprocess.run(
         ["git", "ls-files", "--cached", "--others", "--exclude-standard", "*.py"],
         cwd=root,
@@ -39,6 +39,8 @@ def modules(root: Path) -> dict[str, Path]:
     found = {}
     for name in listed:
         parts = Path(name).with_suffix("").parts
+        if parts[0] == "labs":  # the exercises, beside the labs' texts
+            parts = ("lmcourse", *parts)
         if parts[0] in ("lmcourse", "coursekit", "research") and (root / name).is_file():
             dotted = parts[:-1] if parts[-1] == "__init__" else parts
             found[".".join(dotted)] = root / name
@@ -103,14 +105,16 @@ def lines(path: Path) -> int:
 def test_the_package_keeps_its_budget(files: dict[str, Path]) -> None:
     sizes: Counter[str] = Counter()
     for module, path in files.items():
-        if module.startswith("lmcourse"):
+        if path.is_relative_to(ROOT / "lmcourse"):
             sizes[package(module)] += lines(path)
     largest = ", ".join(f"{name} {count:,}" for name, count in sizes.most_common(6))
     assert sizes.total() <= BUDGET, f"lmcourse/ has {sizes.total():,} lines. Largest: {largest}."
 
 
 def test_no_file_is_too_long(files: dict[str, Path]) -> None:
-    assert {module: n for module, path in files.items() if (n := lines(path)) > LONGEST} == {}
+    """A lab's exercises may be as long as their slips need."""
+    sizes = {name: lines(path) for name, path in files.items() if ROOT / "labs" not in path.parents}
+    assert {module: n for module, n in sizes.items() if n > LONGEST} == {}
 
 
 def test_no_files_import_each_other_in_a_circle(files: dict[str, Path]) -> None:
@@ -127,14 +131,6 @@ def test_no_packages_import_each_other_in_a_circle(files: dict[str, Path]) -> No
 
 def test_no_import_leads_upward(files: dict[str, Path]) -> None:
     assert upward(graph(files)) == []
-
-
-def test_a_lab_keeps_its_budget(files: dict[str, Path]) -> None:
-    sizes: Counter[str] = Counter()
-    for module, path in files.items():
-        if module.startswith("lmcourse.labs.lab"):
-            sizes[module.split(".")[2][:5]] += lines(path)
-    assert sizes and {lab: n for lab, n in sizes.items() if n > 500} == {}
 
 
 def test_circles_and_upward_imports_are_found(tmp_path: Path) -> None:

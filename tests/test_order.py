@@ -3,13 +3,14 @@
 from pathlib import Path
 from types import SimpleNamespace
 
-from tests.order import FIRST, in_order
+from tests.order import FIRST, SPREAD, in_order, unit
 
 ROOT = Path(__file__).parents[1]
 
 
 def test_notebooks_and_long_files_come_first_and_short_ones_last() -> None:
     counts = {"a/test_short.py": 1, "b/test_long.py": 3, FIRST[-1]: 1, "chapters/02-x.md": 2}
+    counts |= {SPREAD[0]: 9}
     items = [
         SimpleNamespace(nodeid=f"{name}::{number}")
         for name, count in counts.items()
@@ -21,8 +22,14 @@ def test_notebooks_and_long_files_come_first_and_short_ones_last() -> None:
         FIRST[-1],
         "b/test_long.py",
         "a/test_short.py",
+        SPREAD[0],
     ]
-    assert found[-4:-1] == [f"b/test_long.py::{number}" for number in range(3)]
+    assert found[3:6] == [f"b/test_long.py::{number}" for number in range(3)]
+
+
+def test_a_file_stays_with_one_worker_unless_its_tests_share_nothing() -> None:
+    assert unit("b/test_long.py::test_it[02]") == unit("b/test_long.py::test_that")
+    assert unit(f"{SPREAD[0]}::test_it[02]") != unit(f"{SPREAD[0]}::test_it[03]")
 
 
 def test_this_run_keeps_the_order(pytestconfig) -> None:
@@ -31,4 +38,4 @@ def test_this_run_keeps_the_order(pytestconfig) -> None:
 
 
 def test_what_is_named_is_there() -> None:
-    assert all((ROOT / name).exists() for name in FIRST)
+    assert all((ROOT / name).exists() for name in (*FIRST, *SPREAD))

@@ -2,6 +2,7 @@
 
 import importlib.metadata
 import json
+import re
 import subprocess
 import sys
 import tomllib
@@ -16,6 +17,7 @@ from packaging.utils import canonicalize_name
 from coursekit import install
 
 ROOT = Path(__file__).parents[1]
+MANY = [f"3.{minor}" for minor in range(9, 20)]  # versions of Python
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 
 
@@ -40,7 +42,7 @@ def version(pin: Requirement) -> str:
     return specifier.version
 
 
-@pytest.mark.parametrize("python", ["3.11", "3.12", "3.13"])
+@pytest.mark.parametrize("python", install.PYTHONS)
 @pytest.mark.parametrize("platform", ["linux", "darwin", "win32"])
 def test_the_lock_pins_every_declared_package_exactly(python, platform):
     environment = {
@@ -49,8 +51,11 @@ def test_the_lock_pins_every_declared_package_exactly(python, platform):
         "sys_platform": platform,
         "os_name": "nt" if platform == "win32" else "posix",
     }
-    pins = lock({**default_environment(), **environment})
+    machine = {**default_environment(), **environment}
+    pins = lock(machine)
     for requirement in declared():
+        if requirement.marker and not requirement.marker.evaluate(machine):
+            continue
         pin = pins.get(canonicalize_name(requirement.name))
         assert pin is not None, f"{requirement.name} is not in requirements.lock: run `make lock`"
         assert requirement.specifier.contains(version(pin)), f"{pin} against {requirement}"
@@ -68,7 +73,8 @@ def test_torch_is_pinned_alike_everywhere():
 
 def test_what_is_installed_is_what_the_lock_says():
     pins, wrong = lock(), []
-    for name in _closure([r.name for r in declared()]):
+    here = [each for each in declared() if not each.marker or each.marker.evaluate()]
+    for name in _closure([each.name for each in here]):
         installed = importlib.metadata.version(name).split("+")[0]  # 2.13.0+cpu is 2.13.0
         if name not in pins or version(pins[name]) != installed:
             wrong.append(f"{name} {installed}, lock: {pins.get(name)}")
@@ -95,10 +101,26 @@ def test_conda_and_binder_bring_python_and_pip_alone():
     """All else comes from the lock, with hashes: by the command in the file's own comment."""
     text = (ROOT / "environment.yml").read_text(encoding="utf-8")
     python, *others = yaml.safe_load(text)["dependencies"]
-    allowed = Requirement(f"python{PROJECT['requires-python']}").specifier
-    assert allowed.contains(python.removeprefix("python=")) and others == ["pip", "nodejs=20"]
+    allowed = Requirement(python).specifier
+    assert [each for each in MANY if allowed.contains(each)] == list(install.PYTHONS)
+    assert others == ["pip", "nodejs=20"]
     command = "python -m coursekit.install --torch cpu"
     assert command in text and command in (ROOT / "postBuild").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("name", ["README.md", "index.md", "Makefile"])
+def test_the_texts_name_the_pythons_that_the_lock_serves(name):
+    text = (ROOT / name).read_text(encoding="utf-8")
+    found = set(re.findall(r"3\.\d+ to 3\.\d+", text))
+    assert found == {f"{install.PYTHONS[0]} to {install.PYTHONS[-1]}"}
+
+
+def test_make_takes_every_python_that_the_lock_serves():
+    text = (ROOT / "Makefile").read_text(encoding="utf-8")
+    assert f" {'|'.join(install.PYTHONS)}) chosen=" in text
+    assert {f"python{each}" for each in install.PYTHONS} < set(
+        re.search(r"^PYTHONS := (.*)", text, re.MULTILINE)[1].split()
+    )
 
 
 def test_importing_the_package_and_its_commands_is_light():

@@ -25,14 +25,14 @@ from coursekit.book.slides.browser import require_browser
 from coursekit.book.slides.deck import ELSEWHERE, write_deck
 from coursekit.book.slides.layout import has_slides
 from coursekit.book.slides.live import write_live
-from coursekit.book.slides.pdf import PURPOSE, remedy_for
+from coursekit.book.slides.pdf import MARK, PURPOSE, remedy_for
 from coursekit.book.stage import stage
 from coursekit.notebooks import files
 from coursekit.notebooks.sources import read_notebook
 from coursekit.notebooks.workbook import product_name
 from coursekit.repository import Repository
 from lmcourse.errors import CourseError
-from lmcourse.files import require_writable
+from lmcourse.files import HTML_MARK, require_own, require_writable
 
 OWN_THEME = "theme"  # the folder of the checkout
 _WORK, SITE, _LAST = "book-work", "site", "site.last"
@@ -67,7 +67,7 @@ def build_book(
         report("Writing the pages ...")
         made = folder / SITE
         if theme == OWN_THEME:
-            content = parse(executed, parts, folder / "source", show_solutions, where)
+            content = parse(executed, parts, folder / "source", report, show_solutions, where)
             made.mkdir()
             slides = decks(content, folder / "slides", where.base_url or "..")
             for note in write_site(content, made, published=where, slides=slides):
@@ -123,7 +123,8 @@ def slide_files(source: course.Source, output: Path | None, pdf: bool) -> tuple[
             ``.pdf`` is the PDF, and the deck is where it is by default.
 
     Raises:
-        CourseError: a file cannot be written, or no browser here prints.
+        CourseError: a file is there that is no deck, a file cannot be written, or no browser here
+            prints.
     """
     default = course.products() / "slides" / f"{source.slug}.html"
     deck, printed = output or default, None
@@ -136,8 +137,10 @@ def slide_files(source: course.Source, output: Path | None, pdf: bool) -> tuple[
         deck, printed = default, deck
     elif pdf:
         printed = deck.with_suffix(".pdf")
-    for each in (deck, printed):
+    for each, mark in ((deck, HTML_MARK), (printed, MARK)):
         if each is not None:
+            if not each.absolute().is_relative_to(course.products()):
+                require_own(each, mark, f"{ELSEWHERE} Or remove that file first.")
             require_writable(each, ELSEWHERE)
     if pdf:
         require_browser(PURPOSE, remedy_for(deck))
@@ -163,8 +166,9 @@ def build_slides(
     myst.find_node()
     with workplace() as folder:
         executed = execute([source], course.products() / "executed", report)
+        report("Parsing the book, to which the slides may refer ...")
+        page, content = _parsed(source, executed, folder / "source", report)
         report("Writing the slides ...")
-        page, content = _parsed(source, executed, folder / "source")
         write_deck(page, content, file, base_url=base_url or _site_from(file, page.slug))
     return file
 
@@ -190,7 +194,7 @@ def laid_out(source: course.Source, report: Report) -> tuple[Page, Content]:
     kept = course.products() / "slides" / ".public"
     with workplace() as folder:
         executed = execute([source], course.products() / "executed", report)
-        page, content = _parsed(source, executed, folder / "source")
+        page, content = _parsed(source, executed, folder / "source", report)
         shutil.rmtree(kept, ignore_errors=True)
         kept.parent.mkdir(parents=True, exist_ok=True)
         shutil.copytree(content.public, kept)
@@ -205,17 +209,20 @@ def build_live(source: course.Source, report: Report) -> Path:
     """
     myst.find_node()
     with workplace() as folder:
+        report("Parsing the book, to which the slides may refer ...")
+        page, content = _parsed(source, [], folder / "source", report)
         report("Writing the slides ...")
-        page, content = _parsed(source, [], folder / "source")
         return write_live(page, content, course.products() / "live")
 
 
-def _parsed(source: course.Source, executed: list[Executed], folder: Path) -> tuple[Page, Content]:
+def _parsed(
+    source: course.Source, executed: list[Executed], folder: Path, report: Report
+) -> tuple[Page, Content]:
     """Parse the book with those notebooks executed that are given; return one page of it."""
     known = [each.source for each in executed]
     others = (other for other in course.sources() if other not in known)
     unexecuted = [Executed(it, read_notebook(it.path), 0, 0, ()) for it in others]
-    content = parse([*executed, *unexecuted], outline.read(), folder)
+    content = parse([*executed, *unexecuted], outline.read(), folder, report)
     location = f"{course.FOLDERS[source.kind]}/{source.path.name}"
     return next(page for page in content.pages if page.source == location), content
 
@@ -224,16 +231,20 @@ def parse(
     executed: list[Executed],
     parts: list[outline.Part],
     folder: Path,
+    report: Report,
     show_solutions: bool = False,
     where: Published | None = None,
 ) -> Content:
     """Lay executed notebooks out in a new folder and let mystmd parse them.
 
+    Args:
+        report: is called with each line of progress.
+
     Raises:
         CourseError: the sources have a fault.
     """
     staged(executed, parts, folder, show_solutions, where)
-    return read_content(myst.build_site(folder))
+    return read_content(myst.build_site(folder, report))
 
 
 def staged(
@@ -293,7 +304,8 @@ def workplace() -> Iterator[Path]:
     except PermissionError as error:
         raise files.trouble(error, Path(error.filename or base)) from error
     except OSError as error:
-        if error.errno not in {errno.ENOSPC, errno.EDQUOT, errno.EROFS}:
+        known = error.errno in {errno.ENOSPC, errno.EDQUOT, errno.EROFS}
+        if not known and base.is_dir():
             raise
         raise files.trouble(error, base) from error
 

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from nbformat import NotebookNode
 
 CELL_TIMEOUT = 600  # seconds
-_EVERY = 5  # cells between two lines of progress
+_EVERY, _LONG = 5, 5.0  # cells, and seconds, between two lines of progress
 _ANSI = re.compile(r"\x1b\[[0-9;]*m")
 Report = Callable[[str], None]  # is called with each line of progress
 
@@ -120,13 +120,14 @@ def run(
 
     notebook = read_notebook(source.path)
     codes = [i for i, cell in enumerate(notebook.cells) if cell.cell_type == "code"]
-    at = 0  # the index of the cell that runs
+    at, said = 0, time.perf_counter()  # the index of the cell that runs; when progress was shown
 
     def on_start(cell: "NotebookNode", cell_index: int) -> None:
-        nonlocal at
+        nonlocal at, said
         at = cell_index
         number = codes.index(cell_index) if cell_index in codes else 1
-        if number % _EVERY == 0:
+        if number % _EVERY == 0 or time.perf_counter() - said > _LONG:
+            said = time.perf_counter()
             report(f"{source.label}: cell {number + 1} of {len(codes)} ...")
 
     client = NotebookClient(

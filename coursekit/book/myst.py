@@ -7,7 +7,7 @@ import shlex
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -23,6 +23,8 @@ STARTED = "🔌 Content server started"
 _OLDEST_NODE = 20
 _ANSI = re.compile(r"\x1b\[[0-9;]*m")
 _FAULT = re.compile(r"^(?P<mark>⛔|⚠)\ufe0f?\s+(?P<what>\S.*)$")
+_PARSED = re.compile(r"\bBuilt \S+\.(md|ipynb) in ")
+_EVERY = 10  # pages between two lines of progress
 _STACK = re.compile(r"\s+at |Node\.js v")  # where in mystmd's own code it failed
 _SOURCE = re.compile(
     r"\b(?P<folder>chapters|labs|gallery)/(?:slides-of-)?(?P<slug>[\w-]+)\.ipynb(?::\d+)?"
@@ -83,13 +85,16 @@ def require_plain(folder: Path, names: Iterable[str]) -> None:
             )
 
 
-def build_site(folder: Path) -> Path:
+def build_site(folder: Path, report: Callable[[str], None] = lambda line: None) -> Path:
     """Parse a staged folder, strictly; return where the syntax trees lie (``_build/site``).
+
+    Args:
+        report: is called with each line of progress.
 
     Raises:
         CourseError: mystmd finds a fault, each named with its file; or it cannot be run.
     """
-    _run(folder, "--site")
+    _run(folder, "--site", report)
     return folder / "_build" / "site"
 
 
@@ -99,7 +104,7 @@ def build_html(folder: Path, base_url: str) -> Path:
     Raises:
         CourseError: mystmd finds a fault, its template cannot be had, or it cannot be run.
     """
-    _run(folder, "--html", BASE_URL=base_url)
+    _run(folder, "--html", lambda line: None, BASE_URL=base_url)
     return folder / "_build" / "html"
 
 
@@ -148,10 +153,16 @@ def refuse_faults(lines: Iterable[str]) -> None:
         )
 
 
-def _run(folder: Path, what: str, **variables: str) -> None:
-    done = _popen(folder, ("build", what, "--strict", "--ci"), variables)
-    said, _ = done.communicate()
-    lines = [_ANSI.sub("", line) for line in said.splitlines()]
+def _run(folder: Path, what: str, report: Callable[[str], None], **variables: str) -> None:
+    lines, parsed = [], 0
+    with _popen(folder, ("build", what, "--strict", "--ci"), variables) as done:
+        assert done.stdout is not None
+        for line in done.stdout:
+            lines.append(_ANSI.sub("", line.rstrip("\n")))
+            if _PARSED.search(lines[-1]):
+                parsed += 1
+                if parsed % _EVERY == 0:
+                    report(f"mystmd: {parsed} pages parsed ...")
     refuse_faults(lines)
     if done.returncode:
         tail = "\n".join([it for it in lines if it.strip() and not _STACK.match(it)][-12:])

@@ -313,6 +313,7 @@ def _state() -> dict[Path, int]:
     """Return when each file that the book is made from was changed."""
     root = course.root()
     paths = [path for name in course.FOLDERS.values() for path in (root / name).glob("*.md")]
+    paths += (root / "labs").glob("lab*/*.py")  # their exercises' numbers and checks
     for name in _WHOLE:
         paths += (root / name).rglob("*") if (root / name).is_dir() else [root / name]
     return {path: path.stat().st_mtime_ns for path in paths if path.is_file()}

@@ -11,24 +11,23 @@ from pathlib import Path
 import lmcourse
 from coursekit import course
 from coursekit.doctor.finding import Finding, Status
-from coursekit.install import LOCK, canonical, read
+from coursekit.install import LOCK, PYTHONS, canonical, read
 from lmcourse.errors import CourseError
 
-OLDEST, NEWEST = (3, 11), (3, 13)
 TRIED_TOGETHER = {"jupyterlab": "4.6", "jupyterlab-myst": "2.7"}
 
 
 def python() -> Iterator[Finding]:
     """Look at the version of Python."""
     here = f"{platform.python_version()} at {sys.executable}"
-    if OLDEST <= sys.version_info[:2] <= NEWEST:
+    if "{}.{}".format(*sys.version_info) in PYTHONS:
         yield Finding("Python", "ok", here)
         return
     yield Finding(
         "Python",
         "problem",
-        f"{here}, but the course needs 3.{OLDEST[1]} to 3.{NEWEST[1]}.",
-        f"Install Python 3.{NEWEST[1]}, and recreate the environment with it.",
+        f"{here}, but the course needs {PYTHONS[0]} to {PYTHONS[-1]}.",
+        f"Install Python {PYTHONS[-1]}, and recreate the environment with it.",
     )
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from coursekit.notebooks import files
 from lmcourse.errors import CourseError
+from lmcourse.files import expanded
 
 HOST = "127.0.0.1"
 START = "/lab/tree/START.md"
@@ -69,7 +70,7 @@ def environment(folder: Path, lab: Path) -> dict[str, str]:
     programs = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", "")])
     own = dict(os.environ)
     if own.get("LMCOURSE_TEXT"):  # kernels run in the workbook's folders
-        own["LMCOURSE_TEXT"] = str(Path(own["LMCOURSE_TEXT"]).expanduser().absolute())
+        own["LMCOURSE_TEXT"] = str(expanded(own["LMCOURSE_TEXT"]).absolute())
     return own | {
         "JUPYTER_TOKEN": token,  # not an argument: those any user of the machine can list
         "JUPYTER_PREFER_ENV_PATH": "1",  # kernels and extensions of this environment first

@@ -1,11 +1,16 @@
 """Read a tracked MyST Markdown source as a Jupyter notebook, the same bytes each time."""
 
+import copy
 import hashlib
 import re
 import sys
+from contextlib import suppress
+from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from coursekit.metadata import check_cells, raise_first
+from coursekit.notebooks import exercises
 from lmcourse.checkout import read_text
 from lmcourse.errors import CourseError
 
@@ -82,29 +87,48 @@ def _is_slide_only(cell: "NotebookNode") -> bool:
 
 
 def _parsed(path: Path) -> "NotebookNode":
-    """Parse a source with all its cells.
+    """Parse a source with all its cells; references to a lab's exercises are written out.
 
     Raises:
-        CourseError: the file cannot be read, or is not a MyST notebook.
+        CourseError: the file cannot be read, is not a MyST notebook, or refers to an exercise that
+            does not exist.
     """
-    import jupytext
     import yaml
     from jupytext.formats import JupytextFormatError
     from jupytext.myst import MystMetadataParsingError
+    from nbformat import ValidationError
 
     text = read_text(path)
     try:
-        return jupytext.reads(text, fmt="md:myst")
+        notebook = copy.deepcopy(_of_text(text))  # callers change it
+        check_cells(notebook, text, path)
     except (
         JupytextFormatError,
         MystMetadataParsingError,
+        ValidationError,
         yaml.YAMLError,
+        AttributeError,  # of a mapping that is none
+        TypeError,
         ValueError,
     ) as error:
+        with suppress(MystMetadataParsingError, yaml.YAMLError):  # it says the line itself
+            raise_first(text, path)
         raise CourseError(
             f"The source {path} is not a MyST notebook: {error}.",
             "Fix the line that the message names; another source shows the form.",
         ) from error
+    for cell in notebook.cells:
+        if cell.cell_type == "markdown":
+            cell.source = exercises.write_out(cell.source, path.name)
+    return notebook
+
+
+@lru_cache(maxsize=64)  # a book, a workbook or a test reads each source several times
+def _of_text(text: str) -> "NotebookNode":
+    """Parse a source's text, which takes 0.1 s for a chapter."""
+    import jupytext
+
+    return jupytext.reads(text, fmt="md:myst")
 
 
 def markdown_notebook(text: str, name: str) -> "NotebookNode":

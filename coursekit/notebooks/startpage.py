@@ -119,7 +119,7 @@ def _progress(number: str, solved: set[str]) -> list[str]:
     from lmcourse import labs
 
     try:
-        names = [exercise.name for exercise in labs.exercises(number)]
+        names = [exercise.slug for exercise in labs.exercises(number)]
     except CourseError:  # a lab that has no checks yet
         return []
     if not names:
@@ -129,11 +129,11 @@ def _progress(number: str, solved: set[str]) -> list[str]:
 
 
 def _solved(report: Report) -> set[str]:
-    """Return the names of the exercises that are solved; what is wrong goes to the notices."""
+    """Return the slugs of the exercises that are solved; what is wrong goes to the notices."""
     from lmcourse.labs import progress
 
     records = progress.read(report.folder, tell=report.notices.append)
-    return {name for name, record in records.items() if record.solved}
+    return {slug for slug, record in records.items() if record.solved}
 
 
 def _notices(report: Report) -> list[str]:

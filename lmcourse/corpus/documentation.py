@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from lmcourse.errors import CourseError
+from lmcourse.files import expanded
 
 _TABLE = re.compile(r"^\s*[+|].*[+|]\s*$")  # a row or a rule of an ASCII table
 _UNDERLINE = re.compile(r"^\s*([*=\-~^\"'])\1{3,}\s*$")  # what underlines a heading
@@ -33,7 +34,7 @@ def python_documentation(path: str | Path | None = None) -> list[str]:
         CourseError: this Python carries no documentation, or the file cannot be read.
     """
     path = path or os.environ.get("LMCOURSE_TEXT")
-    texts = _read_file(Path(path)) if path else _read_topics()
+    texts = _read_file(expanded(path)) if path else _read_topics()
     seen: set[str] = set()
     documents = ["\n\n".join(_new_paragraphs(text, seen)) for text in texts]
     documents = [document for document in documents if document]

@@ -20,19 +20,33 @@ from jaxtyping import Float
 from lmcourse.corpus import streams
 from lmcourse.corpus.tasks import Analogy
 from lmcourse.errors import CourseError
+from lmcourse.files import cache_folder
+
+FILES = ("wordsim353.tsv", "simlex999.txt", "questions-words.txt")
+LEE_FILES = ("lee.cor", "lee_background.cor", "similarities0-1.txt")
 
 
 def gensim_file(name: str) -> Path:
-    """Return the path of one of gensim's test files, without importing gensim."""
+    """Return the path of one of gensim's test files, without importing gensim.
+
+    It is where `lmcourse real install` put it, or in an installed gensim.
+    """
     spec = find_spec("gensim")
-    path = Path(spec.origin).parent / "test" / "test_data" / name if spec and spec.origin else None
-    if path is None or not path.is_file():
+    path = unpacked() / name
+    if not path.is_file() and spec and spec.origin:
+        path = Path(spec.origin).parent / "test" / "test_data" / name
+    if not path.is_file():
         raise CourseError(
             f"There is no file {name}: it is part of gensim's test data.",
-            "Run `lmcourse real install`, which installs gensim, or download the file from "
+            "Run `lmcourse real install`, or download the file from "
             "github.com/piskvorky/gensim, folder gensim/test/test_data, and pass its path.",
         )
     return path
+
+
+def unpacked() -> Path:
+    """Return the folder for the files that `lmcourse real install` takes from gensim's wheel."""
+    return cache_folder() / "real" / "gensim"
 
 
 def read_word_pairs(path: str | Path) -> list[tuple[str, str, float]]:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Literal
 
 from lmcourse.errors import CourseError
+from lmcourse.files import expanded
 
 OnError = Literal["raise", "skip"]
 
@@ -54,7 +55,7 @@ class Faults:
 
 def check(path: str | Path) -> Path:
     """The path of a file that is there, can be opened, is not empty and is what its name says."""
-    path = Path(path)
+    path = expanded(path)
     start = beginning(path)
     if not start:
         raise CourseError(f"The file {path} is empty.", FETCH_AGAIN)

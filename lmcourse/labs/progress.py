@@ -13,7 +13,23 @@ from pathlib import Path
 
 import filelock
 
-_VERSION = 1
+_VERSION = 2
+# Version 1 named an exercise by its number then, "02.1"; now it is "02-perplexity".
+_NUMBERED = {
+    "01": "derivatives operation order gradients layer error",
+    "02": "perplexity step bptt truncation clipping recall",
+    "03": "parameters lstm gru bias peepholes unit",
+    "04": "pack summaries tagger dropout leak future",
+    "05": "noise ppmi subsampling gradients analogies association",
+    "06": "merge encode wordpiece viterbi stream symbols",
+    "07": "windows highway mix senses neighbor layers",
+    "08": "entry join additive mask gradient knockout",
+    "09": "steps distance heads layer passes lengths",
+    "10": "pairs words exactly gradient fill windows",
+    "11": "rates matthews answers span fine_tuning bits",
+    "12": "batch masks spans accumulate packing compare",
+    "17": "temperature gradients losses layers excess retained",
+}
 _FOLDER = ".lmcourse"
 _FILE = "progress.json"
 _PATIENCE = 5.0  # seconds to wait while another notebook writes
@@ -25,7 +41,7 @@ _reported: set[Path] = set()  # folders whose trouble was reported: once is enou
 class Record:
     """One exercise: when it was first solved (ISO 8601, UTC), and how many answers were checked."""
 
-    name: str
+    slug: str
     title: str
     solved: str | None
     attempts: int
@@ -52,7 +68,7 @@ def folder() -> Path | None:
 
 
 def read(workbook: Path, tell: Callable[[str], None] | None = None) -> dict[str, Record]:
-    """What was tried and solved in this workbook, by exercise name; empty if nothing can be read.
+    """What was tried and solved in this workbook, by slug; empty if nothing can be read.
 
     A damaged file is moved aside, a newer course's is left; ``tell`` gets a sentence about it.
     """
@@ -69,7 +85,7 @@ def read(workbook: Path, tell: Callable[[str], None] | None = None) -> dict[str,
     return records
 
 
-def record(name: str, title: str, passed: bool) -> str:
+def record(slug: str, title: str, passed: bool) -> str:
     """Note one checked answer. An exercise that was solved once stays solved.
 
     Returns:
@@ -84,10 +100,11 @@ def record(name: str, title: str, passed: bool) -> str:
         with _lock(file.parent):
             records, notice = _load(file)
             if not (notice and file.exists()):  # else it is a newer course's: leave it alone
-                old = records.get(name, Record(name, title, None, 0))
+                old = records.get(slug, Record(slug, title, None, 0))
                 now = datetime.now(UTC).isoformat(timespec="seconds") if passed else None
                 solved = old.solved or now
-                records[name] = replace(old, title=title, solved=solved, attempts=old.attempts + 1)
+                attempts = old.attempts + 1
+                records[slug] = replace(old, title=title, solved=solved, attempts=attempts)
                 _store(file, records)
                 return notice
     except (OSError, filelock.Timeout) as error:
@@ -136,7 +153,7 @@ def parse(data: bytes) -> dict[str, Record]:
     try:
         content = json.loads(data.decode("utf-8"))
         version = content["version"]
-        if type(version) is not int or version < _VERSION:  # `True` is an int, too
+        if type(version) is not int or version < 1:  # `True` is an int, too
             raise ValueError("unknown version")
         if version > _VERSION:
             raise Newer(f"version {version}")
@@ -147,10 +164,19 @@ def parse(data: bytes) -> dict[str, Record]:
                 raise TypeError("not a record")
             if not 0 <= attempts < 2**31:  # Python refuses to write the largest that it reads
                 raise ValueError("not a count")
-            records[name] = Record(name, str(entry["title"]), solved, attempts)
+            slug = _slug(name) if version == 1 else name
+            records[slug] = Record(slug, str(entry["title"]), solved, attempts)
         return records
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
         raise Damaged("no progress file") from error
+
+
+def _slug(number: str) -> str:
+    """The exercise that had a number in version 1; the number itself if it is none of these."""
+    lab, _, position = number.partition(".")
+    names = _NUMBERED.get(lab, "").split()
+    known = position.isdecimal() and 1 <= int(position) <= len(names)
+    return f"{lab}-{names[int(position) - 1]}" if known else number
 
 
 def _moved_aside(file: Path) -> str:
@@ -166,9 +192,9 @@ def _moved_aside(file: Path) -> str:
 
 def _store(file: Path, records: dict[str, Record]) -> None:
     """Write all at once: whoever reads meanwhile sees the old file or the new one, whole."""
-    entries = {name: asdict(records[name]) for name in sorted(records)}
+    entries = {slug: asdict(records[slug]) for slug in sorted(records)}
     for entry in entries.values():
-        del entry["name"]
+        del entry["slug"]
     # In ASCII: a title may hold what no encoding knows, such as half of a surrogate pair.
     text = json.dumps({"version": _VERSION, "exercises": entries}, indent=1)
     handle, name = tempfile.mkstemp(dir=file.parent, prefix="progress.", suffix=".tmp")  # mode 0600

@@ -13,8 +13,8 @@ import msgspec
 import torch
 from torch import Tensor, nn
 
-from lmcourse.errors import CourseError
-from lmcourse.files import replacing, trouble
+from lmcourse.errors import CourseError, check_sizes
+from lmcourse.files import expanded, replacing, require_own, trouble
 from lmcourse.models.conversion import conversion_of
 from lmcourse.models.weights import (
     check_shapes,
@@ -24,6 +24,12 @@ from lmcourse.models.weights import (
     read_tensors,
 )
 
+_MARK = b'"architecture"'  # in the header of each file that is saved
+
+_SIZES = (
+    *("vocab_size", "embedding_size", "hidden_size", "intermediate_size"),
+    *("num_layers", "num_attention_heads", "max_position_embeddings"),
+)
 M = TypeVar("M", bound="Model")
 C = TypeVar("C")
 
@@ -41,6 +47,9 @@ class Model(nn.Module):
     def __init__(self, config: Any) -> None:
         super().__init__()
         _check_kind(type(self).__name__, config, self.Config)
+        sizes = {it.name: getattr(config, it.name) for it in fields(config)}
+        check_sizes(**{name: sizes[name] for name in _SIZES if isinstance(sizes.get(name), int)})
+        check_sizes(0, num_hidden_layers=sizes.get("num_hidden_layers"))
         for name, kind in get_type_hints(self.Config).items():
             if isinstance(kind, type) and is_dataclass(kind):
                 _check_kind(f"{self.Config.__name__}'s {name}", getattr(config, name), kind)
@@ -56,7 +65,8 @@ class Model(nn.Module):
             "config": config_as_json(self.config),
             "format": "pt",
         }
-        path = Path(path)
+        path = expanded(path)
+        require_own(path, _MARK, "Save it under another name, or remove the file first.")
         content = save(_apart(self.state_dict()), metadata)
         try:
             with replacing(path) as file:
@@ -67,7 +77,8 @@ class Model(nn.Module):
     @classmethod
     def load(cls: type[M], path: str | Path) -> M:
         """Load a model that `save` wrote, in evaluation mode."""
-        metadata, shapes = read_header(Path(path))
+        path = expanded(path)
+        metadata, shapes = read_header(path)
         named = metadata.get("architecture")
         if named != cls.__name__:
             through = f", and call {cls.__name__}.on_top_of with what it becomes"
@@ -81,7 +92,7 @@ class Model(nn.Module):
         config: Any = config_from_json(cls.Config, metadata.get("config", ""), path)
         model = on_meta(lambda: cls(config), len(shapes), str(path))
         check_shapes(model, shapes, str(path))
-        load_strictly(model, read_tensors(Path(path))[1], str(path))
+        load_strictly(model, read_tensors(path)[1], str(path))
         return model.eval()
 
     @classmethod

@@ -144,7 +144,7 @@ class Widget(anywidget.AnyWidget):
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the widget as a page that needs no network."""
-        page.save(Path(path), self.title, self.to_html())
+        page.save(path, self.title, self.to_html())
 
     def _repr_mimebundle_(self, **options: Any) -> tuple[dict[str, Any], dict[str, Any]]:
         data, metadata = super()._repr_mimebundle_(**options) or ({}, {})

@@ -79,7 +79,7 @@ class BertViz:
 
     def save(self, path: str | Path) -> None:
         """Write the view as a page that needs no network."""
-        page.save(Path(path), self.title, self.to_html())
+        page.save(path, self.title, self.to_html())
 
     def _repr_mimebundle_(self, **_options: Any) -> dict[str, str]:
         return {"text/html": self.to_html(), "text/plain": self.alt}

@@ -3,6 +3,7 @@
 import hashlib
 import html
 import json
+import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -18,6 +19,7 @@ _PAGE = """\
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
+{mark}
 <title>{title}</title>
 <style>
 :root {{ color-scheme: light dark; color: CanvasText; background: Canvas }}
@@ -62,15 +64,18 @@ def fragment(name: str, module: str, state: Mapping[str, Any], alt: str, model: 
     )
 
 
-def save(path: Path, title: str, body: str) -> None:
-    """Write a page with the fragment ``body``, atomically."""
+def save(path: str | os.PathLike[str], title: str, body: str) -> None:
+    """Write a page with the fragment ``body``, atomically; it replaces only such a page."""
+    path = files.expanded(path)
     if not path.parent.is_dir():
         raise CourseError(
             f"There is no folder {path.parent}.", "Make it first, or choose another path."
         )
     if path.is_dir():
         raise CourseError(f"{path} is a folder.", f"Name a file in it: {path / 'widget.html'}.")
-    text = _PAGE.format(title=html.escape(title), fragment=body)
+    files.require_own(path, files.HTML_MARK, "Choose another name, or remove the file first.")
+    mark = files.HTML_MARK.decode()
+    text = _PAGE.format(mark=mark, title=html.escape(title), fragment=body)
     try:
         with files.replacing(path) as file:
             file.write(text.encode("utf-8"))

@@ -1,7 +1,7 @@
 """What `lmcourse claims` does: list the claims, or do their runs and write what was found."""
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -12,12 +12,13 @@ from lmcourse.corpus.bookworld import BookWorld
 from lmcourse.errors import CourseError
 from lmcourse.files import require_writable
 from lmcourse.findings import kept
-from lmcourse.findings.finding import Finding
+from lmcourse.findings.finding import Finding, said
 from research.claims import results, runs, schedule
 from research.claims.claim import Claim
 from research.claims.table import CLAIMS, chosen
 
 ELSEWHERE = "Make the checkout writable, or work in a checkout of your own."
+COMPILING = "Compiling BookWorld, whose digest every run records ..."
 GUESS = 4.0  # minutes of a run, where none of its recipe was done
 
 
@@ -59,6 +60,7 @@ def tested(
     require_writable(folder / runs.RESULT, ELSEWHERE)
     if steps is None or shelf is not None:
         require_writable((shelf or kept.shelf()) / results.PAGE, ELSEWHERE)
+    say(COMPILING)
     world = BookWorld().digest
     best = partial(results.best, folder=folder, world=world)
     if grids := [claim for claim in claims if claim.tuned]:
@@ -86,38 +88,43 @@ def _found(claim: Claim, seeds: int | None, folder: Path, world: str) -> Finding
     return results.found_of(claim, wanted, folder, world)
 
 
-def overview(folder: Path | None = None, shelf: Path | None = None) -> str:
-    """All claims: how many runs are there, what was found, and how long the rest will take."""
+def overview(folder: Path | None = None, shelf: Path | None = None) -> Iterator[str]:
+    """All claims: how many runs are there, what was found, and how long the rest will take.
+
+    Yields:
+        Lines, each as soon as it is known.
+    """
+    yield COMPILING
     folder, world = folder or runs.home(), BookWorld().digest
     took = taken(folder)
-    width = max(map(len, CLAIMS))
     best = partial(results.best, folder=folder, world=world)
-    lines = []
     for claim in CLAIMS.values():
         jobs = schedule.jobs_of([claim], best=best)
         left = schedule.missing(jobs, folder, world)
         progress = f"{len(jobs) - len(left)} of {len(jobs)} runs"
         if left:
             progress += f", some {minutes(left, took):.0f} minutes to go"
-        lines.append(f"{claim.name:<{width}}  {progress}. {_state(claim.name, shelf)}")
+        yield f"{claim.name}: {progress}."
+        yield from _state(claim.name, shelf)
     left = schedule.missing(schedule.jobs_of(CLAIMS.values(), best=best), folder, world)
     rest = f"{len(left)} runs, some {minutes(left, took):.0f} minutes on one core"
-    return "\n".join(
-        [
-            *lines,
-            "",
-            f"All together, runs that claims share counted once: {rest}. `lmcourse claims NAME` "
-            "does a claim's; Ctrl-C leaves it, and the same command goes on.",
-        ]
+    yield ""
+    yield (
+        f"All together, runs that claims share counted once: {rest}. `lmcourse claims NAME` "
+        "does a claim's; Ctrl-C leaves it, and the same command goes on."
     )
 
 
-def _state(name: str, shelf: Path | None) -> str:
+def _state(name: str, shelf: Path | None) -> Iterator[str]:
+    """Yield what was found: each thing that is claimed, with its verdict."""
     try:
         found = kept.finding(name, shelf)
     except CourseError:
-        return "Nothing found yet."
-    return f"Found with {len(found.seeds)} seeds: {', '.join(found.verdicts)}."
+        yield "    Nothing found yet."
+        return
+    yield f"    {found.says}. Found with {len(found.seeds)} seeds:"
+    for claimed, verdict in zip(found.contrasts, found.verdicts, strict=True):
+        yield f"    - {said(claimed, found.columns)}: {verdict}"
 
 
 def taken(folder: Path) -> dict[str, float]:

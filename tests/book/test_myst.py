@@ -44,6 +44,14 @@ def test_a_good_folder(project, monkeypatch):
     assert (myst.build_site(project) / "content" / "index.json").is_file()
 
 
+def test_progress_is_shown_while_pages_are_parsed(project, monkeypatch):
+    monkeypatch.setattr(myst, "_EVERY", 1)
+    (project / "index.md").write_text(GOOD)
+    said = []
+    myst.build_site(project, said.append)
+    assert said == ["mystmd: 1 pages parsed ..."]
+
+
 @pytest.mark.parametrize("text", FAULTS)
 def test_faults(project, text):
     (project / "index.md").write_text(f"{GOOD}\n{text}\n")

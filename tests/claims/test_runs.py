@@ -96,7 +96,7 @@ def test_what_a_finding_records_is_not_done_again(elsewhere, here, tmp_path, mon
     (same,) = command.tested(["toy"], folder=folder)
     assert same == elsewhere and not here
     monkeypatch.setattr(command, "CLAIMS", table.CLAIMS)
-    assert "4 of 4 runs" in command.overview(folder)
+    assert "4 of 4 runs" in "\n".join(command.overview(folder))
     (more,) = command.tested(["toy"], seeds=3, folder=folder)
     assert [job.run.seed for job in here] == [2, 2] and more.seeds == [0, 1, 2]
     assert more.part("one layer").scores["loss"][:2] == elsewhere.part("one layer").scores["loss"]

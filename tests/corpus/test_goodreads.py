@@ -133,29 +133,16 @@ BAD_LINES = {
     "cut": (b'{"user_id": "3", "timest', r"is not JSON .*truncated"),
     "a list": (b"[1, 2]", "expected `object`, got `array`"),
     "no rating": ({"rating": ...}, "missing required field `rating`"),
-    "no sentences": ({"review_sentences": ...}, "missing required field `review_sentences`"),
     "label 2": ({"review_sentences": [[0, "a"], [2, "b"]]}, r"review_sentences\[1\]\[0\] is '2'"),
-    "label true": ({"review_sentences": [[True, "a"]]}, r"\[0\]\[0\] is 'True', expected `int`"),
-    "no label": ({"review_sentences": ["a"]}, r"review_sentences\[0\] is 'a', expected `array`"),
     "three parts": ({"review_sentences": [[0, "a", 1]]}, "length 2"),
     "rating 6": ({"rating": 6}, "rating is '6', expected `int` <= 5"),
-    "rating -1": ({"rating": -1}, "rating is '-1', expected `int` >= 0"),
     "rating text": ({"rating": "5"}, "rating is '5', expected `int`, got `str`"),
-    "rating 4.5": ({"rating": 4.5}, "rating is '4.5', expected `int`, got `float`"),
-    "spoiler 1": ({"has_spoiler": 1}, "has_spoiler is '1', expected `bool`"),
-    "book 7": ({"book_id": 7}, "book_id is '7', expected `str`"),
     "type, then cut": (b'{"user_id": 3, "timest', "user_id"),
-    "type, then no JSON": ({"user_id": 3, "rating": "|{|"}, "user_id"),
-    "type, then 1e400": ({"user_id": 3, "rating": "|1e400|"}, "user_id"),
-    "type, then 5,000 digits": ({"user_id": 3, "rating": "|" + "1" * 5000 + "|"}, "user_id"),
     "rating 1e400": ({"rating": "|1e400|"}, "rating"),
-    "rating of 5,000 digits": ({"rating": "|" + "1" * 5000 + "|"}, "rating"),
     "deep": (b"[" * 100_000, "expected `object`, got `array`|recursion"),
-    "deep text": ({"user_id": "|" + "[" * 100_000 + "|"}, "user_id"),
     "deep, unknown field": ({"votes": "|" + "[" * 100_000 + "|"}, "recursion"),
     "half of a surrogate pair": ({"user_id": "\ud800"}, "is not JSON .*surrogate"),
     "NaN": ({"rating": "|NaN|"}, "is not JSON"),
-    "NUL": ({"rating": "|\0|"}, "is not JSON"),
     "bad sentences, repeated": (
         b'{"review_sentences": [[0, "a"], [2, "b"]], "review_sentences": [[0, "a"]]}',
         r"review_sentences\[",
@@ -176,7 +163,13 @@ def bad_line(content):
     return line.replace('"|', "").replace('|"', "").encode()  # what is between is no JSON
 
 
-@pytest.mark.parametrize(("content", "words"), BAD_LINES.values(), ids=BAD_LINES)
+@pytest.mark.parametrize(
+    ("path", "content", "words"),
+    [("reviews.json", *case) for case in BAD_LINES.values()]
+    + [("reviews.json.gz", *BAD_LINES["cut"])],
+    indirect=["path"],
+    ids=[*BAD_LINES, "cut, gz"],
+)
 def test_a_bad_line_is_named_or_skipped_and_counted(path, content, words):
     good = [json.dumps(layout(number)).encode() for number in range(4)]
     data = b"\n".join([*good[:2], bad_line(content), *good[2:]]) + b"\n"
@@ -230,7 +223,6 @@ def test_damaged_gzip_data_end_the_reading(tmp_path, how):
     assert len(found) >= expected  # what came before the damage is not lost
 
 
-@pytest.mark.parametrize("on_error", ["raise", "skip"])
 @pytest.mark.parametrize(
     ("name", "content", "words"),
     [
@@ -242,13 +234,14 @@ def test_damaged_gzip_data_end_the_reading(tmp_path, how):
     ],
     ids=["missing", "empty", "empty gz", "page", "folder"],
 )
-def test_no_file_of_reviews(tmp_path, on_error, name, content, words):
+def test_no_file_of_reviews(tmp_path, name, content, words):
     path = tmp_path / name
     if content is not None:
         path.write_bytes(content)
-    with pytest.raises(CourseError, match=words) as caught:
-        read_reviews(path, on_error=on_error)
-    assert str(path) in caught.value.cause
+    for on_error in ("raise", "skip"):
+        with pytest.raises(CourseError, match=words) as caught:
+            read_reviews(path, on_error=on_error)
+        assert str(path) in caught.value.cause
 
 
 def test_a_file_without_reviews_says_so(tmp_path):

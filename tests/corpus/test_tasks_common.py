@@ -88,12 +88,7 @@ def test_given_reviews_are_used_and_may_be_too_few(name):
     ("builder", "option"),
     [
         (tasks.next_sentence, {"negatives": "near"}),
-        (tasks.word_sense, {"context": "book"}),
-        (tasks.coreference, {"characters": "none"}),
-        (tasks.tagging, {"context": "right"}),
         (tasks.tagging, {"words": "some"}),
-        (tasks.sentiment, {"labels": "mood"}),
-        (tasks.knowledge_questions, {"authors": "all"}),
     ],
 )
 def test_unknown_option_is_refused(builder, option):

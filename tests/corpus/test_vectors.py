@@ -238,12 +238,6 @@ BAD = {
         "Line 3 .*it has 1 numbers where 2",
         "the cat",
     ),
-    "too many": (
-        b"3 2\nthe 1 2\na 1 2 3\ncat 3 4\n",
-        "Line 3 .*it has 3 numbers where 2",
-        "the cat",
-    ),
-    "GloVe, too few": (b"the 1 2\na 1\ncat 3 4\n", "Line 2 .*it has 1 numbers where 2", "the cat"),
     "GloVe, too many": (
         b"the 1 2\na 1 2 3\ncat 3 4\n",
         "Line 2 .*it has 3 numbers where 2",
@@ -253,20 +247,8 @@ BAD = {
     "only a word": (b"the 1 2\na\ncat 3 4\n", "Line 2 .*it has 0 numbers", "the cat"),
     "no word": (b"the 1 2\n 5 6\ncat 3 4\n", "Line 2 .*has no word", "the cat"),
     "nan": (b"3 2\nthe 1 2\na nan 1\ncat 3 4\n", r"Line 3 .*'a'.*not finite", "the cat"),
-    "nan first": (b"the 1 nan\ncat 3 4\n", r"Line 1 .*'the'.*not finite", "cat"),
     "nan alone": (b"the nan 2\n", r"Line 1 .*'the'.*not finite", None),
     "-NaN, tabs": (b"the\t-NaN\t2\ncat\t3\t4\n", r"Line 1 .*'the'.*not finite", "cat"),
-    "nan, too many": (
-        b"the 1 2\na nan 1 2\ncat 3 4\n",
-        "Line 2 .*it has 3 numbers where 2",
-        "the cat",
-    ),
-    "tab, too many": (
-        b"the 1 2\na\t1 2 3\ncat 3 4\n",
-        "Line 2 .*it has 3 numbers where 2",
-        "the cat",
-    ),
-    "inf": (b"the 1 2\na 1 -inf\ncat 3 4\n", r"Line 2 .*'a'.*not finite", "the cat"),
     "too large": (b"the 1 2\na 1 1e39\ncat 3 4\n", r"Line 2 .*'a'.*too large", "the cat"),
     "twice": (
         b"the 1 2\nthe 5 6\ncat 3 4\n",
@@ -280,12 +262,9 @@ BAD = {
     ),
     "more than said": (b"1 2\nthe 1 2\ncat 3 4\n", "says 1 words .*but line 3 goes on", "the"),
     "fewer than said": (b"9 2\nthe 1 2\ncat 3 4\n", "says 9 words .*ends after 2", "the cat"),
-    "width too small": (b"2 2\nthe 1 2 3\ncat 3 4 5\n", "Line 2 .*has 3 numbers where 2", None),
     "width too large": (b"2 4\nthe 1 2 3\ncat 3 4 5\n", "Line 2 .*has 3 numbers where 4", None),
     "an absurd header": (b"999999999999 300\nthe 1 2\n", "Line 2 .*has 2 numbers where 300", None),
     "binary, cut": (BINARY + b"dog " + LAST[:5], "says 3 words .*ends in word 3", "the cat"),
-    "binary, cut in a word": (BINARY + b"do", "says 3 words .*ends in word 3", "the cat"),
-    "binary, missing": (BINARY, "says 3 words .*ends in word 3", "the cat"),
     "binary, nan": (
         BINARY + b"dog " + numbers(np.nan, 1).tobytes(),
         r"Word 3 .*'dog'.*not finite",
@@ -313,14 +292,16 @@ BAD = {
         "the cat",
     ),
     "no words": (b"0 50\n", "says 0 words of width 50", None),
-    "only a header": (b"5 2\n", "says 5 words .*ends after 0", None),
     "an archive": (b"PK\x03\x04" + bytes(99), "is not word vectors.*PK.*unpack an archive", None),
     "prose": (b"It was a dark and stormy night.\n" * 9, "is not word vectors.*It was", None),
 }
 
 
-@pytest.mark.parametrize("packed", [False, True], ids=["plain", "gz"])
-@pytest.mark.parametrize(("content", "words", "kept"), BAD.values(), ids=BAD)
+PACKED = {f"{name}, gz": (*BAD[name], True) for name in ("no number", "binary, cut")}
+CASES = {name: (*case, False) for name, case in BAD.items()} | PACKED
+
+
+@pytest.mark.parametrize(("content", "words", "kept", "packed"), CASES.values(), ids=CASES)
 def test_a_bad_file_is_named_or_skipped_and_counted(tmp_path, content, words, kept, packed):
     path = tmp_path / ("vectors.gz" if packed else "vectors")
     path.write_bytes(gzip.compress(content) if packed else content)

@@ -69,13 +69,13 @@ def one(check: Callable[[], Any], name: str) -> Finding:
 
 @pytest.mark.parametrize(
     ("version", "status"),
-    [((3, 10), "problem"), ((3, 11), "ok"), ((3, 13), "ok"), ((3, 14), "problem")],
+    [((3, 10), "problem"), ((3, 11), "ok"), ((3, 14), "ok"), ((3, 15), "problem")],
 )
 def test_python(monkeypatch: pytest.MonkeyPatch, version: tuple[int, int], status: str) -> None:
     monkeypatch.setattr(sys, "version_info", (*version, 0, "final", 0))
     finding = one(installed.python, "Python")
     assert finding.status == status
-    assert ("3.11 to 3.13" in finding.found) == (status == "problem")
+    assert ("3.11 to 3.14" in finding.found) == (status == "problem")
 
 
 @pytest.mark.parametrize(
@@ -330,7 +330,7 @@ def test_a_record_that_cannot_be_read_is_a_warning_and_stays(
 @pytest.mark.parametrize("name", ["manifest", "progress"])
 def test_a_record_of_a_newer_course_is_not_called_damaged(home: Path, name: str) -> None:
     path = home / "workbook" / ".lmcourse" / f"{name}.json"
-    path.write_text('{"version": 2, "other": {}}', encoding="utf-8")
+    path.write_text('{"version": 3, "other": {}}', encoding="utf-8")
     finding = one(files.records, f"{name} file")
     assert finding.status == "warning"
     assert "written by a newer version of the course" in finding.found

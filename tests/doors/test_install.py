@@ -85,10 +85,26 @@ def test_students_get_neither_cuda_nor_the_tests_packages():
     assert "triton" in with_cuda - chosen
 
 
-def test_the_lock_has_the_hash_of_a_build_without_cuda():
-    """That of the wheel for CPython 3.11 on Linux; it is what continuous integration installs."""
-    (torch,) = (pin.text for pin in PINS if pin.name == "torch")
-    assert "6746dbcbeb526eb61330b76b41ff1b4eb848951103a892eeb080dfa2b264667b" in torch
+# PyTorch 2.13.0's wheels for CPython 3.11 to 3.14, by the first digits of their SHA-256.
+WHEELS = {
+    "macOS": "e76f9bcecc52 2fe228aba290 33449899ce54 d849b390e07d",
+    "Linux": "60fcdcb2f387 796633c4cdf0 a3a9a2131287 49f1ea385c75",
+    "Linux on ARM": "092790c696a7 572df8be8ffb 1e09d6a72250 a3893dc2da0a",
+    "Windows": "a0d8b11f16a4 024c6cc0c1b0 49b58f1e2c52 4f8573e3ce9e",
+    "Linux, no CUDA": "6746dbcbeb52 4ca4a9394b0c 3fbf9c9d1f3c d20fa53ee744",
+    "Linux on ARM, no CUDA": "84453b69508e 6f307c2c32d7 0b8f7d042302 ca021f9eb2f8",
+    "Windows, no CUDA": "10717d8b3b67 a8b450c1e58e a17ff4860863 e2e5134decf0",
+}
+
+
+@pytest.mark.parametrize("system", WHEELS)
+def test_the_lock_has_the_hash_of_each_build_of_pytorch(system):
+    (torch,) = (pin for pin in PINS if pin.name == "torch")
+    assert torch.requirement == "torch==2.13.0", "another version: its digests are on the index"
+    wheels = dict(zip(install.PYTHONS, WHEELS[system].split(), strict=True))
+    assert {python: f"sha256:{digest}" in torch.text for python, digest in wheels.items()} == (
+        dict.fromkeys(install.PYTHONS, True)
+    )
 
 
 @pytest.fixture
@@ -185,6 +201,22 @@ def test_a_failure_is_reported_with_what_to_do(monkeypatch):
     assert error.value.code == install.FAILED, "a text: it goes to stderr, and the status is 1"
 
 
+@pytest.mark.parametrize(
+    ("version", "suits"), [((3, 10), False), ((3, 14), True), ((3, 15), False)]
+)
+def test_a_python_that_the_lock_does_not_serve_is_refused_before_pip(monkeypatch, version, suits):
+    calls = []
+    monkeypatch.setattr(install, "install", lambda *arguments: calls.append(arguments))
+    monkeypatch.setattr(sys, "argv", ["install"])
+    monkeypatch.setattr(sys, "version_info", (*version, 0, "final", 0))
+    if suits:
+        install.main()
+    else:
+        with pytest.raises(SystemExit, match=r"needs Python 3\.11 to 3\.14; this is 3\.1[05]"):
+            install.main()
+    assert bool(calls) == suits
+
+
 INDEX = """\
 <a href="/whl/cpu/torch-2.13.0%2Bcpu-cp311-cp311-manylinux_2_28_x86_64.whl#sha256={a}">torch</a>
 <a href="/whl/cpu/torch-2.13.0%2Bcpu-cp313-cp313-win_amd64.whl#sha256={b}">torch</a>
@@ -206,3 +238,21 @@ def test_the_hashes_of_builds_without_cuda_come_from_their_index(tmp_path):
     (pin,) = install.read(more + "\n    # via bertviz\n")
     assert (pin.text, pin.needed_by) == (more, {"bertviz"})
     assert str(Requirement(pin.requirement).specifier) == "==2.13.0"
+
+
+def test_the_lock_is_made_anew_with_the_hashes_of_today(monkeypatch, tmp_path):
+    """uv keeps the hashes that it finds, and a release gets wheels for a new Python later."""
+    given = []
+
+    def uv(command, **_):
+        path = Path(command[-1])
+        given.append(path.read_text(encoding="utf-8"))
+        path.write_text("torch==5.0 \\\n    --hash=sha256:new\n    # via gamma\n")
+
+    monkeypatch.setattr(lock.subprocess, "run", uv)
+    old = SMALL.replace("sha256:ee", f"sha256:{'e' * 64}").replace(
+        "sha256:ff", f"sha256:{'f' * 64}"
+    )
+    assert "sha256:new" in lock.resolved(old)
+    (text,) = given
+    assert "torch==5.0\n    # via gamma\nnvidia-cublas==6.0\n    # via torch\n" in text

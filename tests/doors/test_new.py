@@ -20,7 +20,7 @@ def test_a_planned_chapter_takes_its_title_and_question(small: SmallCourse):  # 
     text = (small.root / outline.OUTLINE).read_text(encoding="utf-8")
     assert "title" not in text and outline.read()[0].chapters[0].written == source
     assert "chapters/01-backpropagation.md:1: The chapter has 1 of at least 3 questions." in said
-    assert (small.root / "lmcourse/labs/lab01/tasks.py").is_file()
+    assert (small.root / "labs/lab01/tasks.py").is_file()
     for cell in read_notebook(source.path).cells:
         if cell.cell_type == "code":
             compile(cell.source, "chapter", "exec")
@@ -39,7 +39,7 @@ def test_a_new_chapter_needs_a_title_and_a_question(small: SmallCourse):  # noqa
 def test_what_is_no_number_or_would_overwrite_is_refused(small: SmallCourse):  # noqa: F811
     with pytest.raises(CourseError, match="is not the number of a chapter"):
         new.new_chapter("one")
-    mine = small.write("lmcourse/labs/lab01/tasks.py", "mine")
+    mine = small.write("labs/lab01/tasks.py", "mine")
     with pytest.raises(CourseError, match=r"tasks\.py exists"):
         new.new_chapter("01")
     assert mine.read_text(encoding="utf-8").endswith("mine")
@@ -67,6 +67,7 @@ def test_a_breach_has_a_file_a_line_and_a_remedy(
     for name in ("labs", "benchmarks"):
         (tmp_path / name).mkdir()
     shutil.copy(course.root() / "benchmarks" / "notebooks.md", tmp_path / "benchmarks")
+    shutil.copytree(course.root() / "labs" / "lab08", tmp_path / "labs" / "lab08")
     path = tmp_path / "chapters" / chapter.path.name
     path.parent.mkdir()
     path.write_text(text.join(before.rsplit(old, 1)), encoding="utf-8")

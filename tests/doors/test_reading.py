@@ -1,6 +1,6 @@
 """The estimate of the minutes that a page takes."""
 
-from coursekit import course, reading
+from coursekit import course, form, reading
 from tests.doors.conftest import CHAPTER
 
 
@@ -43,6 +43,20 @@ def test_a_lab_is_what_its_exercises_state(small):
     small.root.joinpath("labs/02-recurrent.md").write_text(text + stated, encoding="utf-8")
     (lab,) = course.sources("lab")
     assert reading.reading(lab).minutes == 75
+
+
+def test_a_long_lab_is_advice_and_no_breach(small, capsys):
+    path = small.root / "labs" / "02-recurrent.md"
+    text = path.read_text("utf-8").replace("minutes: 90", "minutes: 140")
+    stated = "*100 minutes · difficulty 2 of 5*\n\n*40 minutes · difficulty 5 of 5: open*\n"
+    path.write_text(text + stated, encoding="utf-8")
+    reading.main()
+    table = capsys.readouterr().out
+    assert "140     140  longer than the 120 minutes that are advised for a lab\n" in table
+    (lab,) = course.sources("lab")
+    assert form.report([lab]) == ""
+    path.write_text(text.replace("140", "160") + stated, encoding="utf-8")
+    assert "states 160 minutes; the estimate is 140" in form.report(course.sources("lab"))
 
 
 def test_the_table_has_every_page(small, capsys):

@@ -1,13 +1,18 @@
 """`lmcourse real`: pip checks the wheel, we check each file, and nothing is installed by halves."""
 
 import hashlib
+import importlib.util
 import subprocess
 import zipfile
+from pathlib import Path
 
 import pytest
+from packaging.tags import platform_tags
 from typer.testing import CliRunner
 
 from coursekit import cli, real
+from coursekit.install import Pin
+from lmcourse.corpus import human_ratings
 from lmcourse.errors import CourseError
 from lmcourse.hub import releases
 
@@ -51,7 +56,16 @@ def registry(tmp_path, monkeypatch):
     )
     monkeypatch.setattr(real, "RELEASES", {"tiny": release})
     monkeypatch.setattr(releases, "RELEASES", {"tiny": release})
+    monkeypatch.setattr(human_ratings, "unpacked", lambda: _ratings(tmp_path / "ratings"))
     return wheel
+
+
+def _ratings(folder: Path) -> Path:
+    """A folder with all files of ratings, so that none is downloaded."""
+    folder.mkdir(exist_ok=True)
+    for name in (*human_ratings.FILES, *human_ratings.LEE_FILES):
+        (folder / name).touch()
+    return folder
 
 
 def _strings(values: list[str]):
@@ -132,9 +146,43 @@ def test_a_full_or_unwritable_cache(registry, tmp_path, monkeypatch):
 
 
 @pytest.mark.usefixtures("registry")
-def test_the_packages_that_it_needs_are_installed_from_the_lock(monkeypatch):
+def test_the_reader_of_tables_is_installed_from_the_lock(monkeypatch):
     asked = []
     monkeypatch.setattr(real, "pip_hashed", lambda pins: asked.extend(pin.name for pin in pins))
-    monkeypatch.setattr(real, "PACKAGES", {"arro3": "arro3-io", "absent_module": "gensim"})
     real.install(lambda line: None)
-    assert "gensim" in asked and "smart-open" in asked and "arro3-io" not in asked
+    assert asked == []
+    monkeypatch.setattr(real, "READER", "absent_module")
+    real.install(lambda line: None)
+    assert "arro3-io" in asked and "gensim" not in asked
+
+
+def test_the_ratings_come_from_a_wheel_for_another_python(registry, tmp_path, monkeypatch):
+    """As on Python 3.14, for which gensim has no wheel."""
+    names = (*human_ratings.FILES, *human_ratings.LEE_FILES)
+    tag = f"cp{real.RATINGS_PYTHON.replace('.', '')}"
+    wheel = registry.with_name(f"gensim-4.4.0-{tag}-{tag}-{next(platform_tags())}.whl")
+    with zipfile.ZipFile(wheel, "w") as archive:
+        metadata = "Metadata-Version: 2.1\nName: gensim\nVersion: 4.4.0\n"
+        archive.writestr("gensim-4.4.0.dist-info/METADATA", metadata)
+        archive.writestr("gensim-4.4.0.dist-info/WHEEL", f"Wheel-Version: 1.0\nTag: {tag}")
+        for name in names:
+            archive.writestr(f"gensim/test/test_data/{name}", f"text of {name}")
+    pinned = "gensim==4.4.0 ; python_full_version < '3.4' \\\n    --hash=sha256:{}"
+    good = Pin("gensim", pinned.format(digest(wheel.read_bytes())), frozenset())
+    monkeypatch.setattr(human_ratings, "unpacked", lambda: tmp_path / "cache" / "ratings")
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: name == "arro3" or None)
+    monkeypatch.setattr(human_ratings, "find_spec", lambda name: None)
+    monkeypatch.setattr(real, "_lock", lambda: [replace_text(good, "0" * 64)])
+    with pytest.raises(CourseError, match=r"could not download gensim==4\.4\.0\."):
+        real.install(lambda line: None)
+    assert left(tmp_path) == []
+    monkeypatch.setattr(real, "_lock", lambda: [good])
+    real.install(lambda line: None)
+    for name in names:
+        assert human_ratings.gensim_file(name).read_text() == f"text of {name}"
+    wheel.unlink()
+    real.install(lambda line: None)  # they are there
+
+
+def replace_text(pin: Pin, sha256: str) -> Pin:
+    return Pin(pin.name, f"{pin.requirement} \\\n    --hash=sha256:{sha256}", pin.needed_by)

@@ -216,18 +216,18 @@ def test_a_second_start_takes_the_next_port_and_a_given_one_is_refused(served, t
 @POSIX
 def test_several_that_start_at_once_on_one_workbook_all_serve_it(tmp_path):
     course = make_small(tmp_path)
-    launched = [launch(course, tmp_path) for _ in range(4)]
+    launched = [launch(course, tmp_path) for _ in range(3)]
     running = []
     try:
         running = [await_address(course, tmp_path, each) for each in launched]
-        assert len({each.port for each in running}) == 4
+        assert len({each.port for each in running}) == 3
         for each in running:  # its own token opens it
             assert each.ask("/api/status")["kernels"] == 0
     finally:
         for each in launched:
             each.send_signal(signal.SIGTERM)
         said = [each.communicate(timeout=120)[0] for each in launched]
-    assert [each.returncode for each in launched] == [0] * 4, said
+    assert [each.returncode for each in launched] == [0] * 3, said
     assert list(course.workbook.rglob("jupyterlab-*.log")) == []
     assert list(course.workbook.rglob("*.updated.*")) == [], "none took another's files for edits"
 

@@ -49,7 +49,12 @@ def small_course(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(notebook("1 + 1") if path.suffix == ".md" else "", encoding="utf-8")
     shutil.copy(ROOT / "conftest.py", root)
-    settings = f"[pytest]\npythonpath = '{ROOT.as_posix()}'\ntestpaths = tests chapters labs\n"
+    # One worker, and a quick start: see pyproject.toml.
+    settings = f"""[pytest]
+pythonpath = '{ROOT.as_posix()}'
+testpaths = tests chapters labs
+addopts = -p coursekit.notebooks.sources --maxprocesses=1
+"""
     (root / "pytest.ini").write_text(settings, encoding="utf-8")
     monkeypatch.setenv("LMCOURSE_ROOT", str(root))
     monkeypatch.delenv("LMCOURSE_DEVICE", raising=False)

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import subprocess
 import sys
 import sysconfig
@@ -55,6 +56,9 @@ def test_it_has_what_notebooks_read_and_nothing_of_the_checkouts_tools(wheel: Pa
     files = install.ROOT / "data" / "checkpoints"
     assert {f"lmcourse/_files/data/checkpoints/{path.name}" for path in files.iterdir()} <= names
     assert {"lmcourse/_files/references.bib", "lmcourse/_files/data/senses.csv"} <= names
+    (module,) = {name for name in names if name.endswith("labs/lab05/counts.py")}
+    assert module == "lmcourse/_files/labs/lab05/counts.py"
+    assert not [name for name in names if name.endswith(".md") and "labs" in name]
     assert {"lmcourse/widgets/static/map.js", "lmcourse/hub/releases.toml"} <= names
     assert wheel.stat().st_size < 20e6
 
@@ -78,7 +82,7 @@ def without_the_checkout() -> dict[str, str]:
     """The variables of this process, without those by which Python or IPython would find it."""
     hidden = ("LMCOURSE", "PYTHONPATH", "VIRTUAL_ENV")
     kept = {name: value for name, value in os.environ.items() if not name.startswith(hidden)}
-    return kept | {"MPLBACKEND": "agg"}
+    return kept | {"MPLBACKEND": "agg", "LMCOURSE_CACHE": os.environ["LMCOURSE_CACHE"]}
 
 
 def run(elsewhere: Path, folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
@@ -105,16 +109,35 @@ def offered(name: str, published: Published) -> dict[str, Any]:
     return json.loads(to_bytes(notebook))
 
 
-@pytest.mark.parametrize("name", ["chapters/07-elmo.md", "labs/10-lab-bert.md"])
-def test_a_notebook_of_the_book_runs_to_its_end(name: str, elsewhere: Path, tmp_path: Path):
-    """As it is downloaded: shipped models, findings and tables come from the wheel."""
-    data = offered(name, Published(wheel=Path("x.whl")))
-    if "lab" in name:  # stubs raise, and their checks report it; see the masters' tests
-        data["cells"] = [
-            cell
-            for cell in data["cells"]
-            if "check" not in cell.get("metadata", {}).get("tags", ())
-        ]
+READS = re.compile(r'hub\.load\("[^"]+"\)|finding\("[^"]+"\)|shared\("[^"]+"\)\.read_bytes\(\)')
+IMPORTS = re.compile(r"^(?:from|import) lmcourse[^(\n]*(?:\([^)]*\))?", re.MULTILINE)
+
+
+def test_what_notebooks_import_and_read_is_there(elsewhere: Path, tmp_path: Path):
+    """Modules, shipped models, findings and tables, of all chapters, labs and widgets' pages."""
+    text = "\n".join(each.path.read_text("utf-8") for each in course.sources())
+    imports = {found[0] for found in IMPORTS.finditer(text)}
+    calls = {
+        found[0] for found in READS.finditer(re.sub(r"(shared\([^)]*\))", r"\1.read_bytes()", text))
+    }
+    assert len(imports) > 100
+    assert {"hub.load", "finding", "shared"} == {call.split("(")[0] for call in calls}
+    # A notebook imports a name where it needs it; here all that read come first and last.
+    reading = "from lmcourse import hub\nfrom lmcourse.findings import finding\n"
+    reading += "from lmcourse.checkout import shared\n"
+    program = "\n".join([*sorted(imports), reading, *sorted(calls), "import lmcourse"])
+    done = run(elsewhere, tmp_path, "-c", f"{program}\nprint('from', lmcourse.__file__)")
+    assert done.returncode == 0, done.stderr[-2000:]
+    assert f"from {elsewhere}" in done.stdout
+
+
+def test_a_notebook_of_the_book_runs_to_its_end(elsewhere: Path, tmp_path: Path):
+    """As it is downloaded."""
+    data = offered("labs/10-lab-bert.md", Published(wheel=Path("x.whl")))
+    # Stubs raise, and their checks report it; see the masters' tests.
+    data["cells"] = [
+        cell for cell in data["cells"] if "check" not in cell.get("metadata", {}).get("tags", ())
+    ]
     path = tmp_path / "notebook.ipynb"
     path.write_text(json.dumps(data), encoding="utf-8")
     done = run(elsewhere, tmp_path, "-c", RUN, str(path))

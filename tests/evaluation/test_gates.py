@@ -8,7 +8,7 @@ from lmcourse.errors import CourseError
 from lmcourse.evaluation.gates import gates
 from lmcourse.models.gru import GRU
 from lmcourse.models.lstm import LSTM
-from lmcourse.models.recurrent import Bidirectional, Recurrent
+from lmcourse.models.recurrent import Bidirectional
 from lmcourse.models.rnn import RNN
 from lmcourse.models.rnn_lm import RNNConfig, RNNLanguageModel
 
@@ -85,7 +85,6 @@ def test_two_directions_of_ours(inputs):
     ("model", "shape", "layer", "says"),
     [
         (RNN(WIDTH, HIDDEN), (TIME, WIDTH), 0, "A layer of type RNN has no gates"),
-        (Recurrent("rnn", WIDTH, HIDDEN), (TIME, WIDTH), 0, "A layer of type RNN has no gates"),
         (LSTM(WIDTH, HIDDEN), (TIME, WIDTH + 1), 0, r"takes \(batch, time, 3\)"),
     ],
 )

@@ -13,7 +13,7 @@ from lmcourse.errors import CourseError
 from lmcourse.evaluation import perplexity, token_probabilities
 from lmcourse.evaluation.perplexity import log_probabilities
 from lmcourse.models.bert import Bert, BertConfig
-from lmcourse.models.bert_heads import BertForMaskedLM, BertForPreTraining
+from lmcourse.models.bert_heads import BertForMaskedLM
 from lmcourse.models.bilm import BiLMConfig
 from lmcourse.models.electra import ElectraConfig, ElectraForPreTraining
 from lmcourse.models.elmo import ElmoConfig, ElmoForPreTraining
@@ -74,7 +74,6 @@ def test_perplexity_is_the_inverse_probability_normalized_by_length():
     [
         (torch.tensor([-0.5, -2.0]), r"-0\.5 is not .*log_p\.exp\(\)"),
         ([0.5, 1.5], "1.5"),
-        ([0.5, math.nan], "nan"),
         ([], "no probability"),
     ],
 )
@@ -289,10 +288,7 @@ def test_cutting_words_finer_changes_perplexity_and_not_bits_a_byte():
     [
         (lambda: text_score(gpt(), []), "There is no text"),
         (lambda: text_score(gpt(), [[1], []]), "no token to predict"),
-        (lambda: text_score(gpt(), [[]], start=0), "no token to predict"),
         (lambda: text_score(gpt(), [[1, V]]), f"holds the number {V}"),
-        (lambda: text_score(gpt(), [[1, 2, V, 3]]), f"holds the number {V}"),
-        (lambda: text_score(gpt(), [[1, 2], [1, -1]]), "holds the number -1"),
         (lambda: text_score(gpt(), [[1, 2], [1, -100]]), "holds the number -100"),
         (lambda: text_score(NGramModel([1, 2], 1, V), [[1, V]]), f"holds the number {V}"),
         (lambda: text_score(gpt(), [[1, 2]], texts=["a"]), "start="),
@@ -302,12 +298,9 @@ def test_cutting_words_finer_changes_perplexity_and_not_bits_a_byte():
             lambda: text_score(hub.Loaded(gpt(), None, (), ""), [[1, 2]]),
             r"Loaded is no model.*\.model",
         ),
-        (lambda: text_score(gpt(), [[1, 2]], window=0), "Give 1 to 16"),
         (lambda: text_score(gpt(), [[1, 2]], stride=17), "leaves tokens out"),
-        (lambda: text_score(gpt(), [[1, 2]], stride=0), "stride from 1 to 16"),
         (lambda: text_score(rnn(), [[1, 2]], window=8, stride=4), "Leave out stride"),
         (lambda: text_score(bert(Bert), [[1, 2, 3]]), "without logits of all tokens"),
-        (lambda: text_score(bert(BertForPreTraining), [[1, 2, 3]]), "without logits"),
         (
             lambda: text_score(
                 ElectraForPreTraining(ElectraConfig.tiny(vocab_size=V)), [[1, 2, 3]]

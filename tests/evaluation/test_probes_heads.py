@@ -204,7 +204,6 @@ def test_a_models_heads_are_asked_about_bookworld():
 @pytest.mark.parametrize(
     "attentions, links, message",
     [
-        ([], [], "No text has links"),
         (2, [[], []], "No text has links"),
         (2, [[Link(1, (0,))], []], "1 texts have links"),
     ],

@@ -11,10 +11,10 @@ from lmcourse.engine import Value
 from tests.labs.right import RightAnswer, rights
 
 RIGHT: list[RightAnswer] = []
-right = rights(RIGHT)
+right = rights("01", RIGHT)
 
 
-@right("01.1")
+@right("derivatives")
 def derivatives_of_an_array(x, y):
     inner = 6 * x * x
     return np.array(
@@ -22,27 +22,27 @@ def derivatives_of_an_array(x, y):
     )
 
 
-@right("01.1")
+@right("derivatives")
 def derivatives_as_tensors(x, y):
     x = torch.tensor(x, dtype=torch.float64)
     sixth = torch.log(torch.tensor(6.0)) + 2 * torch.log(x.abs()) + 2 * x**3 + 10
     return [torch.zeros(()), 2, 2.0, x.pow(2) * 3, x.exp(), sixth, x * x * 6, y + 2 * x + 1]
 
 
-@right("01.2")
+@right("operation")
 def operation_of_the_difference(a, b):
     share = 0.5 * (1 + math.tanh((a.value - b.value) / 2))
     value = max(a.value, b.value) + math.log1p(math.exp(-abs(a.value - b.value)))
     return Value(value, (b, a), (1 - share, share), "log_add_exp")
 
 
-@right("01.2")
+@right("operation")
 def operation_numpy(a, b):
     value = np.logaddexp(a.value, b.value)
     return Value(float(value), (a, b), tuple(np.exp(np.array([a.value, b.value]) - value)))
 
 
-@right("01.3")
+@right("order")
 def order_of_kahn(parents):
     waiting = {node: len(above) for node, above in parents.items()}
     ready, order = [node for node, count in waiting.items() if not count], []
@@ -56,12 +56,12 @@ def order_of_kahn(parents):
     return order
 
 
-@right("01.3")
+@right("order")
 def order_of_the_library(parents):
     return tuple(TopologicalSorter(parents).static_order())
 
 
-@right("01.3")
+@right("order")
 def order_by_longest_distance(parents):
     depth = dict.fromkeys(parents, 0)
     for _ in parents:
@@ -70,7 +70,7 @@ def order_by_longest_distance(parents):
     return sorted(parents, key=depth.__getitem__)
 
 
-@right("01.4")
+@right("gradients")
 def gradients_in_reversed_post_order(output):
     order, seen = [], set()
 
@@ -89,7 +89,7 @@ def gradients_in_reversed_post_order(output):
     return z
 
 
-@right("01.4")
+@right("gradients")
 def gradients_with_a_heap(output):
     z, waiting = {output: 1.0}, [(-output.born, output)]
     while waiting:
@@ -102,7 +102,7 @@ def gradients_with_a_heap(output):
     return z
 
 
-@right("01.4")
+@right("gradients")
 def gradients_pulled_from_children(output):
     children, nodes = {output: []}, [output]
     for node in nodes:
@@ -121,7 +121,7 @@ def gradients_pulled_from_children(output):
     return {node: z(node) for node in nodes}
 
 
-@right("01.4")
+@right("gradients")
 def gradients_when_all_children_are_done(output):
     seen, stack, left = {output}, [output], {output: 0}
     while stack:
@@ -141,7 +141,7 @@ def gradients_when_all_children_are_done(output):
     return z
 
 
-@right("01.5")
+@right("layer")
 def layer_with_jacobians(W, b, x, m, z_y):
     u = torch.nn.functional.linear(x, W, b)
     jacobians = torch.diag_embed(m * u.cosh() ** -2.0)  # [row, out, out]
@@ -149,7 +149,7 @@ def layer_with_jacobians(W, b, x, m, z_y):
     return torch.einsum("no,ni->oi", z_u, x), z_u.T @ torch.ones(len(x)).double(), z_u.matmul(W)
 
 
-@right("01.5")
+@right("layer")
 def layer_row_by_row(W, b, x, m, z_y):
     z_W, z_b, z_x = np.zeros(W.shape), np.zeros(b.shape), []
     for row, mask, z in zip(x.numpy(), m.numpy(), z_y.numpy(), strict=True):
@@ -160,7 +160,7 @@ def layer_row_by_row(W, b, x, m, z_y):
     return z_W, z_b, z_x
 
 
-@right("01.6")
+@right("error")
 def error_numpy(f, gradient, point, h):
     point = np.array(point)
     steps = h * np.eye(len(point))
@@ -168,7 +168,7 @@ def error_numpy(f, gradient, point, h):
     return np.abs(np.array(gradient) - slopes).max()
 
 
-@right("01.6")
+@right("error")
 def error_in_two_steps(f, gradient, point, h):
     """Moves its own copy up, then down by twice as much, and puts the entry back."""
     point, worst = [*point], 0.0

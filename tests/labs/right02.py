@@ -10,10 +10,10 @@ from torch import nn
 from tests.labs.right import RightAnswer, rights
 
 RIGHT: list[RightAnswer] = []
-right = rights(RIGHT)
+right = rights("02", RIGHT)
 
 
-@right("02.1")
+@right("perplexity")
 def perplexity_python(log_probabilities):
     total = 0.0
     for p in log_probabilities.tolist():
@@ -21,37 +21,37 @@ def perplexity_python(log_probabilities):
     return math.exp(-total / len(log_probabilities))
 
 
-@right("02.1")
+@right("perplexity")
 def perplexity_numpy(log_probabilities):
     return np.exp(-np.mean(log_probabilities.numpy()))
 
 
-@right("02.1")
+@right("perplexity")
 def perplexity_tensor(log_probabilities):
     return log_probabilities.requires_grad_().mean().neg().exp()
 
 
-@right("02.1")
+@right("perplexity")
 def perplexity_geometric_mean_in_base_2(log_probabilities):
     return np.array([2 ** float(-(log_probabilities / math.log(2)).mean())])
 
 
-@right("02.2")
+@right("step")
 def step_linear(x, h, U, W, b):
     return F.linear(x, U, b).add(F.linear(h, W)).tanh()
 
 
-@right("02.2")
+@right("step")
 def step_one_matrix(x, h, U, W, b):
     return torch.tanh(torch.cat([x, h], dim=1) @ torch.cat([U, W], dim=1).T + b)
 
 
-@right("02.2")
+@right("step")
 def step_rows(x, h, U, W, b):
     return [torch.tanh(U @ each_x + W @ each_h + b) for each_x, each_h in zip(x, h, strict=True)]
 
 
-@right("02.2")
+@right("step")
 def step_cell(x, h, U, W, b):
     cell = nn.RNNCell(x.shape[1], h.shape[1])
     cell.weight_ih.data, cell.weight_hh.data, cell.bias_ih.data = U, W, b
@@ -59,12 +59,12 @@ def step_cell(x, h, U, W, b):
     return cell(x, h)
 
 
-@right("02.2")
+@right("step")
 def step_numpy(x, h, U, W, b):
     return np.tanh(np.einsum("bi,hi->bh", x, U) + np.einsum("bk,hk->bh", h, W) + b.numpy())
 
 
-@right("02.3")
+@right("bptt")
 def bptt_recursive(W, U, inputs, initial_state, targets):
     def below(h, t):
         if t == len(inputs):
@@ -77,7 +77,7 @@ def bptt_recursive(W, U, inputs, initial_state, targets):
     return below(initial_state, 0)[1]
 
 
-@right("02.3")
+@right("bptt")
 def bptt_forward_accumulation(W, U, inputs, initial_state, targets):
     n = len(initial_state)
     h, dh = initial_state, torch.zeros(n, n, n, dtype=W.dtype)  # dh[k] by W[i, j]
@@ -91,7 +91,7 @@ def bptt_forward_accumulation(W, U, inputs, initial_state, targets):
     return gradient
 
 
-@right("02.3")
+@right("bptt")
 def bptt_numpy(W, U, inputs, initial_state, targets):
     W, U, inputs, targets = (each.numpy() for each in (W, U, inputs, targets))
     states = [initial_state.numpy()]
@@ -105,7 +105,7 @@ def bptt_numpy(W, U, inputs, initial_state, targets):
     return gradient.tolist()
 
 
-@right("02.4")
+@right("truncation")
 def truncation_one_loss(W, U, inputs, initial_state, targets, chunk):
     W = W.detach().clone().requires_grad_(True)
     h, loss = initial_state, 0
@@ -117,7 +117,7 @@ def truncation_one_loss(W, U, inputs, initial_state, targets, chunk):
     return torch.autograd.grad(loss, W)[0]
 
 
-@right("02.4")
+@right("truncation")
 def truncation_by_hand(W, U, inputs, initial_state, targets, chunk):
     total, h = torch.zeros_like(W), initial_state
     for xs, ys in zip(inputs.split(chunk), targets.split(chunk), strict=True):
@@ -133,14 +133,14 @@ def truncation_by_hand(W, U, inputs, initial_state, targets, chunk):
     return total
 
 
-@right("02.5")
+@right("clipping")
 def clip_like_pytorch(gradients, max_norm):
     norm = torch.linalg.vector_norm(torch.stack([g.norm() for g in gradients]))
     factor = (max_norm / (norm + 1e-6)).clamp(max=1.0)
     return tuple(g * factor for g in gradients)
 
 
-@right("02.5")
+@right("clipping")
 def clip_with_the_library(gradients, max_norm):
     parameters = [nn.Parameter(torch.zeros_like(g)) for g in gradients]
     for parameter, g in zip(parameters, gradients, strict=True):
@@ -149,14 +149,14 @@ def clip_with_the_library(gradients, max_norm):
     return [parameter.grad for parameter in parameters]
 
 
-@right("02.5")
+@right("clipping")
 def clip_numpy(gradients, max_norm):
     arrays = [g.numpy().copy() for g in gradients]
     norm = np.sqrt(sum((a * a).sum() for a in arrays))
     return arrays if norm <= max_norm else [a / norm * max_norm for a in arrays]
 
 
-@right("02.6")
+@right("recall")
 def recall_lists(train, draw, settings, distances):
     table = []
     for setting in settings:
@@ -172,7 +172,7 @@ def recall_lists(train, draw, settings, distances):
     return table
 
 
-@right("02.6")
+@right("recall")
 def recall_numpy_many_batches(train, draw, settings, distances):
     table = np.zeros((len(settings), len(distances)))
     for j, distance in enumerate(distances):
@@ -187,7 +187,7 @@ def recall_numpy_many_batches(train, draw, settings, distances):
     return table
 
 
-@right("02.6")
+@right("recall")
 def recall_table_of_tensors(train, draw, settings, distances):
     def accuracy(setting, distance):
         model, _ = train(setting, distance)

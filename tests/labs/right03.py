@@ -10,16 +10,16 @@ from torch import nn
 from tests.labs.right import RightAnswer, rights
 
 RIGHT: list[RightAnswer] = []
-right = rights(RIGHT)
+right = rights("03", RIGHT)
 
 
-@right("03.1")
+@right("parameters")
 def parameters_of_pytorch(blocks, input_size, hidden_size, num_layers):
     kind = {1: nn.RNN, 3: nn.GRU, 4: nn.LSTM}[blocks]
     return sum(p.numel() for p in kind(input_size, hidden_size, num_layers).parameters())
 
 
-@right("03.1")
+@right("parameters")
 def parameters_in_a_loop(blocks, input_size, hidden_size, num_layers):
     total, width = 0, input_size
     for _ in range(num_layers):
@@ -28,7 +28,7 @@ def parameters_in_a_loop(blocks, input_size, hidden_size, num_layers):
     return np.int64(blocks * total)
 
 
-@right("03.2")
+@right("lstm")
 def lstm_cell(x, h, c, U, W, b):
     cell = nn.LSTMCell(x.shape[1], h.shape[1])
     cell.weight_ih.data, cell.weight_hh.data, cell.bias_ih.data = U, W, b
@@ -36,7 +36,7 @@ def lstm_cell(x, h, c, U, W, b):
     return cell(x, (h, c))
 
 
-@right("03.2")
+@right("lstm")
 def lstm_one_matrix(x, h, c, U, W, b):
     n = h.shape[1]
     a = torch.cat([h, x], 1) @ torch.cat([W, U], 1).T + b
@@ -45,7 +45,7 @@ def lstm_one_matrix(x, h, c, U, W, b):
     return [gates[:, 3 * n :] * torch.tanh(c), c]
 
 
-@right("03.2")
+@right("lstm")
 def lstm_numpy(x, h, c, U, W, b):
     a = (x @ U.T + h @ W.T + b).numpy()
     i, f, g, o = np.split(a, 4, axis=1)
@@ -57,7 +57,7 @@ def lstm_numpy(x, h, c, U, W, b):
     return sigma(o) * np.tanh(c), c
 
 
-@right("03.2")
+@right("lstm")
 def lstm_gate_by_gate(x, h, c, U, W, b):
     (U_i, U_f, U_g, U_o), (W_i, W_f, W_g, W_o) = U.split(len(U) // 4), W.split(len(W) // 4)
     b_i, b_f, b_g, b_o = b.split(len(b) // 4)
@@ -69,7 +69,7 @@ def lstm_gate_by_gate(x, h, c, U, W, b):
     return torch.stack([o * torch.tanh(new), new])
 
 
-@right("03.3")
+@right("gru")
 def gru_cell_and_paper(x, h, U, W, b, b_n, reset_first):
     n = h.shape[1]
     if not reset_first:
@@ -82,7 +82,7 @@ def gru_cell_and_paper(x, h, U, W, b, b_n, reset_first):
     return torch.lerp(new, h, z)
 
 
-@right("03.3")
+@right("gru")
 def gru_rows(x, h, U, W, b, b_n, reset_first):
     n, rows = h.shape[1], []
     for one, state in zip(x, h, strict=True):
@@ -93,29 +93,29 @@ def gru_rows(x, h, U, W, b, b_n, reset_first):
     return rows
 
 
-@right("03.4")
+@right("bias")
 def bias_by_expm1(steps):
     return -torch.log(torch.expm1(math.log(2) / steps.double()))
 
 
-@right("03.4")
+@right("bias")
 def bias_in_float64(steps):
     f = 0.5 ** (1 / steps.double())
     return torch.log(f / (1 - f))
 
 
-@right("03.4")
+@right("bias")
 def bias_as_a_list(steps):
     return [-math.log(math.expm1(math.log(2) / T)) for T in steps.tolist()]
 
 
-@right("03.4")
+@right("bias")
 def bias_numpy(steps):
     f = np.exp2(-1 / steps.numpy().astype(np.float64))
     return np.log(f) - np.log1p(-f)
 
 
-@right("03.5")
+@right("peepholes")
 def peepholes_gate_by_gate(x, h, c, U, W, b, p_i, p_f, p_o):
     n = h.shape[1]
     a = x @ U.T + h @ W.T + b
@@ -126,7 +126,7 @@ def peepholes_gate_by_gate(x, h, c, U, W, b, p_i, p_f, p_o):
     return o * torch.tanh(new), new
 
 
-@right("03.5")
+@right("peepholes")
 def peepholes_as_diagonal_matrices(x, h, c, U, W, b, p_i, p_f, p_o):
     i, f, g, o = torch.split(torch.cat([x, h], 1) @ torch.cat([U, W], 1).T + b, h.shape[1], 1)
     i, f = (i + c @ torch.diag(p_i)).sigmoid(), (f + c @ torch.diag(p_f)).sigmoid()
@@ -134,7 +134,7 @@ def peepholes_as_diagonal_matrices(x, h, c, U, W, b, p_i, p_f, p_o):
     return (o + c @ torch.diag(p_o)).sigmoid() * c.tanh(), c
 
 
-@right("03.6")
+@right("unit")
 def unit_corrcoef(states, values, split):
     def correlations(c, y):
         return torch.corrcoef(torch.cat([y[None], c.T]))[0, 1:].nan_to_num(0)
@@ -145,7 +145,7 @@ def unit_corrcoef(states, values, split):
     return unit, first[unit], second[unit]
 
 
-@right("03.6")
+@right("unit")
 def unit_standardized(states, values, split):
     def r(c, y):
         c, y = c - c.mean(), y - y.mean()
@@ -157,7 +157,7 @@ def unit_standardized(states, values, split):
     return [best, scores[best], r(states[split:, best], values[split:])]
 
 
-@right("03.6")
+@right("unit")
 def unit_numpy(states, values, split):
     c, y = states.numpy(), values.numpy()
     live = c[:split].std(0) > 0

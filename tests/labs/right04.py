@@ -8,10 +8,10 @@ from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 from tests.labs.right import RightAnswer, rights
 
 RIGHT: list[RightAnswer] = []
-right = rights(RIGHT)
+right = rights("04", RIGHT)
 
 
-@right("04.1")
+@right("pack")
 def pack_torch(layer, x, lengths):
     packed = pack_padded_sequence(x, lengths, batch_first=True)
     applied = packed._replace(data=layer(packed.data))
@@ -19,7 +19,7 @@ def pack_torch(layer, x, lengths):
     return packed.data, packed.batch_sizes, output
 
 
-@right("04.1")
+@right("pack")
 def pack_by_step(layer, x, lengths):
     sizes = [int((lengths > t).sum()) for t in range(int(lengths[0]))]
     data = torch.cat([x[:n, t] for t, n in enumerate(sizes)])
@@ -30,7 +30,7 @@ def pack_by_step(layer, x, lengths):
     return data, sizes, output
 
 
-@right("04.1")
+@right("pack")
 def pack_lists(layer, x, lengths):
     spots = [(t, b) for t in range(x.shape[1]) for b in range(len(x)) if t < lengths[b]]
     data = torch.stack([x[b, t] for t, b in spots])
@@ -42,7 +42,7 @@ def pack_lists(layer, x, lengths):
     return data.numpy(), [steps.count(t) for t in range(max(steps) + 1)], output
 
 
-@right("04.2")
+@right("summaries")
 def summaries_loop(h, lengths):
     ends, means = [], []
     for row, n in zip(h, lengths, strict=True):
@@ -52,7 +52,7 @@ def summaries_loop(h, lengths):
     return torch.stack(ends), torch.stack(means)
 
 
-@right("04.2")
+@right("summaries")
 def summaries_numpy(h, lengths):
     h, lengths = h.numpy().astype(np.float32), lengths.tolist()
     half = h.shape[-1] // 2
@@ -60,7 +60,7 @@ def summaries_numpy(h, lengths):
     return ends, [row[:n].mean(0) for row, n in zip(h, lengths, strict=True)]
 
 
-@right("04.3")
+@right("tagger")
 def tagger_cross_entropy(forward, backward, V, c, tags):
     logits = functional.linear(torch.cat((forward, backward), 2), V, c)
     real = tags.ne(-100)
@@ -68,7 +68,7 @@ def tagger_cross_entropy(forward, backward, V, c, tags):
     return loss, logits.argmax(2)[real].eq(tags[real]).double().mean()
 
 
-@right("04.3")
+@right("tagger")
 def tagger_halves(forward, backward, V, c, tags):
     width = forward.shape[-1]
     real = tags >= 0
@@ -77,7 +77,7 @@ def tagger_halves(forward, backward, V, c, tags):
     return -p.log().mean().item(), float((z.max(1).indices == tags[real]).float().mean())
 
 
-@right("04.3")
+@right("tagger")
 def tagger_loop(forward, backward, V, c, tags):
     losses, hits = [], []
     for b, t in (tags != -100).nonzero().tolist():
@@ -87,14 +87,14 @@ def tagger_loop(forward, backward, V, c, tags):
     return sum(losses) / len(losses), sum(hits) / len(hits)
 
 
-@right("04.4")
+@right("dropout")
 def locked_where(x, p, uniform, training):
     if not training:
         return x
     return torch.where((uniform < p).unsqueeze(1), 0.0, x / (1 - p))
 
 
-@right("04.4")
+@right("dropout")
 def locked_by_step(x, p, uniform, training):
     if training:
         kept = (uniform >= p).double()
@@ -102,13 +102,13 @@ def locked_by_step(x, p, uniform, training):
     return x.clone()
 
 
-@right("04.4")
+@right("dropout")
 def locked_numpy(x, p, uniform, training):
     factor = np.where(uniform.numpy() < p, 0, 1 / (1 - p)) if training else np.ones(uniform.shape)
     return x.numpy() * factor[:, None, :]
 
 
-@right("04.5")
+@right("leak")
 def leak_one_batch(model, ids, vocab_size):
     batch, time = ids.shape
     table = np.zeros((time, time), dtype=bool)
@@ -122,7 +122,7 @@ def leak_one_batch(model, ids, vocab_size):
     return table
 
 
-@right("04.5")
+@right("leak")
 def leak_lists(model, ids, vocab_size):
     before, time = model(ids), ids.shape[1]
     columns = []
@@ -135,7 +135,7 @@ def leak_lists(model, ids, vocab_size):
     return [[int(columns[j][t]) for j in range(time)] for t in range(time)]
 
 
-@right("04.6")
+@right("future")
 def future_generator(posterior, words, position, threshold):
     enough = (
         end - position - 1
@@ -145,7 +145,7 @@ def future_generator(posterior, words, position, threshold):
     return next(enough, -1)
 
 
-@right("04.6")
+@right("future")
 def future_lists(posterior, words, position, threshold):
     best = [
         max(posterior(words[:end], position).items(), key=lambda item: item[1])[1]

@@ -12,33 +12,33 @@ from lmcourse.models.negative_sampling import noise_distribution
 from tests.labs.right import RightAnswer, rights
 
 RIGHT: list[RightAnswer] = []
-right = rights(RIGHT)
+right = rights("05", RIGHT)
 
 
-@right("05.1")
+@right("noise")
 def noise_of_frequencies(counts, power):
     f = counts / counts.sum()
     f = torch.where(f > 0, f**power, 0)
     return F.normalize(f, p=1, dim=0)
 
 
-@right("05.1")
+@right("noise")
 def noise_of_the_package(counts, power):
     return noise_distribution(counts, power)
 
 
-@right("05.1")
+@right("noise")
 def noise_as_a_list(counts, power):
     weights = [count**power if count else 0.0 for count in counts.tolist()]
     return [weight / sum(weights) for weight in weights]
 
 
-@right("05.1")
+@right("noise")
 def noise_by_softmax(counts, power):
     return torch.softmax(torch.where(counts > 0, power * counts.log(), -torch.inf), 0)
 
 
-@right("05.1")
+@right("noise")
 def noise_numpy(counts, power):
     found = np.zeros(len(counts))
     seen = counts.numpy() > 0
@@ -46,14 +46,14 @@ def noise_numpy(counts, power):
     return found / found.sum()
 
 
-@right("05.2")
+@right("ppmi")
 def ppmi_of_probabilities(X, k):
     p = X / X.sum()
     expected = torch.outer(p.sum(1), p.sum(0))
     return torch.nan_to_num(torch.log(p / (k * expected)), nan=0.0, neginf=0.0).relu()
 
 
-@right("05.2")
+@right("ppmi")
 def ppmi_pair_by_pair(X, k):
     total, result = X.sum(), torch.zeros_like(X)
     for i in range(len(X)):
@@ -64,7 +64,7 @@ def ppmi_pair_by_pair(X, k):
     return result
 
 
-@right("05.2")
+@right("ppmi")
 def ppmi_numpy(X, k):
     X = X.numpy()
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -72,13 +72,13 @@ def ppmi_numpy(X, k):
     return np.maximum(np.nan_to_num(values - np.log(k), nan=-1), 0).tolist()
 
 
-@right("05.2")
+@right("ppmi")
 def ppmi_in_float32(X, k):
     X = X.float()
     return ((X * X.sum() / (X.sum(1, True) * X.sum(0) * k)).nan_to_num(0).clamp(min=1)).log()
 
 
-@right("05.3")
+@right("subsampling")
 def counts_by_pairs(ids, f, t, uniform, window):
     keep = torch.clamp((t / f).sqrt(), max=1)
     kept = [i for i, u in zip(ids.tolist(), uniform.tolist(), strict=True) if u < keep[i]]
@@ -91,7 +91,7 @@ def counts_by_pairs(ids, f, t, uniform, window):
     return [[pairs[i, j] for j in range(len(f))] for i in range(len(f))]
 
 
-@right("05.3")
+@right("subsampling")
 def counts_by_distance(ids, f, t, uniform, window):
     kept = ids[uniform**2 * f[ids] < t]
     X = torch.zeros(len(f), len(f))
@@ -101,7 +101,7 @@ def counts_by_distance(ids, f, t, uniform, window):
     return X + X.T
 
 
-@right("05.3")
+@right("subsampling")
 def counts_numpy(ids, f, t, uniform, window):
     ids, f = ids.numpy(), f.numpy()
     kept = ids[uniform.numpy() < np.sqrt(t / f)[ids]]
@@ -112,7 +112,7 @@ def counts_numpy(ids, f, t, uniform, window):
     return X
 
 
-@right("05.4")
+@right("gradients")
 def gradients_with_add_at(v, U, o, noise):
     words = np.concatenate([[o], noise.numpy()])
     u, v = U.numpy()[words], v.numpy()
@@ -123,7 +123,7 @@ def gradients_with_add_at(v, U, o, noise):
     return errors @ u, slope
 
 
-@right("05.4")
+@right("gradients")
 def gradients_by_counts(v, U, o, noise):
     p = torch.sigmoid(U @ v)
     drawn = torch.bincount(noise, minlength=len(U))
@@ -132,7 +132,7 @@ def gradients_by_counts(v, U, o, noise):
     return U.T @ errors, torch.outer(errors, v)
 
 
-@right("05.4")
+@right("gradients")
 def gradients_one_hot(v, U, o, noise):
     words = torch.cat([torch.tensor([o]), noise])
     chosen = F.one_hot(words, len(U)).to(U.dtype)
@@ -142,7 +142,7 @@ def gradients_one_hot(v, U, o, noise):
     return errors @ chosen @ U, chosen.T @ errors[:, None] @ v[None]
 
 
-@right("05.5")
+@right("analogies")
 def analogies_numpy(vectors, questions):
     E = vectors.numpy() / np.linalg.norm(vectors.numpy(), axis=1)[:, None]
     a, b, c, d = questions.numpy().T
@@ -164,7 +164,7 @@ def analogies_numpy(vectors, questions):
     )
 
 
-@right("05.5")
+@right("analogies")
 def analogies_by_sorting(vectors, questions):
     E = F.normalize(vectors)
     right = [0, 0, 0, 0]
@@ -178,7 +178,7 @@ def analogies_by_sorting(vectors, questions):
     return [count / len(questions) for count in right]
 
 
-@right("05.6")
+@right("association")
 def association_with_lists(X, Y, A, B, splits):
     def s(w):
         cosines = [[float(F.cosine_similarity(w, a, dim=0)) for a in M] for M in (A, B)]
@@ -194,7 +194,7 @@ def association_with_lists(X, Y, A, B, splits):
     return observed / stdev(values), count / len(splits)
 
 
-@right("05.6")
+@right("association")
 def association_matrix(X, Y, A, B, splits):
     words = F.normalize(torch.cat([X, Y]))
     s = words @ (F.normalize(A).mean(0) - F.normalize(B).mean(0))
@@ -204,7 +204,7 @@ def association_matrix(X, Y, A, B, splits):
     return gap / s.std(), (first - second >= gap).sum() / len(splits)
 
 
-@right("05.6")
+@right("association")
 def association_numpy(X, Y, A, B, splits):
     X, Y, A, B = (M.numpy() / np.linalg.norm(M.numpy(), axis=1)[:, None] for M in (X, Y, A, B))
     x, y = ((M @ A.T).mean(1) - (M @ B.T).mean(1) for M in (X, Y))

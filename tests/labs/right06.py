@@ -14,10 +14,10 @@ from tokenizers import Tokenizer, models, pre_tokenizers, trainers
 from tests.labs.right import RightAnswer, rights
 
 RIGHT: list[RightAnswer] = []
-right = rights(RIGHT)
+right = rights("06", RIGHT)
 
 
-@right("06.1")
+@right("merge")
 def merge_with_tensors(ids, words, new_id):
     ids, words = torch.tensor(ids), torch.tensor(words)
     pairs = torch.stack([ids[:-1], ids[1:]], 1)
@@ -37,7 +37,7 @@ def merge_with_tensors(ids, words, new_id):
     return pair, merged[left], words[left]
 
 
-@right("06.1")
+@right("merge")
 def merge_with_the_library(ids, words, new_id):
     """The trainer of the library; letters keep the order of their ids."""
     spelled = ["".join(chr(0x4E00 + i) for i, w in zip(ids, words, strict=True) if w == word)
@@ -57,7 +57,7 @@ def merge_with_the_library(ids, words, new_id):
     return (ord(a) - 0x4E00, ord(b) - 0x4E00), merged, np.array(numbers)
 
 
-@right("06.1")
+@right("merge")
 def merge_word_by_word(ids, words, new_id):
     table = {}
     for each, word in zip(ids, words, strict=True):
@@ -74,7 +74,7 @@ def merge_word_by_word(ids, words, new_id):
     return list(best), merged, numbers
 
 
-@right("06.2")
+@right("encode")
 def encode_with_the_library(ids, merges):
     """Each id is a string that is found again: the letters that it is built from."""
     spelled = {i: chr(97 + i) for i in range(3)}
@@ -88,7 +88,7 @@ def encode_with_the_library(ids, merges):
     return Tokenizer(model).encode("".join(spelled[i] for i in ids)).ids
 
 
-@right("06.2")
+@right("encode")
 def encode_recursively(ids, merges):
     pairs = list(pairwise(ids))
     best = min(pairs, key=lambda pair: merges.get(pair, (math.inf,))[0], default=None)
@@ -98,7 +98,7 @@ def encode_recursively(ids, merges):
     return encode_recursively([*ids[:i], merges[best][1], *ids[i + 2 :]], merges)
 
 
-@right("06.3")
+@right("wordpiece")
 def wordpiece_with_the_library(text, vocab, most):
     model = models.WordPiece(vocab, unk_token="[UNK]", max_input_chars_per_word=most)
     tokenizer = Tokenizer(model)
@@ -107,7 +107,7 @@ def wordpiece_with_the_library(text, vocab, most):
     return encoding.ids, encoding.offsets
 
 
-@right("06.3")
+@right("wordpiece")
 def wordpiece_recursively(text, vocab, most):
     def split(word, start):
         if start == len(word):
@@ -129,7 +129,7 @@ def wordpiece_recursively(text, vocab, most):
     return [i for i, _, _ in found], np.array([each[1:] for each in found])
 
 
-@right("06.4")
+@right("viterbi")
 def viterbi_with_the_library(word, log_p, unknown):
     """Where λ is the library's. It joins neighboring unknown characters afterwards."""
     if unknown != min(log_p.values()) - 10:
@@ -142,7 +142,7 @@ def viterbi_with_the_library(word, log_p, unknown):
     return ends, score
 
 
-@right("06.4")
+@right("viterbi")
 def viterbi_from_the_end(word, log_p, unknown):
     n = len(word)
     best = {n: (0.0, [])}
@@ -156,7 +156,7 @@ def viterbi_from_the_end(word, log_p, unknown):
     return best[0][1], torch.tensor(best[0][0])
 
 
-@right("06.4")
+@right("viterbi")
 def viterbi_forward(word, log_p, unknown):
     size = len(word) + 1
     score, back = np.full(size, -np.inf), np.zeros(size, dtype=int)
@@ -175,7 +175,7 @@ def viterbi_forward(word, log_p, unknown):
     return np.array(ends[::-1]), score[-1]
 
 
-@right("06.5")
+@right("stream")
 def stream_with_codecs(tokens):
     decoder = codecs.getincrementaldecoder("utf-8")("replace")
     data = [
@@ -185,7 +185,7 @@ def stream_with_codecs(tokens):
     return (*(decoder.decode(each) for each in data), decoder.decode(b"", final=True))
 
 
-@right("06.5")
+@right("stream")
 def stream_of_prefixes(tokens):
     """Decode everything after each token; what is incomplete at the end is not shown yet."""
     data, shown, result = b"", "", []
@@ -204,14 +204,14 @@ def stream_of_prefixes(tokens):
     return [*result, data.decode(errors="replace")[len(shown) :]]
 
 
-@right("06.6")
+@right("symbols")
 def symbols_by_a_pattern(text):
     part = "(?:[\U0001f1e6-\U0001f1ff]{2}|.)"
     more = "(?:\u200d[^\u200d\ufe0f\U0001f3fb-\U0001f3ff]?|[\ufe0f\U0001f3fb-\U0001f3ff])*"
     return [len(found) for found in re.findall(part + more, text, flags=re.DOTALL)]
 
 
-@right("06.6")
+@right("symbols")
 def symbols_by_their_starts(text):
     def begins(i):
         if i == 0:
@@ -228,7 +228,7 @@ def symbols_by_their_starts(text):
     return np.diff([*starts, len(text)]) if text else []
 
 
-@right("06.6")
+@right("symbols")
 def symbols_of_unicode(text):
     """Extended grapheme clusters, Unicode's annex 29."""
     return [len(found) for found in regex.findall(r"\X", text)]

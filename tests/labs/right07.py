@@ -7,22 +7,22 @@ from torch.nn import functional
 from tests.labs.right import RightAnswer, rights
 
 RIGHT: list[RightAnswer] = []
-right = rights(RIGHT)
+right = rights("07", RIGHT)
 
 
-@right("07.1")
+@right("windows")
 def windows_listed(word, width, max_characters):
     spelled = ["^", *word.encode()[: max_characters - 2], "$"]
     return len([i for i in range(len(spelled)) if len(spelled[i : i + width]) == width])
 
 
-@right("07.1")
+@right("windows")
 def windows_numpy(word, width, max_characters):
     real = 2 + np.minimum(len(bytes(word, "utf-8")), max_characters - 2)
     return np.clip(real + 1 - width, 0, None)
 
 
-@right("07.1")
+@right("windows")
 def windows_of_the_package(word, width, max_characters):
     from lmcourse.models.char_cnn import PADDING, character_ids
 
@@ -30,7 +30,7 @@ def windows_of_the_package(word, width, max_characters):
     return (ids.unfold(0, width, 1) != PADDING).all(1).sum()
 
 
-@right("07.2")
+@right("highway")
 def jacobian_entry_by_entry(x, W_H, b_H, W_T, b_T):
     n, J = len(x), torch.zeros(len(x), len(x), dtype=torch.float64)
     for i in range(n):
@@ -42,7 +42,7 @@ def jacobian_entry_by_entry(x, W_H, b_H, W_T, b_T):
     return J
 
 
-@right("07.2")
+@right("highway")
 def jacobian_by_diagonal_matrices(x, W_H, b_H, W_T, b_T):
     a, z = W_H @ x + b_H, W_T @ x + b_T
     T, C = torch.sigmoid(z), torch.sigmoid(-z)
@@ -50,7 +50,7 @@ def jacobian_by_diagonal_matrices(x, W_H, b_H, W_T, b_T):
     return D(T) @ D((a > 0).double()) @ W_H + D((a.relu() - x) * T * C) @ W_T + D(C)
 
 
-@right("07.2")
+@right("highway")
 def jacobian_numpy(x, W_H, b_H, W_T, b_T):
     x, W_H, b_H, W_T, b_T = (each.numpy() for each in (x, W_H, b_H, W_T, b_T))
     a = W_H @ x + b_H
@@ -59,7 +59,7 @@ def jacobian_numpy(x, W_H, b_H, W_T, b_T):
     return (np.heaviside(a, 0) * T * W_H.T).T + gated + np.eye(len(x)) * (1 - T)
 
 
-@right("07.3")
+@right("mix")
 def mix_by_moments(layers, w, gamma, mask):
     real = mask[None, :, :, None].double()
     n = real.sum((2, 3)) * layers.shape[-1]
@@ -69,7 +69,7 @@ def mix_by_moments(layers, w, gamma, mask):
     return gamma * torch.einsum("l,lbtw->btw", torch.softmax(w, 0), z).where(mask[..., None], 0.0)
 
 
-@right("07.3")
+@right("mix")
 def mix_by_layer_norm(layers, w, gamma, mask):
     rows = []
     for b, real in enumerate(mask):
@@ -81,7 +81,7 @@ def mix_by_layer_norm(layers, w, gamma, mask):
     return torch.stack(rows)
 
 
-@right("07.3")
+@right("mix")
 def mix_numpy_in_float32(layers, w, gamma, mask):
     h = np.ma.array(layers.numpy().astype(np.float32))
     h.mask = np.broadcast_to(~mask.numpy()[None, :, :, None], h.shape)
@@ -90,7 +90,7 @@ def mix_numpy_in_float32(layers, w, gamma, mask):
     return gamma * np.tensordot(s / s.sum(), z.filled(0.0), 1)
 
 
-@right("07.4")
+@right("senses")
 def senses_in_a_loop(states, static, positions, words, senses):
     def hits(vectors):
         found = []
@@ -107,7 +107,7 @@ def senses_in_a_loop(states, static, positions, words, senses):
     return own.mean(), control.mean(), np.std(own - control, ddof=1) / np.sqrt(len(own))
 
 
-@right("07.4")
+@right("senses")
 def senses_by_scikit_learn(states, static, positions, words, senses):
     from sklearn.metrics.pairwise import cosine_distances
 
@@ -128,7 +128,7 @@ def senses_by_scikit_learn(states, static, positions, words, senses):
     return np.mean(right[0]), np.mean(right[1]), (variance / n) ** 0.5
 
 
-@right("07.4")
+@right("senses")
 def senses_by_sums(states, static, positions, words, senses):
     """The sum of the other words has the direction of their mean; the neighbors are sorted."""
     scores = []
@@ -145,7 +145,7 @@ def senses_by_sums(states, static, positions, words, senses):
     return [own.mean(), control.mean(), torch.std(own - control) / len(own) ** 0.5]
 
 
-@right("07.5")
+@right("neighbor")
 def neighbor_by_conv1d(unseen, known, F, b):
     def outputs(C):
         return functional.conv1d(C.T[None], F.mT, b)[0].relu()  # [filter, window]
@@ -159,7 +159,7 @@ def neighbor_by_conv1d(unseen, known, F, b):
     return torch.stack([word, f, Y.indices[f], Z[word].indices[f]])
 
 
-@right("07.5")
+@right("neighbor")
 def neighbor_in_loops(unseen, known, F, b):
     def of(C):
         rows, width = [], F.shape[1]
@@ -183,7 +183,7 @@ def neighbor_in_loops(unseen, known, F, b):
     return number, f, new[f][1], old[f][1]
 
 
-@right("07.5")
+@right("neighbor")
 def neighbor_numpy(unseen, known, F, b):
     filters = F.numpy()
 
@@ -202,7 +202,7 @@ def neighbor_numpy(unseen, known, F, b):
     return word, f, y[:, f].argmax(), z[word][:, f].argmax()
 
 
-@right("07.6")
+@right("layers")
 def layers_item_by_item(right, first):
     def best(half):
         scores = [
@@ -216,7 +216,7 @@ def layers_item_by_item(right, first):
     return a, b, fair, max(np.mean(row) for row in rows) - fair
 
 
-@right("07.6")
+@right("layers")
 def layers_numpy(right, first):
     right, first = right.numpy(), first.numpy()
     a, b = right[:, first].sum(1).argmax(), right[:, ~first].sum(1).argmax()
@@ -226,7 +226,7 @@ def layers_numpy(right, first):
     return [a, b, fair, right.mean(1).max() - fair]
 
 
-@right("07.6")
+@right("layers")
 def layers_by_weights(right, first):
     weights = torch.stack([first, ~first]).double()  # [half, item]
     chosen = (right @ weights.T).max(0).indices

@@ -9,26 +9,26 @@ import torch.nn.functional as F
 from tests.labs.right import RightAnswer, rights
 
 RIGHT: list[RightAnswer] = []
-right = rights(RIGHT)
+right = rights("08", RIGHT)
 
 
-@right("08.1")
+@right("entry")
 def entry_by_sums(answer, total, similarity, value):
     return (total * answer + similarity * value) / (total + similarity)
 
 
-@right("08.1")
+@right("entry")
 def entry_as_a_step(answer, total, similarity, value):
     return answer + (value - answer) * (similarity / (total + similarity))
 
 
-@right("08.1")
+@right("entry")
 def entry_numpy(answer, total, similarity, value):
     both = np.stack([answer.numpy(), value.numpy()])
     return np.average(both, axis=0, weights=[total, similarity])
 
 
-@right("08.2")
+@right("join")
 def join_by_logsumexp(first, second):
     (m1, z1, o1), (m2, z2, o2) = first, second
     logs = torch.stack([m1 + z1.log(), m2 + z2.log()])
@@ -36,7 +36,7 @@ def join_by_logsumexp(first, second):
     return m, (logs.logsumexp(0) - m).exp(), a[0] * o1 + a[1] * o2
 
 
-@right("08.2")
+@right("join")
 def join_sorts(first, second):
     high, low = (first, second) if first[0] >= second[0] else (second, first)
     less = low[1] * math.exp(low[0] - high[0])
@@ -44,14 +44,14 @@ def join_sorts(first, second):
     return [high[0].item(), z, (high[1] * high[2] + less * low[2]) / z]
 
 
-@right("08.2")
+@right("join")
 def join_numpy(first, second):
     m, z, o = (np.stack([x.numpy(), y.numpy()]) for x, y in zip(first, second, strict=True))
     sums = z * np.exp(m - m.max())
     return m.max(), sums.sum(), sums @ o / sums.sum()
 
 
-@right("08.3")
+@right("additive")
 def additive_loops(Q, K, V, W, U, v):
     answers = []
     for q in Q:
@@ -60,21 +60,21 @@ def additive_loops(Q, K, V, W, U, v):
     return answers
 
 
-@right("08.3")
+@right("additive")
 def additive_einsum(Q, K, V, W, U, v):
     q, k = torch.einsum("qd,hd->qh", Q, W), torch.einsum("kd,hd->kh", K, U)
     hidden = torch.tanh(q.unsqueeze(1) + k.unsqueeze(0))
     return torch.einsum("qk,kv->qv", torch.einsum("qkh,h->qk", hidden, v).softmax(1), V)
 
 
-@right("08.3")
+@right("additive")
 def additive_pairs(Q, K, V, W, U, v):
     pairs = torch.cat([Q[:, None].expand(-1, len(K), -1), K[None].expand(len(Q), -1, -1)], -1)
     scores = F.linear(torch.tanh(F.linear(pairs, torch.cat([W, U], 1))), v[None])[..., 0]
     return scores.softmax(-1) @ V
 
 
-@right("08.4")
+@right("mask")
 def mask_multiplies_powers(Q, K, real):
     scores = torch.einsum("bqd,bkd->bqk", Q, K) * Q.shape[-1] ** -0.5
     places = torch.arange(Q.shape[1])
@@ -84,21 +84,21 @@ def mask_multiplies_powers(Q, K, real):
     return powers / powers.sum(-1, keepdim=True).clamp_min(1e-30)
 
 
-@right("08.4")
+@right("mask")
 def mask_adds_infinity(Q, K, real):
     future = torch.full((Q.shape[1], Q.shape[1]), -math.inf).triu(1)
     padding = torch.zeros(real.shape).masked_fill(real.logical_not(), -math.inf)[:, None]
     return ((Q / math.sqrt(Q.shape[2])) @ K.mT + future + padding).softmax(-1).nan_to_num(0.0)
 
 
-@right("08.4")
+@right("mask")
 def mask_smallest_float(Q, K, real):
     visible = torch.logical_and(real[:, None], torch.ones(Q.shape[1], Q.shape[1]).tril() > 0)
     scores = Q @ K.transpose(1, 2) / math.sqrt(Q.shape[2])
     return scores.masked_fill(~visible, torch.finfo(scores.dtype).min).softmax(-1) * visible
 
 
-@right("08.4")
+@right("mask")
 def mask_row_by_row(Q, K, real):
     weights = torch.zeros(len(Q), Q.shape[1], Q.shape[1])
     for text, row in ((b, i) for b in range(len(Q)) for i in range(Q.shape[1])):
@@ -109,7 +109,7 @@ def mask_row_by_row(Q, K, real):
     return weights
 
 
-@right("08.4")
+@right("mask")
 def mask_by_pytorch(Q, K, attention_mask):
     time = Q.shape[1]
     visible = torch.ones(time, time, dtype=torch.bool).tril() & attention_mask[:, None]
@@ -118,7 +118,7 @@ def mask_by_pytorch(Q, K, attention_mask):
     return weights.nan_to_num()
 
 
-@right("08.4")
+@right("mask")
 def mask_scales_both(Q, K, attention_mask):
     time, root = Q.shape[1], Q.shape[2] ** 0.25
     visible = torch.ones(time, time, dtype=torch.bool).tril() & attention_mask[:, None]
@@ -126,24 +126,24 @@ def mask_scales_both(Q, K, attention_mask):
     return scores.masked_fill(~visible, -math.inf).softmax(-1).nan_to_num()
 
 
-@right("08.5")
+@right("gradient")
 def gradient_jacobian(a, V, g):
     return (torch.diag(a) - torch.outer(a, a)) @ (V @ g)
 
 
-@right("08.5")
+@right("gradient")
 def gradient_from_the_answer(a, V, g):
     return a * ((V - a @ V) @ g)
 
 
-@right("08.5")
+@right("gradient")
 def gradient_two_sums(a, V, g):
     da = [float(v @ g) for v in V]
     mean = sum(float(w) * d for w, d in zip(a, da, strict=True))
     return [float(w) * (d - mean) for w, d in zip(a, da, strict=True)]
 
 
-@right("08.6")
+@right("knockout")
 def knockout_sorts(model, input_ids, answers, count):
     model.eval()
     _, weights = model(input_ids)
@@ -157,7 +157,7 @@ def knockout_sorts(model, input_ids, answers, count):
     return rows
 
 
-@right("08.6")
+@right("knockout")
 def knockout_by_rank(model, input_ids, answers, count):
     model.train(False)
     rank = model(input_ids, None)[1].argsort(1).argsort(1)
@@ -173,7 +173,7 @@ def knockout_by_rank(model, input_ids, answers, count):
     ])  # fmt: skip
 
 
-@right("08.6")
+@right("knockout")
 def knockout_one_sequence_at_a_time(model, input_ids, answers, count):
     model.eval()
     right = torch.zeros(2, count + 1)

@@ -9,22 +9,22 @@ from torch import nn
 from tests.labs.right import RightAnswer, rights
 
 RIGHT: list[RightAnswer] = []
-right = rights(RIGHT)
+right = rights("09", RIGHT)
 
 
-@right("09.1")
+@right("steps")
 def steps_by_scaling(rate, width, warmup):
     share = rate * math.sqrt(width * warmup)  # of the peak
     return [share * warmup, warmup / share**2]
 
 
-@right("09.1")
+@right("steps")
 def steps_in_torch(rate, width, warmup):
     y = torch.tensor(rate, dtype=torch.float64) * width**0.5
     return torch.stack([y * warmup**1.5, y.pow(-2)])
 
 
-@right("09.2")
+@right("distance")
 def distance_in_loops(first, second):
     table = []
     for a, b in zip(first.tolist(), second.tolist(), strict=True):
@@ -36,7 +36,7 @@ def distance_in_loops(first, second):
     return table
 
 
-@right("09.2")
+@right("distance")
 @torch.compile(backend="eager")
 def distance_by_complex_numbers(first, second):
     a, b = (x[:, 1::2] + 1j * x[:, 0::2] for x in (first, second))
@@ -44,7 +44,7 @@ def distance_by_complex_numbers(first, second):
     return torch.stack([turned.imag, turned.real], -1).flatten(1)
 
 
-@right("09.2")
+@right("distance")
 def distance_by_matrices(first, second):
     s, c = first[:, 0::2], first[:, 1::2]
     back = torch.stack(
@@ -53,7 +53,7 @@ def distance_by_matrices(first, second):
     return (back @ second.unflatten(1, (-1, 2))[..., None]).flatten(1).float()
 
 
-@right("09.3")
+@right("heads")
 def heads_in_a_loop(query, key, value, heads, visible):
     size = key.shape[-1]
     found = []
@@ -64,7 +64,7 @@ def heads_in_a_loop(query, key, value, heads, visible):
     return torch.cat(found, -1)
 
 
-@right("09.3")
+@right("heads")
 def heads_by_einsum(query, key, value, heads, visible):
     q = query.reshape(*query.shape[:2], heads, -1)
     scores = torch.einsum("bqhs,bks->bhqk", q, key) * q.shape[-1] ** -0.5
@@ -73,7 +73,7 @@ def heads_by_einsum(query, key, value, heads, visible):
     return torch.einsum("bhqk,bks->bqhs", weights, value).reshape(query.shape)
 
 
-@right("09.3")
+@right("heads")
 def heads_in_float16(query, key, value, heads, visible):
     repeated = query.half(), key.half().repeat(1, 1, heads), value.half().repeat(1, 1, heads)
     q, k, v = (x.unflatten(-1, (heads, -1)).transpose(1, 2) for x in repeated)
@@ -81,7 +81,7 @@ def heads_in_float16(query, key, value, heads, visible):
     return found.transpose(1, 2).reshape(query.shape)
 
 
-@right("09.4")
+@right("layer")
 def layer_in_cases(x, memory, attention, cross_attention, feed_forward, norms, norm_first):
     if norm_first:
         x = attention(norms[0](x)) + x
@@ -92,7 +92,7 @@ def layer_in_cases(x, memory, attention, cross_attention, feed_forward, norms, n
     return norms[2](feed_forward(x) + x)
 
 
-@right("09.4")
+@right("layer")
 def layer_with_empty_norms(x, memory, attention, cross_attention, feed_forward, norms, norm_first):
     def same(x):
         return x
@@ -105,7 +105,7 @@ def layer_with_empty_norms(x, memory, attention, cross_attention, feed_forward, 
     return x
 
 
-@right("09.5")
+@right("passes")
 def passes_by_recursion(predict, draft, longest, end, target=()):
     if end in target or len(target) >= longest:
         return target
@@ -118,7 +118,7 @@ def passes_by_recursion(predict, draft, longest, end, target=()):
     return passes_by_recursion(predict, draft, longest, end, target[:longest])
 
 
-@right("09.5")
+@right("passes")
 def passes_token_by_token(predict, draft, longest, end):
     """Appends one token at a time, and calls for a pass where the predictions do not reach."""
     target, source, predicted = [], (), []
@@ -130,7 +130,7 @@ def passes_token_by_token(predict, draft, longest, end):
     return target
 
 
-@right("09.5")
+@right("passes")
 def passes_in_numpy(predict, draft, longest, end):
     target = np.zeros(0, dtype=int)
     while len(target) < longest and not (target == end).any():
@@ -143,7 +143,7 @@ def passes_in_numpy(predict, draft, longest, end):
     return torch.tensor(target[:longest], dtype=torch.float16)
 
 
-@right("09.6")
+@right("lengths")
 def lengths_as_lists(train, draw, settings, lengths):
     table = []
     for setting in settings:
@@ -157,7 +157,7 @@ def lengths_as_lists(train, draw, settings, lengths):
     return table
 
 
-@right("09.6")
+@right("lengths")
 def lengths_counting(train, draw, settings, lengths):
     table = np.zeros((len(settings), len(lengths)))
     for row, setting in enumerate(settings):

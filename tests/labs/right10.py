@@ -9,10 +9,10 @@ import torch.nn.functional as F
 from tests.labs.right import RightAnswer, rights
 
 RIGHT: list[RightAnswer] = []
-right = rights(RIGHT)
+right = rights("10", RIGHT)
 
 
-@right("10.1")
+@right("pairs")
 def pairs_by_lengths(a, b, cls, sep, length):
     room, m, n = length - 3, len(a), len(b)
     if m + n > room:
@@ -21,7 +21,7 @@ def pairs_by_lengths(a, b, cls, sep, length):
     return [cls, *a[:m], sep, *b[:n], sep], [0] * (m + 2) + [1] * (n + 1)
 
 
-@right("10.1")
+@right("pairs")
 def pairs_in_a_tensor(a, b, cls, sep, length):
     a, b = list(a), list(b)
     while len(a) + len(b) + 3 > length:
@@ -30,7 +30,7 @@ def pairs_in_a_tensor(a, b, cls, sep, length):
     return ids, (torch.arange(len(ids)) > len(a) + 1).long()
 
 
-@right("10.2")
+@right("words")
 def words_by_a_set(selected, words):
     chosen = {
         word for word, is_chosen in zip(words.tolist(), selected.tolist(), strict=True) if is_chosen
@@ -38,17 +38,17 @@ def words_by_a_set(selected, words):
     return [word in chosen for word in words.tolist()]
 
 
-@right("10.2")
+@right("words")
 def words_by_pairs(selected, words):
     return ((words[:, None] == words[None, :]) & selected[None, :]).any(dim=1)
 
 
-@right("10.2")
+@right("words")
 def words_numpy(selected, words):
     return np.isin(words.numpy(), np.unique(words.numpy()[selected.numpy()])).astype(int)
 
 
-@right("10.3")
+@right("exactly")
 def exactly_row_by_row(chance, maskable, rate):
     result = torch.zeros_like(maskable)
     for row in range(len(chance)):
@@ -59,7 +59,7 @@ def exactly_row_by_row(chance, maskable, rate):
     return result
 
 
-@right("10.3")
+@right("exactly")
 def exactly_by_a_threshold(chance, maskable, rate):
     result = []
     for numbers, positions in zip(chance.tolist(), maskable.tolist(), strict=True):
@@ -69,7 +69,7 @@ def exactly_by_a_threshold(chance, maskable, rate):
     return result
 
 
-@right("10.4")
+@right("gradient")
 def gradient_by_indices(logits, labels):
     rows, positions = (labels >= 0).nonzero(as_tuple=True)
     result = torch.zeros_like(logits)
@@ -80,7 +80,7 @@ def gradient_by_indices(logits, labels):
     return result
 
 
-@right("10.4")
+@right("gradient")
 def gradient_by_position(logits, labels):
     result = torch.zeros_like(logits)
     selected = (labels != -100).nonzero().tolist()
@@ -91,7 +91,7 @@ def gradient_by_position(logits, labels):
     return result
 
 
-@right("10.5")
+@right("fill")
 def fill_recursively(predict, ids, mask_id):
     masked = [i for i, each in enumerate(ids.tolist()) if each == mask_id]
     if not masked:
@@ -103,7 +103,7 @@ def fill_recursively(predict, ids, mask_id):
     return fill_recursively(predict, filled, mask_id)
 
 
-@right("10.5")
+@right("fill")
 def fill_in_a_list(predict, ids, mask_id):
     ids = ids.tolist()
     while mask_id in ids:
@@ -115,7 +115,7 @@ def fill_in_a_list(predict, ids, mask_id):
     return ids
 
 
-@right("10.5")
+@right("fill")
 def fill_with_an_additional_call(predict, ids, mask_id):
     ids = ids.clone()
     while True:
@@ -127,7 +127,7 @@ def fill_with_an_additional_call(predict, ids, mask_id):
         ids[position] = word[position]
 
 
-@right("10.6")
+@right("windows")
 def windows_by_sets(predict, tokens, position, target, widths):
     losses = []
     for width in widths:
@@ -137,7 +137,7 @@ def windows_by_sets(predict, tokens, position, target, widths):
     return losses
 
 
-@right("10.6")
+@right("windows")
 def windows_numpy(predict, tokens, position, target, widths):
     everywhere = np.arange(len(tokens))
     found = []

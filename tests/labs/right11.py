@@ -17,10 +17,10 @@ from lmcourse.evaluation.squad import answer_f1, exact_match, normalize_answer
 from tests.labs.right import RightAnswer, rights
 
 RIGHT: list[RightAnswer] = []
-right = rights(RIGHT)
+right = rights("11", RIGHT)
 
 
-@right("11.1")
+@right("rates")
 def rates_by_regex(names, num_layers, base, factor, epoch):
     def group(name):
         found = re.search(r"\.layers\.(\d+)\.", name)
@@ -32,7 +32,7 @@ def rates_by_regex(names, num_layers, base, factor, epoch):
     return np.where(groups <= epoch, base * factor**groups, 0)
 
 
-@right("11.1")
+@right("rates")
 def rates_by_prefixes(names, num_layers, base, factor, epoch):
     prefixes = [f"bert.encoder.layers.{n}." for n in reversed(range(num_layers))]
     prefixes = [*prefixes, "bert.embeddings"][:epoch]
@@ -46,7 +46,7 @@ def rates_by_prefixes(names, num_layers, base, factor, epoch):
     return rates
 
 
-@right("11.1")
+@right("rates")
 def rates_in_float32(names, num_layers, base, factor, epoch):
     rates = [base]
     for _ in range(num_layers + 1):
@@ -64,12 +64,12 @@ def rates_in_float32(names, num_layers, base, factor, epoch):
     return torch.tensor(found)
 
 
-@right("11.2")
+@right("matthews")
 def matthews_of_sklearn(labels, predictions, classes):
     return matthews_corrcoef(labels, predictions)
 
 
-@right("11.2")
+@right("matthews")
 def matthews_of_counts(labels, predictions, classes):
     n, labels, predictions = len(labels), labels.tolist(), predictions.tolist()
     t, p = Counter(labels), Counter(predictions)
@@ -79,7 +79,7 @@ def matthews_of_counts(labels, predictions, classes):
     return top / math.sqrt(below[0] * below[1]) if all(below) else 0
 
 
-@right("11.2")
+@right("matthews")
 def matthews_numpy(labels, predictions, classes):
     T, P = (np.eye(classes, dtype=np.float32)[each.numpy()] for each in (labels, predictions))
     covariance = np.cov(T.T, P.T)
@@ -90,14 +90,14 @@ def matthews_numpy(labels, predictions, classes):
     return np.nan_to_num(both / np.sqrt(own * other)) if own * other > 0 else np.float32(0)
 
 
-@right("11.2")
+@right("matthews")
 def matthews_one_hot(labels, predictions, classes):
     T, P = F.one_hot(labels, classes).float(), F.one_hot(predictions, classes).float()
     T, P = (F.normalize((M - M.mean(0)).flatten(), dim=0) for M in (T, P))
     return T @ P
 
 
-@right("11.3")
+@right("answers")
 def fair_scores_of_the_package(prediction, answers):
     rows = []
     for i, own in enumerate(answers):
@@ -111,7 +111,7 @@ def fair_scores_of_the_package(prediction, answers):
     return np.mean(rows, 0)
 
 
-@right("11.3")
+@right("answers")
 def fair_scores_in_loops(prediction, answers):
     def normalized(text):
         text = re.sub("[" + re.escape(string.punctuation) + "]", "", text.lower())
@@ -143,7 +143,7 @@ def fair_scores_in_loops(prediction, answers):
     return [each / len(answers) for each in sums]
 
 
-@right("11.4")
+@right("span")
 def span_by_end(start, end, passage, longest):
     a, *_, b = passage.nonzero().flatten().tolist() * 2
     b = int(passage.nonzero().max())
@@ -154,7 +154,7 @@ def span_by_end(start, end, passage, longest):
     return best[1], best[2], best[0] - s[0] - e[0]
 
 
-@right("11.4")
+@right("span")
 def span_unfolded(start, end, passage, longest):
     s = start.masked_fill(~passage, -1e9)
     e = torch.cat([end.masked_fill(~passage, -1e9), torch.full((longest - 1,), -1e9)])
@@ -164,7 +164,7 @@ def span_unfolded(start, end, passage, longest):
     return np.array([first, last, float(scores.max() - start[0] - end[0])])
 
 
-@right("11.4")
+@right("span")
 def span_of_log_probabilities(start, end, passage, longest):
     s, e = start.float().log_softmax(0), end.float().log_softmax(0)
     where = passage.nonzero().flatten()
@@ -176,7 +176,7 @@ def span_of_log_probabilities(start, end, passage, longest):
     return torch.tensor([best[1], best[2], best[0] - float(s[0] + e[0])], dtype=torch.float64)
 
 
-@right("11.5")
+@right("fine_tuning")
 def fine_tuning_by_hand(model, train, test, rate, warmup, epochs):
     model = copy.deepcopy(model)
     parameters, losses = list(model.parameters()), []
@@ -204,7 +204,7 @@ def fine_tuning_by_hand(model, train, test, rate, warmup, epochs):
     return losses, total / count
 
 
-@right("11.5")
+@right("fine_tuning")
 def fine_tuning_with_a_schedule(model, train, test, rate, warmup, epochs):
     model = copy.deepcopy(model)
     T = epochs * len(train)
@@ -233,7 +233,7 @@ def fine_tuning_with_a_schedule(model, train, test, rate, warmup, epochs):
     return np.array(losses), result
 
 
-@right("11.6")
+@right("bits")
 def bits_numpy(learn, vectors, labels, ends, classes):
     X, y = vectors.numpy(), labels.numpy()
     bits = np.full(len(y), np.log2(classes))
@@ -243,7 +243,7 @@ def bits_numpy(learn, vectors, labels, ends, classes):
     return bits
 
 
-@right("11.6")
+@right("bits")
 def bits_item_by_item(learn, vectors, labels, ends, classes):
     bits = [math.log(classes, 2)] * ends[0]
     for k in range(1, len(ends)):
@@ -253,7 +253,7 @@ def bits_item_by_item(learn, vectors, labels, ends, classes):
     return bits
 
 
-@right("11.6")
+@right("bits")
 def bits_by_nll(learn, vectors, labels, ends, classes):
     parts = [torch.full((ends[0],), math.log(classes))]
     for X, y, known in zip(

@@ -12,10 +12,10 @@ from torch.func import grad_and_value
 from tests.labs.right import RightAnswer, rights
 
 RIGHT: list[RightAnswer] = []
-right = rights(RIGHT)
+right = rights("12", RIGHT)
 
 
-@right("12.1")
+@right("batch")
 def batch_by_averages(factor, lr, beta2, steps, warmup, power):
     average = 1 / (1 - beta2) / factor  # in steps
     rate = math.exp(math.log(lr) + power * math.log(factor))
@@ -27,20 +27,20 @@ def batch_by_averages(factor, lr, beta2, steps, warmup, power):
     )
 
 
-@right("12.1")
+@right("batch")
 def batch_in_tensors(factor, lr, beta2, steps, warmup, power):
     factor = torch.tensor(factor, dtype=torch.float64)
     numbers = (torch.tensor([steps, warmup]) / factor).round()
     return lr * factor**power, (1 - factor * (1 - beta2)).clamp(min=0), numbers[0], numbers[1]
 
 
-@right("12.1")
+@right("batch")
 def batch_numpy(factor, lr, beta2, steps, warmup, power):
     one, two = np.rint(np.array([steps, warmup]) / factor).astype(int)
     return np.array([lr * np.power(factor, power), max(0, factor * beta2 - factor + 1), one, two])
 
 
-@right("12.2")
+@right("masks")
 def masks_random(maskable, examples, epochs, rate):
     result = []
     for row, example, epoch in zip(maskable.tolist(), examples, epochs, strict=True):
@@ -49,7 +49,7 @@ def masks_random(maskable, examples, epochs, rate):
     return result
 
 
-@right("12.2")
+@right("masks")
 def masks_numpy(maskable, examples, epochs, rate):
     result = np.zeros(maskable.shape, dtype=int)
     for row, pair in enumerate(zip(examples, epochs, strict=True)):
@@ -58,7 +58,7 @@ def masks_numpy(maskable, examples, epochs, rate):
     return result
 
 
-@right("12.2")
+@right("masks")
 def masks_global_seed(maskable, examples, epochs, rate):
     result = torch.zeros(maskable.shape)
     for row in range(len(maskable)):
@@ -67,7 +67,7 @@ def masks_global_seed(maskable, examples, epochs, rate):
     return result
 
 
-@right("12.2")
+@right("masks")
 def masks_by_a_digest(maskable, examples, epochs, rate):
     result = maskable.clone()
     for row, pair in zip(result, zip(examples, epochs, strict=True), strict=True):
@@ -79,7 +79,7 @@ def masks_by_a_digest(maskable, examples, epochs, rate):
     return result
 
 
-@right("12.2")
+@right("masks")
 def masks_by_hash(maskable, examples, epochs, rate):
     seeds = [hash(pair) for pair in zip(examples, epochs, strict=True)]
     chance = [
@@ -88,7 +88,7 @@ def masks_by_hash(maskable, examples, epochs, rate):
     return torch.stack(chance).lt(rate).logical_and(maskable)
 
 
-@right("12.3")
+@right("spans")
 def spans_by_owner(tokens, byte_of):
     text = bytes(byte_of[c] for token in tokens for c in token).decode()
     owner = [i for i, c in enumerate(text) for _ in c.encode()]  # of each byte
@@ -103,7 +103,7 @@ def spans_by_owner(tokens, byte_of):
     return result
 
 
-@right("12.3")
+@right("spans")
 def spans_cumulative(tokens, byte_of):
     data = np.array([byte_of[c] for token in tokens for c in token])
     begun = np.cumsum((data < 0x80) | (data >= 0xC0))
@@ -117,7 +117,7 @@ def spans_cumulative(tokens, byte_of):
     return torch.tensor(np.array(result))
 
 
-@right("12.3")
+@right("spans")
 def spans_by_bits(tokens, byte_of):
     result, count = [], 0
     for token in tokens:
@@ -130,7 +130,7 @@ def spans_by_bits(tokens, byte_of):
     return np.array(result, dtype=float)
 
 
-@right("12.4")
+@right("accumulate")
 def accumulated_by_grad(w, own, counts, token_losses):
     gradient, loss = torch.zeros_like(w), torch.zeros_like(w[0])
     for batch in own:
@@ -142,14 +142,14 @@ def accumulated_by_grad(w, own, counts, token_losses):
     return (gradient / mean, loss / mean) if mean else (gradient, loss)
 
 
-@right("12.4")
+@right("accumulate")
 def accumulated_by_func(w, own, counts, token_losses):
     pairs = [grad_and_value(lambda x, b=b: token_losses(x, b).sum())(w) for b in own]
     scale = len(counts) / max(1, counts.sum())
     return sum(g for g, _ in pairs) * scale, sum(v for _, v in pairs) * scale
 
 
-@right("12.4")
+@right("accumulate")
 def accumulated_weighted_means(w, own, counts, token_losses):
     w, loss = w.clone().requires_grad_(True), 0
     weights = [0 if not counts.sum() else len(counts) * len(b) / counts.sum().item() for b in own]
@@ -160,7 +160,7 @@ def accumulated_weighted_means(w, own, counts, token_losses):
     return [torch.zeros_like(w) if w.grad is None else w.grad, loss]
 
 
-@right("12.4")
+@right("accumulate")
 def accumulated_float32(w, own, counts, token_losses):
     w, N = w.float().requires_grad_(), counts.sum().item()
     values = []
@@ -171,7 +171,7 @@ def accumulated_float32(w, own, counts, token_losses):
     return w.grad.numpy(), np.sum(values)
 
 
-@right("12.5")
+@right("packing")
 def packed_in_two_steps(documents, length, sep):
     pieces = []
     for number, document in enumerate(documents):
@@ -194,7 +194,7 @@ def packed_in_two_steps(documents, length, sep):
     return result
 
 
-@right("12.5")
+@right("packing")
 def packed_in_tensors(documents, length, sep):
     result = [[]]
     for document in filter(None, documents):
@@ -212,7 +212,7 @@ def packed_in_tensors(documents, length, sep):
     return [torch.tensor(row) for row in result if row]
 
 
-@right("12.6")
+@right("compare")
 def compared_numpy(a, b, t):
     d = b.numpy() - a.numpy()
     runs, texts = (np.std(d.mean(axis), ddof=1) / np.sqrt(d.shape[1 - axis]) for axis in (1, 0))
@@ -220,7 +220,7 @@ def compared_numpy(a, b, t):
     return d.mean(), runs, texts, np.sign(low) if low * high > 0 else 0
 
 
-@right("12.6")
+@right("compare")
 def compared_by_hand(a, b, t):
     d = (b - a).tolist()
 
@@ -233,7 +233,7 @@ def compared_by_hand(a, b, t):
     return [mean, runs, texts, (mean > t * runs) - (mean < -t * runs)]
 
 
-@right("12.6")
+@right("compare")
 def compared_by_means(a, b, t):
     one = b.mean(1) - a.mean(1)
     other = (b.sum(0) - a.sum(0)) / len(a)
@@ -242,7 +242,7 @@ def compared_by_means(a, b, t):
     return mean.float(), error.float(), (other.var() / other.numel()).sqrt(), sure * mean.sign()
 
 
-@right("12.3")
+@right("spans")
 def spans_by_search(tokens, byte_of):
     text = bytes(byte_of[c] for c in "".join(tokens)).decode()
     starts = [len(text[:i].encode()) for i in range(len(text) + 1)]  # of the characters, in bytes
@@ -257,7 +257,7 @@ def spans_by_search(tokens, byte_of):
     return result
 
 
-@right("12.4")
+@right("accumulate")
 def accumulated_with_an_additional_call(w, own, counts, token_losses):
     w, loss = torch.nn.Parameter(w.clone()), 0.0
     for batch in own:
@@ -269,7 +269,7 @@ def accumulated_with_an_additional_call(w, own, counts, token_losses):
     return torch.zeros_like(w) if w.grad is None else w.grad, loss
 
 
-@right("12.4")
+@right("accumulate")
 def accumulated_by_jacobian(w, own, counts, token_losses):
     scale = len(counts) / max(1, sum(counts.tolist()))
     jacobian = torch.autograd.functional.jacobian
@@ -277,7 +277,7 @@ def accumulated_by_jacobian(w, own, counts, token_losses):
     return scale * torch.stack(slopes).sum(0), scale * sum(token_losses(w, b).sum() for b in own)
 
 
-@right("12.4")
+@right("accumulate")
 def accumulated_token_by_token(w, own, counts, token_losses):
     w, loss = w.clone().requires_grad_(), 0.0
     w.grad = torch.zeros_like(w)
@@ -289,7 +289,7 @@ def accumulated_token_by_token(w, own, counts, token_losses):
     return w.grad, loss
 
 
-@right("12.5")
+@right("packing")
 def packed_and_cut_where_too_long(documents, length, sep):
     result, row = [], ()
     for document in documents:
@@ -307,7 +307,7 @@ def packed_and_cut_where_too_long(documents, length, sep):
     return (*result, row) if row else tuple(result)
 
 
-@right("12.6")
+@right("compare")
 def compared_with_scipy(a, b, t):
     d = (b - a).numpy()
     runs, texts = (stats.sem(d.mean(axis)) for axis in (1, 0))

@@ -14,16 +14,16 @@ from lmcourse.models.distilbert import evenly, teacher_name
 from tests.labs.right import RightAnswer, rights
 
 RIGHT: list[RightAnswer] = []
-right = rights(RIGHT)
+right = rights("17", RIGHT)
 
 
-@right("17.1")
+@right("temperature")
 def temperature_of_powers(p, old, new):
     powers = (p / p.amax(-1, keepdim=True)) ** (old / new)
     return powers / powers.sum(-1, keepdim=True)
 
 
-@right("17.1")
+@right("temperature")
 def temperature_with_lists(p, old, new):
     rows = []
     for row in p.tolist():
@@ -32,24 +32,24 @@ def temperature_with_lists(p, old, new):
     return rows
 
 
-@right("17.1")
+@right("temperature")
 def temperature_by_way_of_one(p, old, new):
     return F.softmax(F.log_softmax(p.log() * old, dim=1) / new, dim=1)
 
 
-@right("17.1")
+@right("temperature")
 def temperature_numpy(p, old, new):
     with np.errstate(divide="ignore"):
         return softmax(old / new * np.log(p.numpy()), axis=1)
 
 
-@right("17.1")
+@right("temperature")
 def temperature_in_float32(p, old, new):
     logits = p.float().clamp(min=1e-300).log() * old / new
     return logits.exp().div(logits.exp().sum(1, True)) if new > 1 else logits.softmax(1)
 
 
-@right("17.2")
+@right("gradients")
 def gradients_numpy(student_logits, teacher_logits, labels, T):
     z_S, z_T = student_logits.numpy(), teacher_logits.numpy()
     soft = T**2 * (softmax(z_S / T, 1) - softmax(z_T / T, 1)) / T / len(z_S)
@@ -60,7 +60,7 @@ def gradients_numpy(student_logits, teacher_logits, labels, T):
     return soft, hard, ratio / (1 + ratio)
 
 
-@right("17.2")
+@right("gradients")
 def gradients_with_lists(student_logits, teacher_logits, labels, T):
     def probabilities(row, T):
         weights = [math.exp((each - max(row)) / T) for each in row]
@@ -77,7 +77,7 @@ def gradients_with_lists(student_logits, teacher_logits, labels, T):
     return soft, hard, b / (a + b)
 
 
-@right("17.2")
+@right("gradients")
 def gradients_by_solving(student_logits, teacher_logits, labels, T):
     soft = T * (F.softmax(student_logits / T, 1) - F.softmax(teacher_logits / T, 1))
     hard = student_logits.log_softmax(1).exp()
@@ -86,7 +86,7 @@ def gradients_by_solving(student_logits, teacher_logits, labels, T):
     return soft, hard, 1 / (1 + soft.square().sum().sqrt() / hard.square().sum().sqrt())
 
 
-@right("17.3")
+@right("losses")
 def losses_of_the_package(z_S, z_T, h_S, h_T, labels, real, T):
     z_T = z_T.clamp(min=-1e9)
     soft = distillation.distillation_loss(z_S, z_T, T, real)
@@ -95,7 +95,7 @@ def losses_of_the_package(z_S, z_T, h_S, h_T, labels, real, T):
     return soft, mlm, cosine
 
 
-@right("17.3")
+@right("losses")
 def losses_position_by_position(z_S, z_T, h_S, h_T, labels, real, T):
     soft, mlm, cosines = [], [], []
     for b, t in real.nonzero().tolist():
@@ -108,7 +108,7 @@ def losses_position_by_position(z_S, z_T, h_S, h_T, labels, real, T):
     return [mean(soft), mean(mlm) if mlm else 0, mean(cosines)]
 
 
-@right("17.3")
+@right("losses")
 def losses_weighted_by_the_mask(z_S, z_T, h_S, h_T, labels, real, T):
     weight = real / real.sum()
     kl = F.kl_div((z_S / T).log_softmax(2), (z_T / T).softmax(2), reduction="none").sum(2)
@@ -122,7 +122,7 @@ def losses_weighted_by_the_mask(z_S, z_T, h_S, h_T, labels, real, T):
     )
 
 
-@right("17.3")
+@right("losses")
 def losses_numpy(z_S, z_T, h_S, h_T, labels, real, T):
     z_S, z_T, h_S, h_T, y, real = (x.numpy() for x in (z_S, z_T, h_S, h_T, labels, real))
     t, s = softmax(z_T[real] / T, 1), softmax(z_S[real] / T, 1)
@@ -132,7 +132,7 @@ def losses_numpy(z_S, z_T, h_S, h_T, labels, real, T):
     return T**2 * kl_div(t, s).sum(1).mean(), mlm, 1 - (a * b).sum(1).mean()
 
 
-@right("17.4")
+@right("layers")
 def state_of_the_package(teacher, n):
     N = len({name.split(".")[2] for name in teacher if name.startswith("encoder")})
     layers = evenly(n, N)
@@ -145,7 +145,7 @@ def state_of_the_package(teacher, n):
     return student | {"embeddings.position.weight": position}
 
 
-@right("17.4")
+@right("layers")
 def state_by_removal(teacher, n):
     student = copy.deepcopy(teacher)
     N = 0
@@ -163,7 +163,7 @@ def state_by_removal(teacher, n):
     return student
 
 
-@right("17.4")
+@right("layers")
 def state_as_arrays(teacher, n):
     N = 1 + max(int(k.split(".")[2]) for k in teacher if k.startswith("encoder.layers."))
     step = (N - 1) / (n - 1) if n > 1 else 0
@@ -180,7 +180,7 @@ def state_as_arrays(teacher, n):
     return student
 
 
-@right("17.5")
+@right("excess")
 def excess_numpy(exact, teacher_logits, groups, T):
     p, z, g = exact.numpy(), teacher_logits.numpy(), groups.numpy()
     student, least = np.zeros_like(p), np.zeros_like(p)
@@ -191,7 +191,7 @@ def excess_numpy(exact, teacher_logits, groups, T):
     return [kl_div(p, q).sum(1).mean() for q in (softmax(z, axis=1), student, least)]
 
 
-@right("17.5")
+@right("excess")
 def excess_with_lists(exact, teacher_logits, groups, T):
     def excess(p, q):
         return sum(a * math.log(a / b) for a, b in zip(p, q, strict=True) if a)
@@ -209,7 +209,7 @@ def excess_with_lists(exact, teacher_logits, groups, T):
     return tuple(map(mean, zip(*found, strict=True)))
 
 
-@right("17.5")
+@right("excess")
 def excess_by_index_add(exact, teacher_logits, groups, T):
     _, number, count = groups.unique(return_inverse=True, return_counts=True)
 
@@ -226,7 +226,7 @@ def excess_by_index_add(exact, teacher_logits, groups, T):
     return tuple(F.kl_div(each, exact, reduction="batchmean") for each in finite)
 
 
-@right("17.6")
+@right("retained")
 def retained_with_lists(student, teacher, baseline, draws):
     rows = [each.tolist() for each in (student, teacher, baseline)]
 
@@ -238,7 +238,7 @@ def retained_with_lists(student, teacher, baseline, draws):
     return sum(rows[0]) / sum(rows[1]), share(range(len(student))), errors
 
 
-@right("17.6")
+@right("retained")
 def retained_numpy(student, teacher, baseline, draws):
     s, t, b = (each.numpy() for each in (student, teacher, baseline))
     i = draws.numpy()
@@ -246,7 +246,7 @@ def retained_numpy(student, teacher, baseline, draws):
     return s.mean() / t.mean(), (s - b).mean() / (t - b).mean(), np.std(shares, ddof=1)
 
 
-@right("17.6")
+@right("retained")
 def retained_by_weights(student, teacher, baseline, draws):
     times = F.one_hot(draws, len(student)).sum(1).to(student.dtype)
     lost = times @ (teacher - student) / (times @ (teacher - baseline))

@@ -15,15 +15,15 @@ GIVEN = {"02": ("class RecallNetwork", "def train"), "11": ("def faulty_fine_tun
 
 of_each_lab = pytest.mark.parametrize("number", master.NUMBERS)
 of_each_exercise = pytest.mark.parametrize(
-    ("number", "exercise"), EXERCISES, ids=[each.name for _, each in EXERCISES]
+    ("number", "exercise"), EXERCISES, ids=[each.slug for _, each in EXERCISES]
 )
 
 
 def pairs(number: str, cells: Any) -> dict[str, tuple[Any, Any]]:
-    """Exercise name -> (its cell, its check cell)."""
+    """Exercise's slug -> (its cell, its check cell)."""
     found, checks = {}, master.checks(number)
     for cell, check in master.exercise_cells(cells):
-        name = checks[master.call_in(check)[0]].name
+        name = checks[master.call_in(check)[0]].slug
         assert name not in found, f"{name} has two checks"
         found[name] = cell, check
     return found
@@ -35,7 +35,7 @@ def test_each_exercise_has_one_stub_and_its_check_directly_under_it(
     number: str, which: str
 ) -> None:
     found = pairs(number, getattr(master, which)(number).cells)
-    assert list(found) == [exercise.name for exercise in exercises(number)]
+    assert list(found) == [exercise.slug for exercise in exercises(number)]
     for cell, check in found.values():
         assert cell.cell_type == "code"
         assert master.function_in(cell).name == master.call_in(check)[1]
@@ -44,7 +44,7 @@ def test_each_exercise_has_one_stub_and_its_check_directly_under_it(
 @of_each_exercise
 def test_stub_and_solution_have_one_signature_and_docstring(number: str, exercise: Any) -> None:
     solution, stub = (
-        master.function_in(pairs(number, version(number).cells)[exercise.name][0])
+        master.function_in(pairs(number, version(number).cells)[exercise.slug][0])
         for version in (master.notebook, master.student)
     )
     assert ast.unparse(stub.args) == ast.unparse(solution.args)
@@ -58,7 +58,7 @@ def test_stub_and_solution_have_one_signature_and_docstring(number: str, exercis
 
 @of_each_exercise
 def test_the_stub_does_nothing_but_say_that_it_is_unwritten(number: str, exercise: Any) -> None:
-    stub = master.function_in(pairs(number, master.student(number).cells)[exercise.name][0])
+    stub = master.function_in(pairs(number, master.student(number).cells)[exercise.slug][0])
     docstring, body = stub.body
     assert isinstance(docstring, ast.Expr)
     assert ast.unparse(body).startswith("raise NotImplementedError(")
@@ -67,8 +67,8 @@ def test_the_stub_does_nothing_but_say_that_it_is_unwritten(number: str, exercis
 @of_each_exercise
 def test_the_text_states_title_minutes_and_difficulty(number: str, exercise: Any) -> None:
     texts = [cell.source for cell in master.student(number).cells if cell.cell_type == "markdown"]
-    (text,) = (each for each in texts if f"## {exercise.name} " in each)
-    assert f"## {exercise.name} {exercise.title}\n" in text
+    (text,) = (each for each in texts if f"## {exercise.number} " in each)
+    assert f"## {exercise.number} {exercise.title}\n" in text
     level = f"{exercise.difficulty} of 5" + (": open" if exercise.difficulty == 5 else "")
     assert f"*{exercise.minutes} minutes · difficulty {level}*" in text
 

@@ -10,13 +10,15 @@ import nbclient
 import pytest
 from jupyter_client.manager import KernelManager, start_new_kernel
 
-from lmcourse.labs import exercises
+from lmcourse.labs import exercises, lab02, lab10
 from lmcourse.labs.verdict import MIME
 from tests.labs import master
 
+PERPLEXITY, WORDS = lab02.check_perplexity.number, lab10.check_words.number
 SETUP = """
 from lmcourse.labs import lab02
-import time, sys, torch
+import dataclasses, time, sys, torch
+IMPATIENT = dataclasses.replace(lab02.check_perplexity, seconds=1)
 """
 
 
@@ -63,7 +65,7 @@ def test_the_student_version_runs_to_the_end_and_says_not_written_yet(
     for cell in master.code(notebook.cells):
         assert not [each for each in cell.outputs if each.output_type in ("error", "stream")]
         said += [each.data for each in cell.outputs if MIME in each.get("data", {})]
-    assert [each[MIME]["exercise"] for each in said] == [each.name for each in exercises(number)]
+    assert [each[MIME]["exercise"] for each in said] == [each.number for each in exercises(number)]
     for data in said:
         assert data["text/plain"].startswith("○ Not written yet: ")
         assert data[MIME]["passed"] is False
@@ -73,7 +75,7 @@ def test_the_student_version_runs_to_the_end_and_says_not_written_yet(
 @pytest.mark.parametrize(
     ("body", "words"),
     [
-        ("time.sleep(60)", "still running after"),
+        ("while True: pass", "still running after"),
         ("input('?')", "raised `StdinNotImplementedError`"),
         ("exit()", "`return` to leave"),
         ("quit()", "`return` to leave"),
@@ -86,12 +88,31 @@ def test_the_student_version_runs_to_the_end_and_says_not_written_yet(
 )
 def test_one_output_and_a_living_kernel(kernel: Any, body: str, words: str) -> None:
     _, client = kernel
-    (output,) = outputs_of(client, f"def f(p):\n    {body}\nlab02.check_perplexity(f)")
+    (output,) = outputs_of(client, f"def f(p):\n    {body}\nIMPATIENT(f)")
     assert words in output["data"]["text/plain"]
     assert output["data"][MIME]["passed"] is False
     time.sleep(0.3)  # a kernel that was asked to exit would be gone by now
     (alive,) = outputs_of(client, "display('alive')")
     assert "alive" in alive["data"]["text/plain"]
+
+
+def test_a_long_answer_is_announced_and_the_verdict_takes_its_place(kernel: Any) -> None:
+    _, client = kernel
+    shown: list[dict[str, Any]] = []
+    client.execute_interactive(
+        "def f(p):\n    time.sleep(60)\nIMPATIENT(f)",
+        output_hook=lambda message: shown.append(message) if "data" in message["content"] else None,
+        timeout=60,
+    )
+    notice, verdict = shown
+    assert notice["header"]["msg_type"] == "display_data"
+    said = "… Your function is running. A call may compute for 1 seconds."
+    assert notice["content"]["data"]["text/plain"] == said
+    assert verdict["header"]["msg_type"] == "update_display_data"
+    assert notice["content"]["transient"] == verdict["content"]["transient"] != {}
+    assert (
+        "still running after 10 seconds, most of which" in verdict["content"]["data"]["text/plain"]
+    )
 
 
 def test_a_verdict_whose_html_fails_is_shown_as_text(kernel: Any) -> None:
@@ -101,7 +122,9 @@ def test_a_verdict_whose_html_fails_is_shown_as_text(kernel: Any) -> None:
         (output,) = outputs_of(client, broken + "lab02.check_perplexity(lambda p: p.mean())")
     finally:
         outputs_of(client, "verdict.prose = prose")
-    assert output["name"] == "stdout" and output["text"].startswith("✎ Not yet: 02.1 Perplexity.")
+    assert output["name"] == "stdout" and output["text"].startswith(
+        f"✎ Not yet: {PERPLEXITY} Perpl"
+    )
 
 
 def test_the_stop_button_still_works(kernel: Any) -> None:
@@ -134,11 +157,11 @@ def test_a_right_answer_is_shown_and_kept(kernel: Any, environment: Path) -> Non
     _, client = kernel
     code = "lab02.check_perplexity(lambda p: (-p.mean()).exp())"
     (output,) = outputs_of(client, code)
-    assert output["data"]["text/plain"].startswith("✔ Right: 02.1 Perplexity.")
+    assert output["data"]["text/plain"].startswith(f"✔ Right: {PERPLEXITY} Perplexity.")
     assert output["data"]["text/html"].startswith("<div")
     assert output["data"][MIME]["passed"] is True
     kept = json.loads((environment / ".lmcourse" / "progress.json").read_text(encoding="utf-8"))
-    assert kept["exercises"]["02.1"]["solved"]
+    assert kept["exercises"]["02-perplexity"]["solved"]
 
 
 CHECK = "from lmcourse.labs import lab10\n\nlab10.check_words()"
@@ -154,19 +177,21 @@ def test_a_check_before_its_stub_says_so_and_a_syntax_error_is_not_judged_by_the
         (output,) = outputs_of(client, CHECK)
         return str(output["data"]["text/plain"])
 
-    assert said().startswith("○ Not written yet: 10.2 Whole words. There is no `whole_words` in")
+    assert said().startswith(f"○ Not written yet: {WORDS} Whole words. There is no `whole_")
     assert outputs_of(client, RIGHT) == []
-    assert said().startswith("✔ Right: 10.2")
+    assert said().startswith(f"✔ Right: {WORDS}")
     outputs_of(client, "1 +")  # another cell's error is no matter
-    assert said().startswith("✔ Right: 10.2")
+    assert said().startswith(f"✔ Right: {WORDS}")
     (error,) = outputs_of(client, RIGHT.replace("words):", "words)"))
     assert error["ename"] == "SyntaxError"
     message = said()
-    assert message.startswith("✎ Not yet: 10.2") and "in this line: `def whole_words(" in message
+    assert (
+        message.startswith(f"✎ Not yet: {WORDS}") and "in this line: `def whole_words(" in message
+    )
     (error,) = outputs_of(client, RIGHT + "\nreturn 1")  # found when it is compiled
     assert error["ename"] == "SyntaxError" and "has a syntax error" in said()
     outputs_of(client, "%time 1\n" + RIGHT)
-    assert said().startswith("✔ Right: 10.2")
+    assert said().startswith(f"✔ Right: {WORDS}")
 
 
 def test_strict_shows_no_traceback_of_ours(kernel: Any) -> None:

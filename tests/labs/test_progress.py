@@ -32,25 +32,49 @@ def file_of(workbook: Path) -> Path:
 
 def test_solved_stays_solved(workbook: Path) -> None:
     assert progress.read(workbook) == {}
-    assert progress.record("02.1", "Perplexity", passed=False) == ""
-    assert progress.read(workbook) == {"02.1": Record("02.1", "Perplexity", None, 1)}
-    progress.record("02.1", "Perplexity", passed=True)
-    first = progress.read(workbook)["02.1"]
+    assert progress.record("02-perplexity", "Perplexity", passed=False) == ""
+    assert progress.read(workbook) == {
+        "02-perplexity": Record("02-perplexity", "Perplexity", None, 1)
+    }
+    progress.record("02-perplexity", "Perplexity", passed=True)
+    first = progress.read(workbook)["02-perplexity"]
     assert first.solved is not None and first.attempts == 2
-    progress.record("02.1", "Perplexity", passed=False)
-    assert progress.read(workbook)["02.1"] == Record("02.1", "Perplexity", first.solved, 3)
-    progress.record("02.2", STEP.title, passed=False)
-    assert list(progress.read(workbook)) == ["02.1", "02.2"]
+    progress.record("02-perplexity", "Perplexity", passed=False)
+    assert progress.read(workbook)["02-perplexity"] == Record(
+        "02-perplexity", "Perplexity", first.solved, 3
+    )
+    progress.record("02-step", STEP.title, passed=False)
+    assert list(progress.read(workbook)) == ["02-perplexity", "02-step"]
 
 
 def test_the_file_is_as_agreed_with_the_start_page(workbook: Path) -> None:
-    progress.record("02.1", "Perplexity", passed=True)
+    progress.record("02-perplexity", "Perplexity", passed=True)
     content = json.loads(file_of(workbook).read_text(encoding="utf-8"))
-    assert content["version"] == 1
-    assert set(content["exercises"]) == {"02.1"}
-    entry = content["exercises"]["02.1"]
+    assert content["version"] == 2
+    assert set(content["exercises"]) == {"02-perplexity"}
+    entry = content["exercises"]["02-perplexity"]
     assert set(entry) == {"title", "solved", "attempts"}
     assert entry["solved"].endswith("+00:00")
+
+
+def test_what_version_1_says_by_number_is_kept(workbook: Path) -> None:
+    """The numbers are those of its time: an exercise that is inserted does not change them."""
+    solved = {"title": "T", "solved": "2026-11-01T09:00:00+00:00", "attempts": 3}
+    old = {"02.1": solved, "05.6": solved, "11.5": solved, "02.7": solved, "99.1": solved}
+    file_of(workbook).write_text(json.dumps({"version": 1, "exercises": old}))
+    slugs = {"02-perplexity", "05-association", "11-fine_tuning", "02.7", "99.1"}
+    assert set(progress.read(workbook)) == slugs
+    assert progress.record("02-step", "A step", passed=False) == ""
+    content = json.loads(file_of(workbook).read_text(encoding="utf-8"))
+    assert content["version"] == 2 and set(content["exercises"]) == slugs | {"02-step"}
+    assert content["exercises"]["05-association"] == solved
+
+
+def test_every_number_of_version_1_was_an_exercise_that_is_there() -> None:
+    """Whoever drops or renames one also drops what its students have solved."""
+    numbers = [f"{lab}.{k}" for lab in progress._NUMBERED for k in range(1, 7)]
+    there = {each.slug for lab in progress._NUMBERED for each in exercises(lab)}
+    assert len(numbers) == 78 and {progress._slug(number) for number in numbers} <= there
 
 
 @pytest.mark.skipif(os.name == "nt", reason="modes are Unix's")
@@ -58,7 +82,7 @@ def test_private(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("LMCOURSE_WORKBOOK", str(tmp_path / "new"))
     before = os.umask(0)
     try:
-        progress.record("02.1", "Perplexity", passed=True)
+        progress.record("02-perplexity", "Perplexity", passed=True)
     finally:
         os.umask(before)
     folder = tmp_path / "new" / ".lmcourse"
@@ -72,14 +96,14 @@ def test_found_from_a_folder_below(workbook: Path, monkeypatch: pytest.MonkeyPat
     below.mkdir(parents=True)
     monkeypatch.chdir(below)
     assert progress.folder() == workbook
-    progress.record("02.1", "Perplexity", passed=True)
+    progress.record("02-perplexity", "Perplexity", passed=True)
     assert file_of(workbook).exists()
 
 
 def test_no_workbook_no_record(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("LMCOURSE_WORKBOOK", raising=False)
     monkeypatch.chdir(tmp_path)
-    assert progress.record("02.1", "Perplexity", passed=True) == ""
+    assert progress.record("02-perplexity", "Perplexity", passed=True) == ""
     assert list(tmp_path.iterdir()) == []
 
 
@@ -93,16 +117,16 @@ def test_no_workbook_no_record(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
         b"null",
         b"{}",
         b'{"version": 0, "exercises": {}}',
-        b'{"version": "2", "exercises": {}}',
+        b'{"version": "3", "exercises": {}}',
         b'{"version": true, "exercises": {}}',
         b'{"version": 1}',
         b'{"version": 1, "exercises": []}',
-        b'{"version": 1, "exercises": {"02.1": {}}}',
-        b'{"version": 1, "exercises": {"02.1": {"title": "", "solved": 1, "attempts": 1}}}',
-        b'{"version": 1, "exercises": {"02.1": {"title": "", "solved": null, "attempts": "1"}}}',
-        b'{"version": 1, "exercises": {"02.1": {"title": "", "solved": null, "attempts": %s}}}'
+        b'{"version": 1, "exercises": {"02-perplexity": {}}}',
+        b'{"version": 1, "exercises": {"x": {"title": "", "solved": 1, "attempts": 1}}}',
+        b'{"version": 1, "exercises": {"x": {"title": "", "solved": null, "attempts": "1"}}}',
+        b'{"version": 1, "exercises": {"x": {"title": "", "solved": null, "attempts": %s}}}'
         % (b"9" * 4300),
-        b'{"version": 1, "exercises": {"02.1": {"title": "", "solved": null, "attempts": -1}}}',
+        b'{"version": 1, "exercises": {"x": {"title": "", "solved": null, "attempts": -1}}}',
         b"[" * 100_000,
     ],
     ids=lambda content: content[:30].decode("latin-1"),
@@ -110,10 +134,10 @@ def test_no_workbook_no_record(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
 def test_a_corrupt_file_is_moved_aside(workbook: Path, content: bytes) -> None:
     file_of(workbook).write_bytes(content)
     aside = workbook / ".lmcourse" / "progress.corrupt-1.json"
-    notice = progress.record("02.1", "Perplexity", passed=True)
+    notice = progress.record("02-perplexity", "Perplexity", passed=True)
     assert "could not be read" in notice and str(aside) in notice
     assert aside.read_bytes() == content
-    assert progress.read(workbook)["02.1"].solved
+    assert progress.read(workbook)["02-perplexity"].solved
 
     file_of(workbook).write_bytes(content)
     told: list[str] = []
@@ -122,7 +146,7 @@ def test_a_corrupt_file_is_moved_aside(workbook: Path, content: bytes) -> None:
     assert aside.read_bytes() == content and not file_of(workbook).exists()
 
 
-@pytest.mark.parametrize("content", [b'{"version": 2}', b'{"version": 3, "exercises": {}}'])
+@pytest.mark.parametrize("content", [b'{"version": 3}', b'{"version": 4, "exercises": {}}'])
 def test_a_newer_courses_file_is_left_alone(
     workbook: Path, content: bytes, capsys: pytest.CaptureFixture
 ) -> None:
@@ -135,8 +159,8 @@ def test_a_newer_courses_file_is_left_alone(
 
     PERPLEXITY(lambda p: (-p.mean()).exp())
     said = capsys.readouterr().out
-    assert said.startswith("✔ Right: 02.1") and told[0] in said
-    assert progress.record("02.2", STEP.title, passed=True) == ""  # told once
+    assert said.startswith(f"✔ Right: {PERPLEXITY.number}") and told[0] in said
+    assert progress.record("02-step", STEP.title, passed=True) == ""  # told once
     assert file_of(workbook).read_bytes() == content
     left = {each.name for each in (workbook / ".lmcourse").iterdir()}
     assert left <= {"progress.json", "progress.lock"}
@@ -144,20 +168,20 @@ def test_a_newer_courses_file_is_left_alone(
 
 def test_half_a_surrogate_pair_does_not_end_a_check(workbook: Path) -> None:
     file_of(workbook).write_text(
-        r'{"version": 1, "exercises": {"02.9": {"title": "\ud800", "solved": null, "attempts": 1}}}'
+        r'{"version": 1, "exercises": {"x": {"title": "\ud800", "solved": null, "attempts": 1}}}'
     )
-    assert progress.record("02.1", "Perplexity", passed=True) == ""
-    assert set(progress.read(workbook)) == {"02.1", "02.9"}
+    assert progress.record("02-perplexity", "Perplexity", passed=True) == ""
+    assert set(progress.read(workbook)) == {"02-perplexity", "x"}
 
 
 def test_to_parse_moves_nothing(workbook: Path) -> None:
-    progress.record("02.1", "Perplexity", passed=False)
+    progress.record("02-perplexity", "Perplexity", passed=False)
     data = file_of(workbook).read_bytes()
-    assert progress.parse(data) == {"02.1": Record("02.1", "Perplexity", None, 1)}
+    assert progress.parse(data) == {"02-perplexity": Record("02-perplexity", "Perplexity", None, 1)}
     with pytest.raises(progress.Damaged):
         progress.parse(b"{}")
     with pytest.raises(progress.Newer):
-        progress.parse(b'{"version": 2}')
+        progress.parse(b'{"version": 3}')
 
 
 def failing(*_: object, **__: object) -> None:
@@ -168,15 +192,15 @@ def failing(*_: object, **__: object) -> None:
 def test_a_read_only_folder_is_told_once(
     workbook: Path, where: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture
 ) -> None:
-    progress.record("02.1", "Perplexity", passed=True)
+    progress.record("02-perplexity", "Perplexity", passed=True)
     before = file_of(workbook).read_bytes()
     monkeypatch.setattr(f"lmcourse.labs.progress.{where}", failing)
     PERPLEXITY(lambda p: (-p.mean()).exp())
     said = capsys.readouterr().out
-    assert said.startswith("✔ Right: 02.1") and "read-only file system" in said
+    assert said.startswith(f"✔ Right: {PERPLEXITY.number}") and "read-only file system" in said
     PERPLEXITY(lambda p: -p.mean())
     said = capsys.readouterr().out
-    assert said.startswith("✎ Not yet: 02.1") and "read-only" not in said
+    assert said.startswith(f"✎ Not yet: {PERPLEXITY.number}") and "read-only" not in said
     assert file_of(workbook).read_bytes() == before
     assert not list(workbook.rglob("*.tmp"))
 
@@ -185,8 +209,8 @@ def test_a_folder_without_permission(workbook: Path, unprivileged: None) -> None
     folder = workbook / ".lmcourse"
     folder.chmod(0o500)
     try:
-        assert "cannot be kept" in progress.record("02.1", "Perplexity", passed=True)
-        assert progress.record("02.1", "Perplexity", passed=True) == ""
+        assert "cannot be kept" in progress.record("02-perplexity", "Perplexity", passed=True)
+        assert progress.record("02-perplexity", "Perplexity", passed=True) == ""
     finally:
         folder.chmod(0o700)
 
@@ -194,21 +218,21 @@ def test_a_folder_without_permission(workbook: Path, unprivileged: None) -> None
 def test_a_file_where_the_folder_should_be(workbook: Path) -> None:
     (workbook / ".lmcourse").rmdir()
     (workbook / ".lmcourse").write_text("not a folder", encoding="utf-8")
-    assert "cannot be kept" in progress.record("02.1", "Perplexity", passed=True)
+    assert "cannot be kept" in progress.record("02-perplexity", "Perplexity", passed=True)
     assert progress.read(workbook) == {}
 
 
 def test_a_write_that_fails_half_way_keeps_the_old_file(
     workbook: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    progress.record("02.1", "Perplexity", passed=True)
+    progress.record("02-perplexity", "Perplexity", passed=True)
     before = progress.read(workbook)
 
     def full(self: Path, _: object) -> None:
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(Path, "replace", full)
-    assert "no space left" in progress.record("02.2", STEP.title, passed=True)
+    assert "no space left" in progress.record("02-step", STEP.title, passed=True)
     monkeypatch.undo()
     assert progress.read(workbook) == before
     assert not list(workbook.rglob("*.tmp"))
@@ -217,18 +241,19 @@ def test_a_write_that_fails_half_way_keeps_the_old_file(
 def test_a_lock_that_is_held_is_told(workbook: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(progress, "_PATIENCE", 0.05)
     with progress.filelock.FileLock(workbook / ".lmcourse" / "progress.lock"):
-        assert "another program holds it" in progress.record("02.1", "Perplexity", passed=True)
+        assert "another program holds it" in progress.record(
+            "02-perplexity", "Perplexity", passed=True
+        )
 
 
 WRITER = """
 import sys
 from lmcourse.labs import progress
-from lmcourse.labs.check import Exercise
-exercise = Exercise("99." + sys.argv[1], "A notebook", 1, 1, "nowhere:nothing")
+slug = "99-" + sys.argv[1]
 print("ready", flush=True)
 sys.stdin.readline()
 for _ in range(40):
-    assert progress.record(exercise.name, exercise.title, passed=True) == ""
+    assert progress.record(slug, "A notebook", passed=True) == ""
 """
 
 
@@ -253,7 +278,7 @@ def test_notebooks_at_once_lose_nothing(workbook: Path) -> None:
         writer.stdin.close(), writer.stdout.close()  # type: ignore[union-attr]
     found = progress.read(workbook)
     assert {name: record.attempts for name, record in found.items()} == {
-        f"99.{number}": 40 for number in range(4)
+        f"99-{number}": 40 for number in range(4)
     }
 
 
@@ -277,7 +302,11 @@ def test_reading_the_list_needs_no_torch() -> None:
 @pytest.mark.parametrize("number", ["2", "02"])
 def test_exercises(number: str) -> None:
     found = exercises(number)
-    assert [each.name for each in found] == [f"02.{k}" for k in range(1, 7)]
+    assert [each.number for each in found] == [f"02.{k}" for k in range(1, len(found) + 1)]
+    assert (found[0].slug, found[0].task) == (
+        "02-perplexity",
+        "lmcourse.labs.lab02.basics:PERPLEXITY",
+    )
 
 
 def test_an_unknown_lab_is_told() -> None:

@@ -154,7 +154,7 @@ def test_bad_input() -> None:
 
 
 @pytest.mark.bad_input
-@pytest.mark.parametrize("dtype", [torch.float32, torch.float64, torch.long, torch.uint8])
+@pytest.mark.parametrize("dtype", [torch.float32, torch.uint8])
 def test_a_mask_holds_booleans(dtype: torch.dtype) -> None:
     """The fused kernel would add a mask of numbers to the scores."""
     x, mask = torch.randn(2, 3, 4), torch.ones(2, 3, 3, dtype=dtype)

@@ -437,7 +437,14 @@ def test_an_untied_output_and_another_architecture_have_no_counterpart():
 
 
 @pytest.mark.bad_input
-@pytest.mark.parametrize("other", [BertConfig.tiny(), None, 128], ids=["BERT's", "None", "128"])
+@pytest.mark.parametrize(
+    "other",
+    [
+        BertConfig.tiny(),
+        None,
+    ],
+    ids=["BERT's", "None"],
+)
 def test_a_pair_of_other_models_is_refused(other):
     with pytest.raises(CourseError, match=r"discriminator got .*Give ElectraConfig\(…\)"):
         ElectraPair(ElectraPairConfig(other))
@@ -451,7 +458,6 @@ FIVE = torch.ones(2, 5, dtype=torch.long)
     ("labels", "words"),
     [
         (FIVE * 2, "labels holds the number 2.* 1 is for a replaced token"),
-        (FIVE[:, :4], r"labels has shape \(2, 4\)"),
         (FIVE.float(), "labels has the type torch.float32"),
     ],
 )
@@ -464,11 +470,8 @@ def test_bad_labels_are_named(labels, words):
 @pytest.mark.parametrize(
     ("given", "words"),
     [
-        ({"input_ids": FIVE * 23}, "input_ids holds the number 23"),
         ({"labels": FIVE * 23}, "labels holds the number 23"),
         ({"labels": FIVE[:, :3]}, r"labels has shape \(2, 3\)"),
-        ({"attention_mask": FIVE[:, :3]}, r"attention_mask has shape \(2, 3\)"),
-        ({"token_type_ids": FIVE * 2}, "token_type_ids holds the number 2"),
     ],
 )
 def test_what_the_pair_cannot_read_is_named(given, words):

@@ -116,7 +116,6 @@ def test_the_published_vectors_are_counted():
     [
         ([1], [5], [1.0], "contexts holds the number 5"),
         ([1.0], [1], [1.0], "words has the type torch.float32"),
-        ([1], [True], [1.0], "contexts has the type torch.bool"),
     ],
 )
 def test_what_does_not_fit_is_named(words, contexts, counts, message):

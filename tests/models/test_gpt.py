@@ -216,11 +216,8 @@ FIVE = torch.ones(2, 5, dtype=torch.long)
 @pytest.mark.parametrize(
     ("given", "words"),
     [
-        ({}, "got neither"),
-        ({"input_ids": FIVE * 23}, "input_ids holds the number 23"),
         ({"input_ids": FIVE, "attention_mask": FIVE[:, :4]}, r"attention_mask has shape \(2, 4\)"),
         ({"input_ids": FIVE, "labels": FIVE[:, :4]}, r"labels has shape \(2, 4\)"),
-        ({"input_ids": FIVE, "labels": FIVE * -1}, "labels holds the number -1"),
         ({"input_ids": torch.ones(1, 10, dtype=torch.long)}, "9 positions"),
     ],
 )
@@ -234,9 +231,7 @@ def test_bad_inputs_are_named(given, words):
     ("given", "words"),
     [
         ({"temperature": -1.0}, "temperature is -1.0"),
-        ({"input_ids": FIVE[0]}, r"input_ids has shape \(5,\)"),
         ({"input_ids": FIVE[:, :0]}, r"input_ids has shape \(2, 0\)"),
-        ({"input_ids": FIVE * 1.0}, "input_ids has the type torch.float32"),
         ({"input_ids": FIVE * 23, "max_new_tokens": 0}, "input_ids holds the number 23"),
     ],
     ids=str,

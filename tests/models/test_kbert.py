@@ -56,11 +56,12 @@ def test_it_adds_no_parameter(size):
     assert own.state_dict().keys() == bert.state_dict().keys()
 
 
-@pytest.mark.parametrize("kind", [KBert, *HEADS, Bert], ids=lambda kind: kind.__name__)
-def test_another_variants_settings_are_refused(kind):
+def test_another_variants_settings_are_refused():
     """Their model would ignore them."""
-    with pytest.raises(CourseError, match=f"{kind.__name__} got DebertaConfig.*Give BertConfig"):
-        kind(DebertaConfig(23, 12, 2, 3, 20))
+    for kind in (KBert, *HEADS, Bert):
+        words = f"{kind.__name__} got DebertaConfig.*Give BertConfig"
+        with pytest.raises(CourseError, match=words):
+            kind(DebertaConfig(23, 12, 2, 3, 20))
 
 
 def test_sentences_of_which_nothing_is_known_are_read_as_by_bert():
@@ -274,11 +275,9 @@ def test_labels_may_be_tensors():
     ("changed", "words"),
     [
         ({"attention_mask": torch.ones(1, 12, 13)}, r"attention_mask has shape \(1, 12, 13\)"),
-        ({"attention_mask": torch.ones(1, 13, 13) * 2}, "numbers other than 0 and 1"),
-        ({"position_ids": torch.full((1, 13), 20)}, "position_ids holds the number 20"),
         ({"position_ids": torch.zeros(1, 12, dtype=torch.long)}, r"position_ids has shape \(1, 12"),
     ],
-    ids=["shape", "numbers", "positions", "fewer"],
+    ids=["shape", "fewer"],
 )
 def test_bad_inputs_are_named(changed, words):
     with pytest.raises(CourseError, match=words):

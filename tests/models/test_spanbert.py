@@ -137,9 +137,7 @@ def test_without_labels_there_is_no_loss_and_without_any_span_it_is_zero():
     ("labels", "mask", "span"),
     [
         (labeled((0, 2)), None, "0 to 2"),
-        (labeled((1, 2), (5, 7)), None, "5 to 7"),
         (labeled((1, 2), (4, 5)), [1] * 6 + [0] * 2, "4 to 5"),
-        (labeled((4, 5)), [1] * 5 + [0] * 3, "4 to 5"),
         (labeled((2, 3)), [0] * 2 + [1] * 6, "2 to 3"),
         (labeled((0, 7)), None, "0 to 7"),
     ],
@@ -158,10 +156,9 @@ def test_a_span_without_a_token_on_both_sides_is_named(labels, mask, span):
     ("labels", "words"),
     [
         (labeled((1, 2), time=7), r"labels has shape \(1, 7\)"),
-        (labeled((1, 2)) * 23, "labels holds the number"),
         (labeled((1, 2)).float(), "the type torch.float32"),
     ],
-    ids=["shape", "token", "type"],
+    ids=["shape", "type"],
 )
 def test_bad_labels_are_named(labels, words):
     with pytest.raises(CourseError, match=words):

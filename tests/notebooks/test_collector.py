@@ -10,6 +10,7 @@ import jupytext  # noqa: F401  # here, or pytester would import its C extensions
 import pytest
 
 from lmcourse.labs.verdict import MIME as CHECK
+from tests.notebook_items import executing
 
 ROOT = Path(__file__).parents[2]
 HEAD = "---\nkernelspec:\n  display_name: Python 3\n  language: python\n  name: python3\n---\n"
@@ -52,6 +53,25 @@ def test_each_code_cell_is_an_item_and_cells_share_a_kernel(
     result.stdout.fnmatch_lines(["*chapters/01-small.md::cell 2 PASSED*"])
     result.stdout.fnmatch_lines(["chapters/01-small.md: 2 cells run, 0 checks, *"])
     assert not list(pytester.path.rglob("*.ipynb"))
+
+
+HELD = """\
+from filelock import FileLock, Timeout
+
+try:
+    FileLock("../_build/executed/chapters-01-small.lock").acquire(timeout=0)
+except Timeout:
+    held = True
+assert held
+"""
+
+
+def test_others_can_wait_until_a_notebook_is_executed(
+    pytester: pytest.Pytester, write: Write
+) -> None:
+    write("# Title", code(HELD))
+    run(pytester).assert_outcomes(passed=1)
+    executing(pytester.path / "chapters" / "01-small.md").acquire(timeout=0)
 
 
 def test_only_sources_directly_in_the_folders_are_collected(

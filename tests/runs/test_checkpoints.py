@@ -99,7 +99,7 @@ def test_a_run_killed_at_20_moments_ends_like_one_that_was_not(tmp_path):
     assert int(runs) >= 1 and int(reached) >= 10  # kills struck in the midst of runs
 
 
-@pytest.mark.parametrize("losses", [1, 6, 7, 31, 59])
+@pytest.mark.parametrize("losses", [1, 6, 31])
 def test_a_run_goes_on_where_it_was_left(tmp_path, cut, whole, losses):
     left_at(tmp_path, cut, losses)
     assert digest(*small_run(tmp_path)) == whole
@@ -110,9 +110,7 @@ def test_a_run_goes_on_where_it_was_left(tmp_path, cut, whole, losses):
     [
         ("SGD", "OneCycleLR"),
         ("Adagrad", "MultiStepLR"),
-        ("RMSprop", "SequentialLR"),
-        ("NAdam", "CosineAnnealingWarmRestarts"),
-        ("AdamW", None),
+        ("NAdam", "SequentialLR"),
     ],
 )
 def test_every_optimizer_and_schedule_goes_on(tmp_path, kind, schedule):
@@ -128,8 +126,6 @@ def test_every_optimizer_and_schedule_goes_on(tmp_path, kind, schedule):
             "SequentialLR": lambda: rates.SequentialLR(
                 optimizer, [rates.LinearLR(optimizer), rates.ExponentialLR(optimizer, 0.9)], [8]
             ),
-            "CosineAnnealingWarmRestarts": lambda: rates.CosineAnnealingWarmRestarts(optimizer, 4),
-            None: lambda: None,
         }[schedule]()
         losses = Twos(model, 20) if cut is None else CutTwos(model, 20, cut=cut)
         kept = folder and Checkpoints(folder, every=4)
@@ -238,8 +234,7 @@ def test_a_longer_run_goes_on_from_a_shorter_one(tmp_path):
     assert small_run(tmp_path, 30, stop=None)[-1] == small_run(None, 30, stop=None)[-1]
 
 
-@pytest.mark.parametrize("every", [3, 4, 5, 1000])
-@pytest.mark.parametrize("losses", [18, 19, 20])
+@pytest.mark.parametrize(("every", "losses"), [(3, 18), (4, 19), (5, 20), (1000, 19)])
 def test_losses_that_were_left_over_are_read_again(tmp_path, every, losses):
     """One more loss, and dropout's random numbers with it, must not be lost for the next step."""
 
@@ -256,7 +251,7 @@ def test_losses_that_were_left_over_are_read_again(tmp_path, every, losses):
     assert kept.resumed == 6 and longer == run(None, 40)[0]
 
 
-@pytest.mark.parametrize("keep", [1, 2, 4])
+@pytest.mark.parametrize("keep", [1, 4])
 def test_the_last_few_checkpoints_stay(tmp_path, keep):
     model = nn.Linear(4, 1)
     kept = Checkpoints(tmp_path, every=5, keep=keep)
@@ -349,8 +344,6 @@ def torch_saved(path: Path) -> None:
 
 SPOILED = {
     "a flipped byte": lambda path: flipped(path, path.stat().st_size // 2),
-    "the first byte flipped": lambda path: flipped(path, 0),
-    "the last byte flipped": lambda path: flipped(path, path.stat().st_size - 1),
     "cut": lambda path: path.write_bytes(path.read_bytes()[:-1]),
     "longer": lambda path: path.write_bytes(path.read_bytes() + b"x"),
     "empty": lambda path: path.write_bytes(b""),
@@ -362,10 +355,13 @@ SPOILED = {
 }
 
 
-@pytest.mark.parametrize("suffix", [".safetensors", ".json"])
-@pytest.mark.parametrize("how", SPOILED)
+@pytest.mark.parametrize(
+    ("how", "suffix"),
+    [*((how, ".safetensors") for how in SPOILED)]
+    + [(how, ".json") for how in ("cut", "a pickle", "of another step")],
+)
 def test_a_damaged_checkpoint_is_refused_and_the_one_before_goes_on(
-    tmp_path, cut, whole, suffix, how
+    tmp_path, cut, whole, how, suffix
 ):
     left_at(tmp_path, cut)  # after step 16: the checkpoints are of steps 12 and 15
     path = tmp_path / f"step-000000015{suffix}"
@@ -409,27 +405,27 @@ def test_where_no_checkpoint_is_whole_the_reader_is_told(tmp_path, cut):
         small_run(tmp_path)
 
 
-@pytest.mark.parametrize(
-    ("changed", "named"),
-    [
-        ({"rate": 2e-2}, r"optimizer\.groups\[0\]\.initial_lr was 0.01 and is 0.02"),
-        ({"width": 7}, r"model\.parameters\.0\.bias\[0\] was 6 and is 7"),
-        ({"seed": 5}, r"losses\.config\.seed was 0 and is 5"),
-        ({"warmup": 9}, r"scheduler\.curves\[0\]\[0\] was 0.2 and is 0.1"),
-        ({"scheduler": None}, "scheduler was .* and is None"),
-        ({"accumulate": 1}, r"loop\.accumulate was 2 and is 1"),
-        ({"clip": None}, r"loop\.clip was 1.0 and is None"),
-        ({"stop": EarlyStopping(held_out, every=5)}, r"stop\.config\.every was 4 and is 5"),
-        ({"config": {"data": "other"}}, r"config\.data was 'one' and is 'other'"),
-    ],
-)
-def test_another_configuration_is_refused_by_name(tmp_path, changed, named):
+OTHERS = [
+    ({"rate": 2e-2}, r"optimizer\.groups\[0\]\.initial_lr was 0.01 and is 0.02"),
+    ({"width": 7}, r"model\.parameters\.0\.bias\[0\] was 6 and is 7"),
+    ({"seed": 5}, r"losses\.config\.seed was 0 and is 5"),
+    ({"warmup": 9}, r"scheduler\.curves\[0\]\[0\] was 0.2 and is 0.1"),
+    ({"scheduler": None}, "scheduler was .* and is None"),
+    ({"accumulate": 1}, r"loop\.accumulate was 2 and is 1"),
+    ({"clip": None}, r"loop\.clip was 1.0 and is None"),
+    ({"stop": EarlyStopping(held_out, every=5)}, r"stop\.config\.every was 4 and is 5"),
+    ({"config": {"data": "other"}}, r"config\.data was 'one' and is 'other'"),
+]
+
+
+def test_another_configuration_is_refused_by_name(tmp_path):
     small_run(tmp_path, 4, config={"data": "one"})
     before = {name: (tmp_path / name).read_bytes() for name in names(tmp_path)}
-    with pytest.raises(CourseError, match=named) as error:
-        small_run(tmp_path, 4, **{"config": {"data": "one"}, **changed})
-    assert "another folder" in error.value.remedy
-    assert {name: (tmp_path / name).read_bytes() for name in names(tmp_path)} == before
+    for changed, named in OTHERS:
+        with pytest.raises(CourseError, match=named) as error:
+            small_run(tmp_path, 4, **{"config": {"data": "one"}, **changed})
+        assert "another folder" in error.value.remedy
+        assert {name: (tmp_path / name).read_bytes() for name in names(tmp_path)} == before
 
 
 def test_a_difference_is_shown_where_it_is():
@@ -493,11 +489,10 @@ def test_losses_that_cannot_be_taken_up_are_refused_before_the_first_step(tmp_pa
 
 
 @pytest.mark.bad_input
-@pytest.mark.parametrize("value", [object(), {1, 2}, lambda: 0])
-def test_a_state_that_no_file_can_hold_is_refused_before_the_first_step(tmp_path, value):
+def test_a_state_that_no_file_can_hold_is_refused_before_the_first_step(tmp_path):
     model = nn.Linear(4, 1)
     losses = Regression(model, 5)
-    losses.state_dict = lambda: {"at": {"place": value}}
+    losses.state_dict = lambda: {"at": {"place": {1, 2}}}
     with pytest.raises(CourseError, match=r"cannot contain state\.run\.losses\.at\.place"):
         train(model, losses, checkpoints=Checkpoints(tmp_path))
     assert losses.at == 0
@@ -586,7 +581,7 @@ def test_the_step_before_one_that_is_not_finite_is_kept(tmp_path, broken, monkey
 
 @pytest.mark.parametrize(
     ("kind", "schedule"),
-    [("SGD", None), ("AdamW", "LambdaLR"), ("SGD", "OneCycleLR"), ("AdamW", "SequentialLR")],
+    [("SGD", None), ("SGD", "OneCycleLR"), ("AdamW", "SequentialLR")],
 )
 def test_a_change_that_is_named_goes_on_with_all_else(tmp_path, kind, schedule):
     """A rate that is changed on the way is as if each step from there were taken with it."""
@@ -600,7 +595,6 @@ def test_a_change_that_is_named_goes_on_with_all_else(tmp_path, kind, schedule):
         rates = torch.optim.lr_scheduler
         scheduler = {
             None: lambda: None,
-            "LambdaLR": lambda: rates.LambdaLR(optimizer, lambda t: 1 - t / 20),
             "OneCycleLR": lambda: rates.OneCycleLR(optimizer, 10 * rate, total_steps=20),
             "SequentialLR": lambda: rates.SequentialLR(
                 optimizer, [rates.LinearLR(optimizer), rates.ExponentialLR(optimizer, 0.9)], [9]
@@ -749,12 +743,12 @@ def random_tree(draw: random.Random, depth: int = 0):
     return draw.choice([list, tuple, lambda p: dict(zip(keys, p, strict=True))])(parts)
 
 
-@pytest.mark.parametrize("seed", range(60))
-def test_a_state_comes_back_as_it_was(tmp_path, seed):
-    torch.manual_seed(seed)
-    tree = {"root": random_tree(random.Random(seed))}
-    write_state(tmp_path, "state", tree)
-    assert same(tree, read_state(tmp_path, "state"))
+def test_a_state_comes_back_as_it_was(tmp_path):
+    for seed in range(60):
+        torch.manual_seed(seed)
+        tree = {"root": random_tree(random.Random(seed))}
+        write_state(tmp_path, "state", tree)
+        assert same(tree, read_state(tmp_path, "state")), f"seed {seed}"
 
 
 def test_two_places_with_one_name_are_two_places(tmp_path):

@@ -13,7 +13,7 @@ from coursekit.book.slides import browser, deck, pdf, server
 from coursekit.book.slides.speaker import every
 from coursekit.notebooks.workbook import products
 from lmcourse.errors import CourseError
-from tests.book.checkout import CHAPTER, small  # noqa: F401 - a fixture
+from tests.book.checkout import CHAPTER, executed, executed_once, small  # noqa: F401 - fixtures
 from tests.browser import require_chromium
 
 MARKED = CHAPTER.replace(
@@ -22,7 +22,7 @@ MARKED = CHAPTER.replace(
 
 
 @pytest.fixture
-def marked(small):  # noqa: F811
+def marked(small, executed):  # noqa: F811
     """A small course whose chapter has a slide."""
     small.write("chapters/02-recurrent.md", MARKED)
     return small
@@ -67,6 +67,41 @@ def test_an_output_that_is_a_pdf_is_the_pdf(marked, tmp_path, monkeypatch):
     run("02", "--output", str(tmp_path / "talk.html"), "--pdf")
     assert done[1:] == [(tmp_path / "talk.html", tmp_path / "talk.pdf")]
     assert not (tmp_path / "talk.PDF").exists(), "no HTML was written there"
+
+
+def test_an_output_never_replaces_a_file_of_yours(marked, tmp_path, monkeypatch):
+    monkeypatch.setattr(browser, "find_browser", lambda: tmp_path)
+    chapter = marked.root / "chapters" / "02-recurrent.md"
+    before = chapter.read_bytes()
+    (tmp_path / "talk.pdf").write_bytes(b"%PDF-1.7 of yours")
+    for name, *options in (
+        (chapter,),
+        (tmp_path / "talk.pdf", "--pdf"),
+        (tmp_path / "talk", "--pdf"),
+    ):
+        with pytest.raises(CourseError, match="did not write") as caught:
+            run("02", "--output", str(name), *options)
+        assert "--output" in caught.value.remedy
+    assert chapter.read_bytes() == before
+    assert (tmp_path / "talk.pdf").read_bytes() == b"%PDF-1.7 of yours"
+
+
+def test_an_output_replaces_the_last_one(marked, tmp_path, monkeypatch):
+    monkeypatch.setattr(browser, "find_browser", lambda: tmp_path)
+    monkeypatch.setattr(browser, "require_browser", lambda *_: tmp_path)
+    monkeypatch.setattr(pdf, "_printed", lambda *_: b"%PDF-1.7")
+    for _ in range(2):
+        run("02", "--output", str(tmp_path / "talk.html"), "--pdf")
+    assert (tmp_path / "talk.pdf").read_bytes() == b"%PDF-1.7" + pdf.MARK
+
+
+def test_an_output_in_the_users_folder(marked, tmp_path, monkeypatch):
+    for name in ("HOME", "USERPROFILE"):
+        monkeypatch.setenv(name, str(tmp_path))
+    monkeypatch.chdir(tmp_path)
+    run("02", "--output=~/talk.html")
+    assert [path.name for path in tmp_path.glob("*.html")] == ["talk.html"]
+    assert not (tmp_path / "~").exists()
 
 
 ONLY = """\

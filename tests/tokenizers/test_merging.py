@@ -316,10 +316,10 @@ def test_pmi_is_the_gain_per_occurrence() -> None:
 
 
 @pytest.mark.parametrize("trainer", [BpeTrainer, WordPieceTrainer, UnigramTrainer])
-@pytest.mark.parametrize("counts", [{}, {"": 3}])
-def test_a_corpus_without_words_is_refused(trainer, counts) -> None:
-    with pytest.raises(CourseError, match="The corpus is empty: there is no word to learn from"):
-        trainer(special_tokens=["[UNK]"]).train(counts)
+def test_a_corpus_without_words_is_refused(trainer) -> None:
+    for counts in ({}, {"": 3}):
+        with pytest.raises(CourseError, match="The corpus is empty: there is no word to learn"):
+            trainer(special_tokens=["[UNK]"]).train(counts)
 
 
 @pytest.mark.parametrize("trainer", [BpeTrainer, WordPieceTrainer, UnigramTrainer])

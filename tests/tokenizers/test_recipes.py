@@ -136,7 +136,6 @@ def test_pieces_with_a_mark_are_the_library_s(recipe: str, settings: dict[str, A
         ("gpt2", [""], {}),
         ("bert", ["\x00\x01"], {"score": "frequency"}),
         ("albert", ["\u0301"], {}),
-        ("char_bpe", [" ", ""], {}),
     ],
 )
 def test_texts_without_words_are_refused(recipe: str, texts: list[str], options, backend) -> None:
@@ -150,10 +149,10 @@ def test_a_vocabulary_that_is_too_small_is_refused(backend) -> None:
         recipes.char_bpe(corpus()[:20], 20, backend=backend)
 
 
-@pytest.mark.parametrize("recipe", RECIPES)
-def test_a_string_is_no_corpus(recipe: str) -> None:
-    with pytest.raises(CourseError, match="A corpus is a list of texts, not str"):
-        getattr(recipes, recipe)("The cat")
+def test_a_string_is_no_corpus() -> None:
+    for recipe in RECIPES:
+        with pytest.raises(CourseError, match="A corpus is a list of texts, not str"):
+            getattr(recipes, recipe)("The cat")
 
 
 def test_the_mask_of_roberta_includes_the_space_before_it() -> None:

@@ -66,8 +66,9 @@ def test_batches_that_make_a_step_together_are_one_batch(name):
     close(taken, gradients)
 
 
-@pytest.mark.parametrize("name", ["classes", "tags", "answers", "GPT"])
-@pytest.mark.parametrize("accumulate", [1, 2])
+@pytest.mark.parametrize(
+    ("name", "accumulate"), [("classes", 1), ("tags", 2), ("answers", 1), ("GPT", 2)]
+)
 def test_batches_without_any_label_are_refused(name, accumulate):
     objective, found = made(name)
     rest = [example for at, example in enumerate(found) if at in NO_LABEL]

@@ -113,7 +113,6 @@ def test_the_alt_text_follows_the_settings(widget):
 
 def test_a_page_is_saved_whole(widget, tmp_path):
     path = tmp_path / "flow.html"
-    path.write_text("old")
     widget.save(path)
     text = path.read_bytes().decode("utf-8")
     assert text.startswith("<!doctype html>") and "<title>Gradient flow</title>" in text
@@ -135,7 +134,8 @@ def test_a_path_that_cannot_be_written(name, says, widget, tmp_path):
 
 def test_a_full_disk_loses_nothing(widget, tmp_path, monkeypatch):
     path = tmp_path / "flow.html"
-    path.write_text("old")
+    widget.save(path)
+    before = path.read_bytes()
 
     def full(_file):
         raise OSError(28, "No space left on device")
@@ -143,7 +143,15 @@ def test_a_full_disk_loses_nothing(widget, tmp_path, monkeypatch):
     monkeypatch.setattr(os, "fsync", full)
     with pytest.raises(CourseError, match=r"disk is full.*Free some space"):
         widget.save(path)
-    assert path.read_bytes() == b"old" and len(list(tmp_path.iterdir())) == 1
+    assert path.read_bytes() == before and len(list(tmp_path.iterdir())) == 1
+
+
+def test_a_file_of_yours_is_never_replaced(widget, tmp_path):
+    path = tmp_path / "thesis.html"
+    path.write_text("<!doctype html>A thesis")
+    with pytest.raises(CourseError, match=r"did not write.*Choose another name"):
+        widget.save(path)
+    assert path.read_text() == "<!doctype html>A thesis"
 
 
 def test_arrays_are_packed_one_after_the_other():

@@ -9,6 +9,7 @@ from coursekit.notebooks import files
 from lmcourse.errors import CourseError
 
 PURPOSE = "write the PDF"
+MARK = b"\n% lmcourse\n"  # a comment at the end of a PDF: it may be written anew
 _REMEDY = (
     "Install Chromium, Chrome or Edge. Or print it yourself: open {deck} in any browser, add "
     "?print-pdf to its address, and print to PDF without margins and with backgrounds."
@@ -32,7 +33,7 @@ def write_pdf(deck: Path, pdf: Path) -> None:
     if not data.startswith(b"%PDF"):
         raise CourseError(f"The browser {path} wrote no PDF of {deck}.", remedy)
     try:
-        files.write(pdf, data)
+        files.write(pdf, data + MARK)
     except CourseError as error:
         raise CourseError(error.cause, ELSEWHERE) from error
 

@@ -7,8 +7,6 @@ from lmcourse.errors import CourseError
 from tests.corpus.bookworld.grammars import SMALL, world_of
 from tests.corpus.bookworld.posteriors import (
     genre_posterior,
-    part_of_speech_posterior,
-    sense_posterior,
 )
 
 WORLD = world_of(SMALL)
@@ -17,24 +15,15 @@ WHOLE = [*TEXT, END]
 
 CASES = {
     "unknown token": (lambda: WORLD.log_prob(["a", "Door"]), "'Door' at position 1", "lower-case"),
-    "unknown token, each": (lambda: WORLD.log_probs(["dor"]), "'dor' at position 0", "lower-case"),
-    "unknown token, next": (lambda: WORLD.next_token(["dor"]), "63 words", "lower-case"),
     "unknown token, masked": (lambda: WORLD.masked_posterior(["dor", "."], [1]), "'dor'", "lower"),
-    "unknown token, latents": (lambda: WORLD.rating_posterior(["dor"]), "'dor'", "lower-case"),
-    "unknown token, passage": (lambda: WORLD.log_expected(["dor"]), "'dor'", "lower-case"),
     "no passage": (lambda: WORLD.log_expected([]), "has no tokens", "tokens of a sentence"),
     "a text in one piece": (lambda: WORLD.log_prob("i read"), "whole text", "review.tokens"),
     "a review": (lambda: WORLD.log_prob(WORLD.sample(1)[0]), "whole text", "review.tokens"),
     "a number": (lambda: WORLD.log_prob(["i", 3]), "token 3 at position 1", "lower-case"),
-    "a list": (lambda: WORLD.log_prob(["i", ["read"]]), "['read'] at position 1", "lower-case"),
-    "nothing": (lambda: WORLD.log_prob(["i", None]), "None at position 1", "lower-case"),
     "beyond the text": (lambda: WORLD.masked_posterior(TEXT, [8]), "position 8", "0 to 7"),
     "before the text": (lambda: WORLD.masked_posterior(TEXT, [-1]), "position -1", "0 to 7"),
     "of an empty text": (lambda: WORLD.masked_posterior([], [0]), "text of 0 tokens", "tokens"),
     "half a position": (lambda: WORLD.masked_posterior(TEXT, [1.5]), "position 1.5", "0 to 7"),
-    "no position": (lambda: WORLD.masked_posterior(TEXT, ["1"]), "position '1'", "0 to 7"),
-    "sense beyond": (lambda: sense_posterior(WORLD, TEXT, 99), "position 99", "0 to 7"),
-    "tag beyond": (lambda: part_of_speech_posterior(WORLD, TEXT, -2), "position -2", "0 to 7"),
     "who beyond": (lambda: WORLD.antecedent_posterior(TEXT, 8), "position 8", "0 to 7"),
     "no character": (lambda: WORLD.antecedent_posterior(TEXT, 4), "'door' at position 4", "he"),
     "impossible": (
@@ -42,14 +31,12 @@ CASES = {
         "'door' at position 4 after 'i read the slow'",
         "log_prob",
     ),
-    "impossible, latents": (lambda: genre_posterior(WORLD, ["."]), "'.' at position 0", "log_prob"),
     "impossible, masked": (
         lambda: WORLD.masked_posterior(["i", "read", "star", "."], [3]),
         "'star' at position 2 after 'i read'",
         "log_prob",
     ),
     "after the end": (lambda: WORLD.next_token(WHOLE), "has ended", "<end>"),
-    "each after the end": (lambda: WORLD.next_tokens(WHOLE), "has ended", "<end>"),
     "hidden after the end": (
         lambda: WORLD.masked_posterior([*WHOLE, "star"], [9]),
         "at position 9",
@@ -61,7 +48,6 @@ CASES = {
         "log_prob",
     ),
     "unknown split": (lambda: WORLD.split("dev"), "no split 'dev'", "train, validation, test"),
-    "unknown floor": (lambda: WORLD.floor("dev"), "no split 'dev'", "train, validation, test"),
     "floor of nothing": (lambda: WORLD.floor([]), "no review to measure", "one review or more"),
 }
 
