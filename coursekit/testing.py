@@ -123,13 +123,13 @@ def find_chromium() -> Path | None:
         if found := shutil.which(name):
             return Path(found)
     try:
-        from playwright.sync_api import Error, sync_playwright
+        from playwright.sync_api import sync_playwright
     except ImportError:
         return None
     try:
         with sync_playwright() as playwright:
             own = Path(playwright.chromium.executable_path)
-    except Error:
+    except Exception:  # whatever keeps Playwright's driver from starting: it raises a bare one
         return None
     return own if own.is_file() else None
 

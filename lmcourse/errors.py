@@ -1,4 +1,4 @@
-"""The error for problems that a reader can solve: its cause, and a remedy."""
+"""The error for problems that a reader can solve: its cause, and a remedy; a check of sizes."""
 
 
 class CourseError(Exception):
@@ -19,3 +19,14 @@ class CourseError(Exception):
 
     def _render_traceback_(self) -> list[str]:
         return [self.cause, self.remedy]
+
+
+def check_sizes(at_least: int = 1, **sizes: int | None) -> None:
+    """Check sizes where a reader gives them, by the names of the arguments; None stands for none.
+
+    Raises:
+        CourseError: one is below the least that makes sense.
+    """
+    for name, size in sizes.items():
+        if size is not None and size < at_least:
+            raise CourseError(f"{name} is {size}.", f"Give {name}={at_least} or more.")

@@ -1,9 +1,11 @@
 """Read a tracked MyST Markdown source as a Jupyter notebook, the same bytes each time."""
 
+import copy
 import hashlib
 import re
 import sys
 from contextlib import suppress
+from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -91,7 +93,6 @@ def _parsed(path: Path) -> "NotebookNode":
         CourseError: the file cannot be read, is not a MyST notebook, or refers to an exercise that
             does not exist.
     """
-    import jupytext
     import yaml
     from jupytext.formats import JupytextFormatError
     from jupytext.myst import MystMetadataParsingError
@@ -99,7 +100,7 @@ def _parsed(path: Path) -> "NotebookNode":
 
     text = read_text(path)
     try:
-        notebook = jupytext.reads(text, fmt="md:myst")
+        notebook = copy.deepcopy(_of_text(text))  # callers change it
         check_cells(notebook, text, path)
     except (
         JupytextFormatError,
@@ -120,6 +121,14 @@ def _parsed(path: Path) -> "NotebookNode":
         if cell.cell_type == "markdown":
             cell.source = exercises.write_out(cell.source, path.name)
     return notebook
+
+
+@lru_cache(maxsize=64)  # a book, a workbook or a test reads each source several times
+def _of_text(text: str) -> "NotebookNode":
+    """Parse a source's text, which takes 0.1 s for a chapter."""
+    import jupytext
+
+    return jupytext.reads(text, fmt="md:myst")
 
 
 def markdown_notebook(text: str, name: str) -> "NotebookNode":

@@ -152,9 +152,10 @@ def _text(seed: int, time: int, split: int, dead: bool = False, turn: float = 1)
     return states, y + 3 * late, split
 
 
-def _still(seed: int, time: int, split: int) -> Example:
+def _still(seed: int, time: int, split: int, unit: int | None = None) -> Example:
+    """From ``split`` on, a unit never changes; the property if none is given."""
     states, values, _ = _text(seed, time, split)
-    values[split:] = 3
+    (values if unit is None else states[:, unit])[split:] = 3
     return states, values, split
 
 
@@ -164,6 +165,7 @@ UNIT = Task(
     edge_cases={
         "where a unit never changes": _text(3, 60, 30, dead=True),
         "where the property never changes after `split`": _still(4, 60, 30),
+        "where the chosen unit never changes after `split`": _still(5, 60, 30, unit=5),
     },
     slips="""
 The second part has a share in the choice. Choose the unit before `split`, and score it from `split`

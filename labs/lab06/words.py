@@ -29,7 +29,7 @@ def merge_step(ids: list[int], words: list[int], new_id: int) -> tuple[list[int]
 def _flat(text: str) -> Example:
     """The words of a text as ids, from 0 for an a, and the number of each id's word."""
     letters = [(ord(it) - ord("a"), i) for i, word in enumerate(text.split()) for it in word]
-    return [it for it, _ in letters], [number for _, number in letters], 26
+    return [it for it, _ in letters], [number for _, number in letters], 26 + len(letters)
 
 
 _TEXTS = """banana ban cab nab|dcdc ddd ddcd cd ccc|aaaaa baaa abab babb|fe ef eee fef ff feee

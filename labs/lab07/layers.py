@@ -21,8 +21,9 @@ def _layers(seed: int, lengths: tuple[int, ...], count: int = 3) -> Example:
     sizes = torch.tensor([10.0, 60.0, 3.0, 20.0])[:count, None, None, None]
     layers = sizes * (normal(count, len(lengths), max(lengths), 4, seed=seed) + 0.5)
     layers = layers * (1 + torch.arange(len(lengths)))[:, None, None]
-    mask = torch.arange(max(lengths)) < torch.tensor(lengths)[:, None]
-    return torch.where(mask[..., None], layers, 3 * layers + 2), normal(count, seed=seed), 1.7, mask
+    mask, gamma = torch.arange(max(lengths)) < torch.tensor(lengths)[:, None], 1.7 - 0.4 * seed
+    layers = torch.where(mask[..., None], layers, 3 * layers + 2)
+    return layers, normal(count, seed=seed), gamma, mask
 
 
 MIX = Task(

@@ -171,7 +171,10 @@ def accuracy_table(train: Any, draw: Any, settings: list[str], lengths: list[int
 
 LENGTHS = Task(
     accuracy_table,
-    examples=[(partial(_train, _Calls()), partial(_draw, _Calls()), _SETTINGS, _LENGTHS)],
+    examples=[
+        (partial(_train, _Calls()), partial(_draw, _Calls()), settings, lengths)
+        for settings, lengths in ((_SETTINGS, _LENGTHS), (_SETTINGS[::-1], _LENGTHS[::-1]))
+    ],
     slips="""
 The model is in training mode, at least for some lengths, so dropout is on. Call `model.eval()`.
     model.eval() -> pass

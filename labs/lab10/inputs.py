@@ -20,7 +20,7 @@ def pair(
 
 
 def _pair_of(first: int, second: int, length: int) -> Example:
-    return [*range(10, 10 + first)], [*range(30, 30 + second)], 1, 2, length
+    return [*range(10, 10 + first)], [*range(30, 30 + second)], first, 99 - second, length
 
 
 PAIR = Task(

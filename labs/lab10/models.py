@@ -89,63 +89,72 @@ def fill(predict: Callable[[Tensor], Tensor], ids: Tensor, mask_id: int) -> Tens
     return ids
 
 
-MASK = 5  # the words are 0 to 4, and the texts have six positions
+WORDS = 5  # 0 to 4; the texts have six positions
 
 
 class KnownModel:
     """A model with random probabilities for each text; it records the texts it is called with."""
 
-    def __init__(self, seed: int, sharpness: float) -> None:
-        self.seed, self.sharpness, self.calls = seed, sharpness, 0
+    def __init__(self, seed: int, sharpness: float, mask: int) -> None:
+        self.seed, self.sharpness, self.mask, self.calls = seed, sharpness, mask, 0
         self.texts: list[list[int]] = []  # without immediate repetitions
 
     def __deepcopy__(self, memo: Any) -> "KnownModel":
-        return KnownModel(self.seed, self.sharpness)
+        return KnownModel(self.seed, self.sharpness, self.mask)
 
     def __call__(self, ids: Tensor) -> Tensor:
         text, self.calls = torch.as_tensor(ids).tolist(), self.calls + 1
         if self.calls > 100:
-            raise TimeoutError(f"100 calls of the model, the last one with {_text(text)}")
-        self.texts += [text] * (MASK in text and text not in self.texts[-1:])
+            raise TimeoutError(
+                f"100 calls of the model, the last one with {_text(text, self.mask)}"
+            )
+        self.texts += [text] * (self.mask in text and text not in self.texts[-1:])
         return self.rows(text)
 
     def rows(self, text: list[int]) -> Tensor:
         """The probabilities of the words at each position, [6, 5], without a record."""
-        return (self.sharpness * normal(6, MASK, seed=(self.seed, text))).softmax(-1)
+        plain = [WORDS if each == self.mask else each for each in text]  # whatever its id is
+        return (self.sharpness * normal(6, WORDS, seed=(self.seed, plain))).softmax(-1)
 
 
-def _text(ids: list[int]) -> str:
-    return "[" + " ".join("MASK" if each == MASK else str(each) for each in ids) + "]"
+def _text(ids: list[int], mask: int) -> str:
+    return "[" + " ".join("MASK" if each == mask else str(each) for each in ids) + "]"
 
 
 def _first_step(arguments: Example, value: Result, wanted: Result) -> str:
     """The first call of the model after which another text should follow."""
-    predict = arguments[0]
+    predict, _, mask = arguments
     for before, after in pairwise([*predict.texts, value.parts[0].long().tolist()]):
-        p, masked = predict.rows(before).max(-1), [i for i in range(6) if before[i] == MASK]
-        written = sum(each != MASK for i, each in enumerate(after) if i in masked)
+        p, masked = predict.rows(before).max(-1), [i for i in range(6) if before[i] == mask]
+        written = sum(each != mask for i, each in enumerate(after) if i in masked)
         best = max(masked, key=p.values.tolist().__getitem__, default=0)
         right = [*before[:best], int(p.indices[best]), *before[best + 1 :]]
         if written > 1:
             return (
-                f"Between two calls of the model, {written} words are written: {_text(before)} "
-                f"becomes {_text(after)}. However certain they are, write one, and call it again."
+                f"Between two calls of the model, {written} words are written: "
+                f"{_text(before, mask)} becomes {_text(after, mask)}. However certain they are, "
+                "write one, and call it again."
             )
         if after != right:
             return (
-                f"For {_text(before)}, the largest probability at each position is "
-                f"{shown(p.values)}, so {_text(right)} should follow. Yours is {_text(after)}."
+                f"For {_text(before, mask)}, the largest probability at each position is "
+                f"{shown(p.values)}, so {_text(right, mask)} should follow. "
+                f"Yours is {_text(after, mask)}."
             )
     return ""
 
 
+def _masked(seed: int, **words: int) -> Example:
+    """A text that is masked but for the words at some positions ("at2=1")."""
+    mask = WORDS + 2 * seed
+    ids = [words.get(f"at{i}", mask) for i in range(6)]
+    return KnownModel(seed, 1.0 + seed, mask), torch.tensor(ids), mask
+
+
 FILL = Task(
     fill,
-    examples=[
-        (KnownModel(seed, 1.0 + seed), torch.tensor(ids), MASK)
-        for seed, ids in enumerate(([5, 5, 1, 5, 5, 5], [5] * 6, [5, 5, 1, 5, 5, 0], [5] * 6))
-    ],
-    edge_cases={"without masked positions": (KnownModel(5, 2.0), torch.arange(6) % 5, MASK)},
+    examples=[_masked(0, at2=1), _masked(1), _masked(2, at2=1, at5=0), _masked(3)],
+    edge_cases={"without masked positions": (KnownModel(5, 2.0, 7), torch.arange(6) % WORDS, 7)},
     slips="""
 All words come from the model's predictions for the original text. Call the model again after each
 word, with the words written so far, and take the next word from the new predictions.
@@ -210,9 +219,9 @@ class KnownPredictions:
         return (2 * normal(len(tokens), 6, seed=text)).softmax(-1)[positions]
 
 
-def _window(seed: int, length: int, position: int) -> Example:
+def _window(seed: int, length: int, position: int, *widths: int) -> Example:
     tokens = [f"w{i}" for i in range(length)]
-    return KnownPredictions(), tokens, position, (seed + 2) % 6, [3, 0, 20, 1]
+    return KnownPredictions(), tokens, position, (seed + 2) % 6, [*widths]
 
 
 def _hidden(arguments: Example, value: Result, wanted: Result) -> str:
@@ -228,7 +237,10 @@ def _hidden(arguments: Example, value: Result, wanted: Result) -> str:
 
 WINDOWS = Task(
     window_losses,
-    examples=[_window(0, 9, 4), _window(1, 12, 2), _window(2, 8, 7)],
+    examples=[
+        *(_window(0, 9, 4, 3, 0, 20, 1), _window(1, 12, 2, 2, 20, 0, 4)),
+        _window(2, 8, 7, 3, 1, 0, 20),
+    ],
     slips="""
 The row is not that of the masked position. The rows are in the order of the list `hidden`.
     hidden.index(position) -> 0 || -1 || position || hidden.index(target)

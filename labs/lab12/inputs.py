@@ -1,12 +1,16 @@
 """Dynamic masks, byte-level tokens and characters, packed sentences."""
 
+import builtins
+import sys
 from itertools import count, islice, pairwise, zip_longest
 from random import Random
 from typing import Any
+from unittest import mock
 
 import torch
 from torch import Tensor
 
+from lmcourse.labs import guards
 from lmcourse.labs.answer import Answer
 from lmcourse.labs.kit import Example, Task
 from lmcourse.labs.results import Result, read
@@ -40,7 +44,8 @@ def _properties(returned: Any, maskable: Tensor, examples: Any, epochs: Any, rat
     if masks.shape != maskable.shape or bool(((masks != 0) & (masks != 1)).any()):
         raise Wrong("Return booleans, of the same shape as `maskable`: [batch, time].", "shape")
     windows = masks[:, 12:100].unfold(1, 72, 1)  # shifted by up to 8 positions
-    first = (windows[:, 8, None, None] == windows).all(-1).any(-1).double().argmax(1)  # equal row
+    codes = (windows.unflatten(-1, (2, 36)).long() << torch.arange(36)).sum(-1)  # two integers each
+    first = (codes[:, 8, None, None] == codes).all(-1).any(-1).double().argmax(1)  # equal row
     numbers, chosen = maskable.sum(1), (masks * maskable).sum(1)
     if maskable.sum() > 300 and ((chosen == 0) | (chosen == numbers)).all():
         raise Wrong("All positions of a text are selected, or none. Draw a number for each.")
@@ -63,10 +68,29 @@ def _property(arguments: Example, value: Result, wanted: Result) -> str:
     return f"{where}he selected share is not near `rate`, or the positions are not independent."
 
 
+_usual_hash = hash
+
+
+def _hash(value: object) -> int:
+    """`hash`, which an answer may not call for a text."""
+    texts = value if isinstance(value, tuple) else (value,)
+    theirs = not guards.is_library(sys._getframe(1).f_code.co_filename)
+    if theirs and any(isinstance(each, (str, bytes)) for each in texts):
+        raise Wrong(
+            "`hash` of a string changes with every start of Python, so the same text would have "
+            "another mask tomorrow. Make the seed from the two numbers."
+        )
+    return _usual_hash(value)
+
+
 class _Masks(Task):
     """The mask of a text is also the same in a batch with other texts and more padding."""
 
     def __call__(self, answer: Answer) -> str:
+        with mock.patch.object(builtins, "hash", _hash):
+            return self._judged(answer)
+
+    def _judged(self, answer: Answer) -> str:
         note = super().__call__(answer)
         maskable, examples, epochs, rate = self.examples[0]
         pairs = [divmod(i if i < 1100 else i * 300_001, 1000) for i in range(3100)]
@@ -207,9 +231,9 @@ def full_sentences(documents: list[list[list[int]]], length: int, sep: int) -> l
 
 
 def _documents(seed: int, length: int, *sizes: tuple[int, ...]) -> Example:
-    """Documents of sentences of these lengths, with consecutive ids; the separator is 2."""
+    """Documents of sentences of these lengths, with consecutive ids."""
     ids = count(10 * seed + 10)
-    return [[[*islice(ids, n)] for n in document] for document in sizes], length, 2
+    return [[[*islice(ids, n)] for n in document] for document in sizes], length, 2 + seed
 
 
 def _flat(returned: Any, *_: Any) -> tuple[Tensor, ...]:
@@ -229,7 +253,9 @@ def _sequence(arguments: Example, value: Result, wanted: Result) -> str:
     both = ([row.tolist() for row in rows] for rows in split)
     rows = enumerate(zip_longest(*both, fillvalue=["no sequence"]))
     i, one, other = next(((i, *pair) for i, pair in rows if pair[0] != pair[1]), (0, [], []))
-    cause = "A sequence begins or ends with a separator. " if 2 in one[:1] + one[-1:] else ""
+    cause = (
+        "A sequence begins or ends with a separator. " if arguments[2] in one[:1] + one[-1:] else ""
+    )
     where = f"For documents with sentences of {sizes} tokens and `length = {arguments[1]}`,"
     return f"{cause}{where} sequence {i} is {one}; expected: {other}."
 

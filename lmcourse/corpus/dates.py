@@ -15,6 +15,8 @@ from functools import cached_property
 from random import Random
 from typing import Literal, NamedTuple
 
+from lmcourse.errors import check_sizes
+
 Split = Literal["train", "test"]
 
 MONTHS = (
@@ -54,6 +56,7 @@ class DateTask:
             seed: the same one gives the same pairs, and the first k of them do not depend on n.
             split: ``train``; or ``test``, with days that train does not have.
         """
+        check_sizes(0, n=n)
         days = self._days[split]
         random = Random(f"dates {seed} {split}")
         return [

@@ -11,7 +11,7 @@ import torch
 from jaxtyping import Int
 from torch import Tensor
 
-from lmcourse.errors import CourseError
+from lmcourse.errors import CourseError, check_sizes
 
 
 @dataclass(frozen=True)
@@ -23,6 +23,9 @@ class RecallTask:
 
     symbols: int = 8
     length: int = 12
+
+    def __post_init__(self) -> None:
+        check_sizes(symbols=self.symbols, length=self.length)
 
     @property
     def vocabulary_size(self) -> int:

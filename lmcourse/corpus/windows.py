@@ -6,7 +6,7 @@ import torch
 from jaxtyping import Int
 from torch import Tensor
 
-from lmcourse.errors import CourseError
+from lmcourse.errors import CourseError, check_sizes
 
 
 def windows(
@@ -21,8 +21,9 @@ def windows(
     Yields:
         (input_ids, labels) on ``device``.
     """
+    check_sizes(batch=batch, time=time)
     length = (len(ids) - 1) // batch
-    if batch < 1 or time < 1 or length < time:
+    if length < time:
         raise CourseError(
             f"{len(ids)} tokens do not fill {batch} streams of {time} tokens.",
             f"Give a longer text, a smaller batch or a shorter window "

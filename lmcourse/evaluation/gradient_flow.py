@@ -7,7 +7,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from lmcourse.errors import CourseError
+from lmcourse.errors import CourseError, check_sizes
 
 Kind = Literal["RNN", "LSTM", "GRU"]
 GATES: dict[Kind, int] = {"RNN": 1, "LSTM": 4, "GRU": 3}  # matrices W stacked in a cell
@@ -95,6 +95,7 @@ def random_network(time: int = 60, width: int = 32, seed: int = 0) -> RandomNetw
 
     All kinds of cells have the same inputs and read-out.
     """
+    check_sizes(time=time, width=width)
     U, W = {}, {}
     for kind, gates in GATES.items():
         generator = torch.Generator().manual_seed(seed)

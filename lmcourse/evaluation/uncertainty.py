@@ -22,6 +22,7 @@ from jaxtyping import Float
 from scipy import stats
 
 from lmcourse.corpus.bookworld.floors import ratio
+from lmcourse.errors import check_sizes
 from lmcourse.evaluation.columns import column, numbered
 
 Metric = Callable[[Any, Any], float]
@@ -120,6 +121,7 @@ def bootstrap(
         seed: of the resampling.
         groups: as in `mean_score`; whole groups are drawn.
     """
+    check_sizes(2, resamples=resamples)
     y, predicted = column(labels), column(predictions)
     value = float(metric(y, predicted))
     number = np.arange(len(y)) if groups is None else numbered(groups)

@@ -55,13 +55,10 @@ class Answer:
         self._check_callable(arguments)
         copies = copy.deepcopy(arguments)
         with guards.captured() as streams, guards.unpatched() as replaced, guards.usual_state():
-            result, error = self._run(copies, read, streams[0])
+            result, error = self._run(arguments, copies, read, streams[0])
         printed, warned = (stream.getvalue().strip() for stream in streams)
         self.printed = "\n".join(filter(None, (printed, warned)))
-        pairs = enumerate(zip(arguments, copies, strict=True))
-        changed = [index for index, (original, used) in pairs if not unchanged(original, used)]
-        # A changed argument may be why we could not read the result.
-        if error is not None and not (changed and isinstance(error, Wrong)):
+        if error is not None:
             raise self._explained(error)
         if replaced:
             raise Wrong(
@@ -69,23 +66,31 @@ class Answer:
                 "has restored it). Define your own version under another name.",
                 "patched",
             )
-        for i in changed:
-            raise Wrong(_changed(arguments[i], copies[i], self._name(i)), "changed")
         assert result is not None
         return result
 
     def _run(
         self,
         arguments: tuple[Any, ...],
+        copies: tuple[Any, ...],
         read: Callable[[Any, tuple[Any, ...]], T],
         printed: guards.Printed,
     ) -> tuple[T | None, BaseException | None]:
         """The result, or what was raised; the reader's own Ctrl-C goes through."""
 
         def call_and_read() -> T:
-            value = self._function(*arguments)
-            _check_returned(value, bool(printed.getvalue().strip()))
-            return read(value, arguments)
+            value, unread = self._function(*copies), None
+            try:
+                _check_returned(value, bool(printed.getvalue().strip()))
+                result = read(value, copies)
+            except Wrong as wrong:  # a changed argument may be why
+                unread = wrong
+            for at, (original, used) in enumerate(zip(arguments, copies, strict=True)):
+                if not _kept(original, used):
+                    raise Wrong(_changed(original, used, self._name(at)), "changed")
+            if unread is not None:
+                raise unread
+            return result
 
         try:
             with limits.memory():
@@ -100,8 +105,8 @@ class Answer:
         """What the student reads about an exception."""
         if isinstance(error, limits.TimeUp):
             return Wrong(
-                f"Your function was still running after {self._seconds:g} seconds and was stopped: "
-                "is there a loop that never ends, or one that waits (`input()`, `time.sleep`)?",
+                f"Your function was still running after {error}, and was stopped: is there a loop "
+                "that never ends, or one that waits (`input()`, `time.sleep`)?",
                 "time",
             )
         line = _their_line(error.__traceback__)
@@ -179,13 +184,22 @@ def _check_returned(result: Any, printed: bool) -> None:
         raise Wrong(text, "type")
 
 
+def _kept(original: Any, used: Any) -> bool:
+    """Whether an argument is unchanged; one that can no longer be compared is not."""
+    try:
+        return unchanged(original, used)
+    except Exception:
+        return False
+
+
 def _changed(original: Any, used: Any, name: str) -> str:
     """That an argument was changed, and how to leave it as it is; ``name`` is in backquotes."""
     x = name.strip("`") if name.startswith("`") else "x"
-    if isinstance(original, Tensor) and left_a_gradient(original, used):
+    if left_a_gradient(original, used):
+        copied = f"{x}.detach().clone()" if isinstance(original, Tensor) else f"copy.deepcopy({x})"
         return (
             f"Your function leaves a gradient in its argument {name}: a second call would add to "
-            f"it. Begin with `{x} = {x}.detach().clone()`."
+            f"it. Begin with `{x} = {copied}`."
         )
     ways, copied = "", f"copy.deepcopy({x})"
     if isinstance(original, Tensor):

@@ -4,12 +4,13 @@ import builtins
 import contextlib
 import io
 import math
+import operator
 import os
 import random
 import sys
 import sysconfig
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 from unittest import mock
 
@@ -168,6 +169,8 @@ def unpatched() -> Iterator[list[str]]:
         yield replaced
     finally:
         for owner, names in before:
+            if _same_names(vars(owner), names):
+                continue
             parents = owner.__mro__[1:] if isinstance(owner, type) else ()
             for name, now in list(vars(owner).items()):
                 original = names.get(name)
@@ -178,6 +181,12 @@ def unpatched() -> Iterator[list[str]]:
                 delattr(owner, name) if hides else setattr(owner, name, original)
                 prefix = "torch." if isinstance(owner, type) else ""
                 replaced.append(f"{prefix}{owner.__name__}.{name}")
+
+
+def _same_names(now: Mapping[str, Any], before: Mapping[str, Any]) -> bool:
+    """Whether two namespaces hold the same objects: quick, and no object's own ``==`` is asked."""
+    same = len(now) == len(before) and all(map(operator.is_, now.values(), before.values()))
+    return same and now.keys() == before.keys()
 
 
 def _of_a_library(function: Any) -> bool:

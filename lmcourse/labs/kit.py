@@ -25,7 +25,7 @@ import zlib
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext, suppress
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, NamedTuple
 
 import torch
@@ -111,12 +111,16 @@ class Task:
         return {}
 
     @cached_property
+    def _built(self) -> dict[int, Any]:
+        return {}
+
+    @cached_property
     def known(self) -> tuple[Slip, ...]:
         """The slips, compiled."""
         return compiled(self.slips, self.reference)
 
     def _call(self, answer: Answer, example: Example) -> Call:
-        like, copies = self._values(self.reference, example), example
+        like, copies = self._like(example), example
 
         def take(returned: Any, arguments: Example) -> Result:
             nonlocal copies
@@ -134,17 +138,23 @@ class Task:
     def _read(self, value: Any, like: Any) -> Result:
         found = read(value, like)
         zeros = tuple((part == 0).double() for part in found.parts if self.exact_zeros)
-        return Result((*found.parts, *zeros), found.rounding)
+        return Result((*found.parts, *zeros), (*found.rounding, *(0.0 for _ in zeros)))
 
     def _values(self, function: Function, example: Example) -> Any:
         arguments = copy.deepcopy(example)
         return self.result(function(*arguments), *arguments)
 
+    def _like(self, example: Example) -> Any:
+        """What the reference gives for an example, as it is built; computed once."""
+        if id(example) not in self._built:
+            self._built[id(example)] = self._values(self.reference, example)
+        return self._built[id(example)]
+
     def _give(self, example: Example, function: Function | None = None) -> Outcome:
         """The outcome of the reference, or of a slip; computed once."""
         key = id(example), id(function)
         if key not in self._given:
-            like = self._values(self.reference, example)
+            like = self._like(example)
             try:
                 values = self._values(function, example) if function else like
                 self._given[key] = self._read(values, like)
@@ -196,20 +206,15 @@ def one_value(task: Task, arguments: Example, value: Result, wanted: Result) -> 
 
     For answers of several values, of which a student may get each wrong in a different way.
     """
-    pairs = enumerate(zip(value.parts, wanted.parts, strict=True))
-    wrong = [at for at, pair in pairs if not _close(*pair, task.tolerance)]
+    close = partial(results.same_part, value, tolerance=task.tolerance)
+    wrong = [at for at in range(len(value.parts)) if not close(wanted, at)]
     like = task._values(task.reference, arguments)
     for at, slip in [(wrong[0], slip) for slip in task.known] if wrong else ():
         for form in slip.forms:
             with suppress(Exception):  # what a slip raises
-                made = task._read(task._values(form, arguments), like).parts[at]
-                if _close(value.parts[at], made, task.tolerance):
+                if close(task._read(task._values(form, arguments), like), at):
                     return f"{task.names[at]}: {slip.hint}"
     return ""
-
-
-def _close(ours: Tensor, theirs: Tensor, tolerance: float) -> bool:
-    return results.same(Result((ours,)), Result((theirs,)), tolerance)
 
 
 def normal(*shape: int, seed: object) -> Tensor:

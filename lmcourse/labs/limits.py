@@ -1,9 +1,9 @@
 """Calling a function that may never return, or ask for all memory, without losing the kernel.
 
-A thread watches the time, and interrupts the main thread as Ctrl-C does: that stops Python code
-and, on Unix, waiting system calls (``time.sleep``, ``input``). It cannot stop one long call into
-compiled code before that returns. Python delivers signals to the main thread alone, where kernels
-run cells; elsewhere there is no limit.
+A thread watches how long the call computes, and interrupts the main thread as Ctrl-C does: that
+stops Python code and, on Unix, waiting system calls (``time.sleep``, ``input``). It cannot stop one
+long call into compiled code before that returns. Python delivers signals to the main thread alone,
+where kernels run cells; elsewhere there is no limit.
 """
 
 import _thread
@@ -18,12 +18,16 @@ from types import CodeType, FrameType
 from typing import Any, TypeVar
 
 _REPEAT = 0.2  # seconds between two attempts, for a function that swallows the first
+_WALL = 10  # times the limit: what passes at most, if the function waits or the machine is busy
 _MARGIN = 2 * 2**30  # bytes that a call may allocate
 T = TypeVar("T")
 
 
 class TimeUp(BaseException):
-    """The time is over. No Exception: a function's own ``except Exception`` must not swallow it."""
+    """The time is over. No Exception: a function's own ``except Exception`` must not swallow it.
+
+    Its text says how long the function ran: "20 seconds of computing".
+    """
 
 
 class Interrupted(BaseException):
@@ -33,44 +37,76 @@ class Interrupted(BaseException):
 def call_within(seconds: float, function: Callable[[], T]) -> T:
     """Return ``function()``; the state of signals and tracing is restored afterwards.
 
+    Args:
+        seconds: that the function may compute. What else a busy machine does does not count, up to
+            `_WALL` times as long.
+        function: takes no arguments.
+
     Raises:
-        TimeUp: it takes longer than ``seconds``.
+        TimeUp: it takes longer.
         Interrupted: the reader ended it.
     """
     if threading.current_thread() is not threading.main_thread():
         return _limited(function)
-    deadline, over = time.monotonic() + seconds, threading.Event()
+    computed, begin, longest = _stopwatch(), time.monotonic(), _WALL * seconds
+    over, striking, lock = threading.Event(), False, threading.Lock()
     strikes, interrupted = 0, False
+
+    def left() -> float:
+        return min(seconds - computed(), begin + longest - time.monotonic())
 
     def strike(_number: int, frame: FrameType | None) -> None:
         nonlocal strikes, interrupted
-        if time.monotonic() < deadline:
+        if not striking:
             interrupted = True
             raise KeyboardInterrupt
         if _is_limited(frame):  # never in our own cleaning up
             strikes += 1
+            up = TimeUp(
+                f"{seconds:g} seconds of computing"
+                if computed() >= seconds
+                else f"{longest:g} seconds, most of which it waited"
+            )
             if strikes > 2:  # a bare `except:` swallowed it: from now on, every line raises it
-                _raise_on_every_line(frame)
-            raise TimeUp
+                _raise_on_every_line(frame, up)
+            raise up
 
     def watch() -> None:
-        while not over.wait(max(deadline - time.monotonic(), _REPEAT)):
-            _interrupt()
+        nonlocal striking
+        while not over.wait(max(left(), _REPEAT)):
+            with lock:
+                if not over.is_set() and left() <= 0:
+                    striking = True
+                    _interrupt()
 
     tracer, handler = sys.gettrace(), signal.signal(signal.SIGINT, strike)
-    watching = threading.Thread(target=watch, name="time limit of a check", daemon=True)
-    watching.start()
     try:
+        # Without the handshakes of `threading.Thread`, which cost more than many a function.
+        _thread.start_new_thread(watch, ())
         return _limited(function)
     finally:
-        over.set()
-        watching.join()
+        with lock:  # after this, nobody interrupts
+            over.set()
         # A handler that was not set from Python reads as None, and cannot be restored.
         signal.signal(signal.SIGINT, handler if handler is not None else signal.SIG_DFL)
         if strikes > 2:
             sys.settrace(tracer)
         if interrupted:
             raise Interrupted
+
+
+def _stopwatch() -> Callable[[], float]:
+    """Measure the seconds that the main thread computes from now on.
+
+    Where no other thread can read that (macOS, Windows): those of the process, or those that pass
+    if these are fewer, since several threads may compute at once.
+    """
+    if hasattr(time, "pthread_getcpuclockid"):
+        clock = time.pthread_getcpuclockid(threading.main_thread().ident or 0)
+        start = time.clock_gettime(clock)
+        return lambda: time.clock_gettime(clock) - start
+    cpu, wall = time.process_time(), time.monotonic()
+    return lambda: min(time.process_time() - cpu, time.monotonic() - wall)
 
 
 def _interrupt() -> None:
@@ -93,10 +129,10 @@ def _is_limited(frame: FrameType | None) -> bool:
     return frame is not None
 
 
-def _raise_on_every_line(frame: FrameType | None) -> None:
+def _raise_on_every_line(frame: FrameType | None, up: TimeUp) -> None:
     def trace(_frame: FrameType, event: str, _argument: Any) -> Any:
         if event == "line":
-            raise TimeUp
+            raise up
         return trace
 
     sys.settrace(trace)

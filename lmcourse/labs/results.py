@@ -7,12 +7,14 @@ import inspect
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 import torch
 from torch import Tensor
 
+from lmcourse.engine import Value
 from lmcourse.labs.verdict import Wrong
 
 LARGEST = 1_000_000  # numbers that are read of a result
@@ -21,10 +23,21 @@ _HALF = {torch.float16: 1e-2, torch.bfloat16: 6e-2}  # their rounding, some eigh
 
 @dataclass(frozen=True)
 class Result:
-    """The numbers of one call, a float64 tensor for each value returned."""
+    """The numbers of one call, a float64 tensor for each value returned.
+
+    Args:
+        parts: the tensors.
+        rounding: of each part's type, relative.
+    """
 
     parts: tuple[Tensor, ...]
-    rounding: float = 0.0  # relative, of the coarsest type among them
+    rounding: tuple[float, ...]
+
+    @cached_property
+    def sizes(self) -> tuple[float, ...]:
+        """The largest finite number of each part; 1 if there is none but 0."""
+        finite = (part[part.isfinite()].abs() for part in self.parts)
+        return tuple((part.max().item() if part.numel() else 0.0) or 1.0 for part in finite)
 
 
 def read(value: Any, like: Any) -> Result:
@@ -35,7 +48,7 @@ def read(value: Any, like: Any) -> Result:
     """
     if not isinstance(like, tuple):
         rounding = _HALF.get(value.dtype, 0.0) if isinstance(value, Tensor) else 0.0
-        return Result((_read_one(value, like),), rounding)
+        return Result((_read_one(value, like),), (rounding,))
     several = isinstance(value, (tuple, list)) or getattr(value, "ndim", 0) > 0
     if not several or len(value) != len(like):
         returned = f"{len(value)}" if isinstance(value, (tuple, list)) else with_article(value)
@@ -44,14 +57,14 @@ def read(value: Any, like: Any) -> Result:
             f"{returned}.",
             "type",
         )
-    parts = []
+    found = []
     for number, (each, part) in enumerate(zip(value, like, strict=True), 1):
         try:
-            parts.append(read(each, part))
+            found.append(read(each, part))
         except Wrong as wrong:
             raise Wrong(f"Value {number} of {len(like)}: {wrong}", wrong.kind) from None
-    numbers = tuple(number for each in parts for number in each.parts)
-    return Result(numbers, max(each.rounding for each in parts))
+    parts = tuple(part for each in found for part in each.parts)
+    return Result(parts, tuple(rounding for each in found for rounding in each.rounding))
 
 
 def _read_one(value: Any, like: Any) -> Tensor:
@@ -121,20 +134,25 @@ def _real(numbers: Tensor) -> Tensor:
 def same(first: Result, second: Result, tolerance: float) -> bool:
     """Whether the shapes are equal, and the numbers too.
 
-    They may differ by ``tolerance`` (or the type's rounding) relative to the largest of
-    ``second``; NaN equals NaN.
+    They may differ by ``tolerance`` (or the rounding of the part's type) relative to the largest
+    of ``second``; NaN equals NaN.
     """
-    tolerance = max(tolerance, first.rounding)
     return len(first.parts) == len(second.parts) and all(
-        ours.shape == theirs.shape and not bool(_differs(ours, theirs, tolerance).any())
-        for ours, theirs in zip(first.parts, second.parts, strict=True)
+        ours.shape == theirs.shape and not bool(_differs(first, second, at, tolerance).any())
+        for at, (ours, theirs) in enumerate(zip(first.parts, second.parts, strict=True))
     )
 
 
-def _differs(value: Tensor, wanted: Tensor, tolerance: float) -> Tensor:
-    finite = wanted[wanted.isfinite()].abs()
-    scale = finite.max().item() if finite.numel() else 0.0
-    return ~torch.isclose(value, wanted, rtol=0.0, atol=tolerance * (scale or 1.0), equal_nan=True)
+def same_part(first: Result, second: Result, at: int, tolerance: float) -> bool:
+    """Whether one part is equal in both, as `same` compares it."""
+    shapes = first.parts[at].shape == second.parts[at].shape
+    return shapes and not bool(_differs(first, second, at, tolerance).any())
+
+
+def _differs(value: Result, wanted: Result, at: int, tolerance: float) -> Tensor:
+    allowed = max(tolerance, value.rounding[at]) * wanted.sizes[at]
+    ours, theirs = value.parts[at], wanted.parts[at]
+    return ~torch.isclose(ours, theirs, rtol=0.0, atol=allowed, equal_nan=True)
 
 
 def difference(value: Result, wanted: Result, tolerance: float, names: tuple[str, ...]) -> Wrong:
@@ -143,7 +161,7 @@ def difference(value: Result, wanted: Result, tolerance: float, names: tuple[str
     if len(names) != len(wanted.parts):  # a value that is a tuple itself has several parts
         names = tuple(f"Part {n}" for n in range(1, len(wanted.parts) + 1))
     parts = zip(names, value.parts, wanted.parts, strict=True)
-    for name, ours, theirs in parts:
+    for part, (name, ours, theirs) in enumerate(parts):
         bad = (~ours.isfinite()).nonzero()
         if len(bad):
             at = tuple(bad[0].tolist())
@@ -158,17 +176,21 @@ def difference(value: Result, wanted: Result, tolerance: float, names: tuple[str
             shapes = f"shape {list(ours.shape)}; expected: {list(theirs.shape)}"
             return Wrong(f"{name}: {shapes}.", "shape")
         if ours.shape == theirs.shape:
-            differs = _differs(ours, theirs, max(tolerance, value.rounding))
+            differs = _differs(value, wanted, part, tolerance)
             if not bool(differs.any()):
                 continue
             factor = float((ours * theirs).sum() / (theirs * theirs).sum().clamp(min=1e-300))
-            if theirs.numel() > 1 and factor and not _differs(ours, factor * theirs, 1e-6).any():
+            if theirs.numel() > 1 and factor and _multiple(ours, theirs, factor):
                 return Wrong(f"{name}: {factor:.4g} times what is expected.")
         if short:
             return Wrong(f"{name}: {shown(ours)}; expected: {shown(theirs)}.")
         at = tuple(differs.nonzero()[0].tolist())
         return Wrong(f"{name}{_where(at)}: {ours[at]:.6g}; expected: {theirs[at]:.6g}.")
     return Wrong("Your result differs from the expected one.")
+
+
+def _multiple(ours: Tensor, theirs: Tensor, factor: float) -> bool:
+    return same(Result((ours,), (0.0,)), Result((factor * theirs,), (0.0,)), 1e-6)
 
 
 def _where(at: tuple[int, ...]) -> str:
@@ -196,26 +218,57 @@ def call_shown(function: Callable[..., Any], arguments: tuple[Any, ...]) -> str:
 
 
 def unchanged(before: Any, after: Any) -> bool:
-    """Whether an argument holds what it held; `eval()` of a module is no change."""
+    """Whether an argument holds what it held; `eval()` of a module is no change.
+
+    Call it within the limits of an answer: what was put into an argument may compare itself.
+    """
+    if type(before) is not type(after) or left_a_gradient(before, after):
+        return False
+    if isinstance(before, Value):
+        return _same_graph(before, after)
     if isinstance(before, torch.nn.Module):
-        before, after = before.state_dict(), after.state_dict()
+        return unchanged(dict(before.state_dict()), dict(after.state_dict()))
     if isinstance(before, Tensor):
-        return not left_a_gradient(before, after) and unchanged(
-            before.detach().numpy(), after.detach().numpy()
-        )
+        return unchanged(before.detach().numpy(), after.detach().numpy())
     if isinstance(before, np.ndarray):
+        if before.dtype == object:
+            return before.shape == after.shape and unchanged(before.tolist(), after.tolist())
         return np.array_equal(before, after, equal_nan=before.dtype.kind == "f")
     if isinstance(before, dict):
         before, after = [*before.items()], [*after.items()]
     if isinstance(before, (list, tuple)):
         return len(before) == len(after) and all(map(unchanged, before, after))
     if isinstance(before, (str, bytes, int, float, complex, type(None))):
-        return bool(before == after)
+        return before is after or bool(before == after)
     return True  # functions, generators: not copied
 
 
-def left_a_gradient(before: Tensor, after: Tensor) -> bool:
-    """Whether a backward pass left its gradient in an argument: the next one would add to it."""
+def _same_graph(before: Value, after: Value) -> bool:
+    """Whether nodes of the engine were computed from the same nodes, with the same numbers.
+
+    The gradients may differ: a backward pass writes them.
+    """
+    nodes, waiting = {before: after}, [before]
+    for ours in waiting:
+        theirs = nodes[ours]
+        numbers = [(node.value, node.partials) for node in (ours, theirs)]
+        if not unchanged(*numbers) or len(ours.parents) != len(theirs.parents):
+            return False
+        for one, other in zip(ours.parents, theirs.parents, strict=True):
+            if one not in nodes:
+                nodes[one] = other
+                waiting.append(one)
+            if nodes[one] is not other:
+                return False
+    return True
+
+
+def left_a_gradient(before: Any, after: Any) -> bool:
+    """Whether a backward pass left a gradient in a tensor or a module: the next would add to it."""
+    if isinstance(before, torch.nn.Module):
+        return any(map(left_a_gradient, before.parameters(), after.parameters()))
+    if not isinstance(before, Tensor):
+        return False
     return after.is_leaf and after.grad is not None and (not before.is_leaf or before.grad is None)
 
 

@@ -3,12 +3,15 @@
 import contextlib
 import html
 import sys
+import threading
+import uuid
 from dataclasses import dataclass
 from typing import Any
 
 from lmcourse.show import prose
 
 MIME = "application/vnd.lmcourse.check+json"
+_PATIENCE = 3.0  # seconds until a check says that it is running
 
 # Of each state its mark, its words, and its color (Okabe-Ito). The text keeps the page's own color,
 # and the tint is transparent: both light and dark pages stay readable.
@@ -92,17 +95,62 @@ class Verdict:
         )
         return f'<div style="{style}">{"".join(parts)}</div>'
 
-    def show(self) -> None:
-        """Display it in a notebook; print it elsewhere, and wherever it cannot be displayed."""
+    def show(self, notice: "Notice | None" = None) -> None:
+        """Display it in a notebook; print it elsewhere, and wherever it cannot be displayed.
+
+        Args:
+            notice: that the answer is running; if it was shown, the verdict takes its place.
+        """
         if in_notebook():
             # IPython's machinery may be broken: the verdict is worth more than its looks.
             with contextlib.suppress(Exception):
                 from IPython.display import display
 
-                display(self._repr_mimebundle_(), raw=True)
+                shown = (
+                    {"display_id": notice.name, "update": True} if notice and notice.name else {}
+                )
+                display(self._repr_mimebundle_(), raw=True, **shown)
                 return
         encoding = sys.stdout.encoding or "utf-8"  # a Windows console may not know the marks
         print(str(self).encode(encoding, "replace").decode(encoding))
+
+
+class Notice:
+    """Says after some seconds that an answer is running, so that the cell does not look dead.
+
+    A context: it ends with the answer. The output is the one at its beginning, since a check
+    captures what the answer prints.
+
+    Args:
+        seconds: that a call of the answer may compute.
+    """
+
+    def __init__(self, seconds: float) -> None:
+        self.name = ""  # of the output in a notebook, once it is there
+        self._text = f"… Your function is running. A call may compute for {seconds:g} seconds."
+        self._out = sys.stdout
+        self._publisher: Any = None
+        if in_notebook():
+            self._publisher = sys.modules["IPython"].get_ipython().display_pub  # type: ignore[attr-defined]
+        self._timer = threading.Timer(_PATIENCE, self._show)
+        self._timer.daemon = True
+
+    def __enter__(self) -> "Notice":
+        self._timer.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._timer.cancel()
+        self._timer.join()
+
+    def _show(self) -> None:
+        with contextlib.suppress(Exception):  # it is no more than a courtesy
+            if self._publisher is None:
+                print(self._text, file=self._out, flush=True)
+                return
+            name = uuid.uuid4().hex
+            self._publisher.publish({"text/plain": self._text}, transient={"display_id": name})
+            self.name = name
 
 
 def in_notebook() -> bool:

@@ -5,9 +5,9 @@
     05      context_windows, negative_sampling, word2vec, glove
     07      char_cnn, highway, bilm, scalar_mix, elmo
     08      attention, source_and_target, seq2seq
-    09      transformer, encoder_decoder
+    09      transformer, encoder_decoder, decoding
     10      embeddings, bert, bert_heads, gpt, sampling
-    11      reuse, bert_tasks, choices
+    11      reuse, bert_tasks
     12      roberta
     13      factorized_embeddings, albert
     14      spanbert, electra, electra_pair

@@ -13,7 +13,7 @@ import msgspec
 import torch
 from torch import Tensor, nn
 
-from lmcourse.errors import CourseError
+from lmcourse.errors import CourseError, check_sizes
 from lmcourse.files import expanded, replacing, require_own, trouble
 from lmcourse.models.conversion import conversion_of
 from lmcourse.models.weights import (
@@ -26,6 +26,10 @@ from lmcourse.models.weights import (
 
 _MARK = b'"architecture"'  # in the header of each file that is saved
 
+_SIZES = (
+    *("vocab_size", "embedding_size", "hidden_size", "intermediate_size"),
+    *("num_layers", "num_attention_heads", "max_position_embeddings"),
+)
 M = TypeVar("M", bound="Model")
 C = TypeVar("C")
 
@@ -43,6 +47,9 @@ class Model(nn.Module):
     def __init__(self, config: Any) -> None:
         super().__init__()
         _check_kind(type(self).__name__, config, self.Config)
+        sizes = {it.name: getattr(config, it.name) for it in fields(config)}
+        check_sizes(**{name: sizes[name] for name in _SIZES if isinstance(sizes.get(name), int)})
+        check_sizes(0, num_hidden_layers=sizes.get("num_hidden_layers"))
         for name, kind in get_type_hints(self.Config).items():
             if isinstance(kind, type) and is_dataclass(kind):
                 _check_kind(f"{self.Config.__name__}'s {name}", getattr(config, name), kind)

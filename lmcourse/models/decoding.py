@@ -19,6 +19,7 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
+from lmcourse.errors import check_sizes
 from lmcourse.models.encoder_decoder import Transformer
 from lmcourse.models.sampling import evaluating
 from lmcourse.models.seq2seq import Seq2Seq
@@ -44,6 +45,7 @@ def greedy(
     Returns:
         The targets without the start token, with the end token if it was reached.
     """
+    check_sizes(max_new_tokens=max_new_tokens)
     config = model.config
     with evaluating(model):
         encoded = model.encode(input_ids, attention_mask)
@@ -82,6 +84,7 @@ def beam_search(
     Returns:
         As `greedy`.
     """
+    check_sizes(max_new_tokens=max_new_tokens, num_beams=num_beams)
     config = model.config
     with evaluating(model):
         ids = input_ids.repeat_interleave(num_beams, 0)

@@ -89,20 +89,30 @@ def cosine_loss(
     return losses.sum() / max(len(losses), 1)
 
 
+_REMEDIES = {  # where the last axis differs, by what it is of
+    "logits": "Build the student with the teacher's vocab_size, or its number of classes.",
+    "hidden states": "Build the student with the teacher's hidden_size (only TinyBERT's losses "
+    "project the width).",
+    "embeddings": "Build the student with the teacher's hidden_size.",
+    "attention scores": "The last axis is the head: build the student with the teacher's "
+    "num_attention_heads, since TinyBERT compares the scores head by head. Its width may differ.",
+}
+
+
 def select_positions(
     student: Tensor, teacher: Tensor, counted: Tensor | None, what: str
 ) -> tuple[Float[Tensor, "count width"], Float[Tensor, "count width"]]:
     """Return the student's and the teacher's values at the positions that count.
 
     Args:
-        what: their name, for the error.
+        what: their name, for the error: one of ``_REMEDIES``.
     """
     if student.shape != teacher.shape:
+        same_batch = student.shape[:-1] == teacher.shape[:-1]
         raise CourseError(
             f"The student's {what} have shape {tuple(student.shape)}, the teacher's "
             f"{tuple(teacher.shape)}.",
-            "Give both models the same batch, and build the student with the teacher's vocabulary, "
-            "classes and width (only TinyBERT's losses project the width).",
+            _REMEDIES[what] if same_batch else "Give both models the same batch.",
         )
     if counted is None:
         return student.flatten(0, -2), teacher.flatten(0, -2)

@@ -21,6 +21,7 @@ from jaxtyping import Float, Int
 from torch import Tensor, nn
 from torch.nn import functional
 
+from lmcourse.errors import check_sizes
 from lmcourse.models import inputs
 from lmcourse.models.attention import num_heads_for
 from lmcourse.models.checkpoint import Model
@@ -265,6 +266,7 @@ class GPTForCausalLM(Model):
             ``max_position_embeddings`` tokens.
         """
         inputs.check_ids(input_ids, self.config.vocab_size)
+        check_sizes(0, max_new_tokens=max_new_tokens)
         with evaluating(self):
             for _ in range(max_new_tokens):
                 context = input_ids[:, -self.config.max_position_embeddings :]  # [batch, time]

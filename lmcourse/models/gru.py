@@ -22,6 +22,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
+from lmcourse.errors import check_sizes
 from lmcourse.models.conversion.recurrent import GRU_LAYER
 from lmcourse.models.conversion.torch_layers import FromTorch
 from lmcourse.models.recurrence import (
@@ -49,6 +50,7 @@ class GRU(FromTorch):
 
     def __init__(self, input_size: int, hidden_size: int) -> None:
         super().__init__()
+        check_sizes(input_size=input_size, hidden_size=hidden_size)
         self.U = nn.Parameter(torch.empty(3 * hidden_size, input_size))
         self.W = nn.Parameter(torch.empty(3 * hidden_size, hidden_size))
         self.b = nn.Parameter(torch.zeros(3 * hidden_size))

@@ -15,6 +15,9 @@ from lmcourse.errors import CourseError
 IGNORED = -100
 """The label of a position that is not predicted, as in PyTorch's cross-entropy."""
 
+_PASSED: set[tuple[object, ...]] = set()
+"""What was checked on a GPU, by the kind of the check, its arguments, and the device."""
+
 
 def check_tensor(value: Any, name: str) -> None:
     """Check that an input is a tensor."""
@@ -75,19 +78,33 @@ def check_range(
             f"{name} has the type {ids.dtype}.",
             "Ids are integers: give a tensor of torch.long.",
         )
-    if ids.is_meta or torch.compiler.is_compiling():
-        return  # there are no values to check
+    check = "range", name, count, allowed, ids.device
+    if not _is_read(ids, check):
+        return
     if allowed is not None:
         ids = ids[ids != allowed]
         if ids.numel() == 0:
             return
-    low, high = (int(bound) for bound in torch.aminmax(ids))
+    low, high = torch.stack(torch.aminmax(ids)).tolist()
     if low < 0 or high >= count:
         besides = f", or {allowed}" if allowed is not None else ""
         raise CourseError(
             f"{name} holds the number {low if low < 0 else high}.",
             f"Values must be 0 to {count - 1}{besides}: {remedy}.",
         )
+    _PASSED.add(check)
+
+
+def _is_read(tensor: Tensor, check: tuple[object, ...]) -> bool:
+    """Whether a check reads a tensor's values: on the CPU always, on a GPU until it passes once.
+
+    A GPU computes while Python goes on. To read a value is to wait until the GPU has computed all
+    that it was given. Training also checks each batch while it is on the CPU
+    (`lmcourse.training.objectives`).
+    """
+    if tensor.is_meta or torch.compiler.is_compiling():
+        return False  # there are no values
+    return tensor.device.type == "cpu" or check not in _PASSED
 
 
 def check_like(tensor: Tensor | None, input_ids: Tensor, name: str) -> None:
@@ -104,7 +121,8 @@ def check_like(tensor: Tensor | None, input_ids: Tensor, name: str) -> None:
 
 def check_mask(mask: Tensor, name: str) -> None:
     """Check that a mask holds ones and zeros, or booleans."""
-    if mask.is_meta or torch.compiler.is_compiling() or mask.dtype == torch.bool:
+    check = "mask", name, mask.device
+    if mask.dtype == torch.bool or not _is_read(mask, check):
         return
     if bool((mask != mask.bool()).any()):
         raise CourseError(
@@ -112,6 +130,7 @@ def check_mask(mask: Tensor, name: str) -> None:
             "Give 1 for a token and 0 for padding; a mask that is added to the scores "
             "(0 and -inf) becomes one by mask == 0.",
         )
+    _PASSED.add(check)
 
 
 def visible(
@@ -124,8 +143,8 @@ def visible(
             query, (batch, query, key).
 
     Returns:
-        True where a query may attend to a key, in all heads; None if it may everywhere, which lets
-        the fused attention skip the mask.
+        True where a query may attend to a key, in all heads. None without a mask, and on the CPU if
+        a query may attend everywhere, which lets the fused attention skip the mask.
     """
     if attention_mask is None:
         return None
@@ -138,7 +157,7 @@ def visible(
         )
     check_mask(attention_mask, name)
     mask = attention_mask.bool()
-    if not (mask.is_meta or torch.compiler.is_compiling()) and bool(mask.all()):
+    if mask.device.type == "cpu" and not torch.compiler.is_compiling() and bool(mask.all()):
         return None
     return mask[:, None, None, :] if mask.ndim == 2 else mask[:, None]
 

@@ -28,6 +28,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
+from lmcourse.errors import check_sizes
 from lmcourse.models.conversion.recurrent import LSTM_LAYER
 from lmcourse.models.conversion.torch_layers import FromTorch
 from lmcourse.models.recurrence import (
@@ -67,6 +68,8 @@ class LSTM(FromTorch):
         projection_clip: float | None = None,
     ) -> None:
         super().__init__()
+        check_sizes(input_size=input_size, hidden_size=hidden_size)
+        check_sizes(0, projection_size=projection_size)
         self.hidden_size = hidden_size
         self.projection_size = projection_size
         self.cell_clip = cell_clip

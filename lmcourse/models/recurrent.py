@@ -16,7 +16,7 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
-from lmcourse.errors import CourseError
+from lmcourse.errors import CourseError, check_sizes
 from lmcourse.models.conversion.recurrent import STACK
 from lmcourse.models.conversion.torch_layers import FromTorch
 from lmcourse.models.gru import GRU
@@ -107,6 +107,7 @@ class Recurrent(FromTorch):
         nonlinearity: Nonlinearity = "tanh",
     ) -> None:
         super().__init__()
+        check_sizes(input_size=input_size, hidden_size=hidden_size, num_layers=num_layers)
         if cell not in CELLS or (projection_size and cell != "lstm"):
             raise CourseError(
                 f"Layers of {cell!r} with a projection to {projection_size} do not exist.",

@@ -15,6 +15,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
+from lmcourse.errors import check_sizes
 from lmcourse.models.conversion.recurrent import RNN_LAYER
 from lmcourse.models.conversion.torch_layers import FromTorch
 from lmcourse.models.recurrence import (
@@ -45,6 +46,7 @@ class RNN(FromTorch):
         self, input_size: int, hidden_size: int, nonlinearity: Nonlinearity = "tanh"
     ) -> None:
         super().__init__()
+        check_sizes(input_size=input_size, hidden_size=hidden_size)
         self.nonlinearity = nonlinearity
         self.U = nn.Parameter(torch.empty(hidden_size, input_size))
         self.W = nn.Parameter(torch.empty(hidden_size, hidden_size))

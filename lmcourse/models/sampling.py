@@ -14,7 +14,7 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
-from lmcourse.errors import CourseError
+from lmcourse.errors import CourseError, check_sizes
 
 
 def sample(
@@ -36,6 +36,7 @@ def sample(
             f"The temperature is {temperature}.",
             "Give a number of at least 0: 1 is the model's distribution, 0 its most likely token.",
         )
+    check_sizes(top_k=top_k)
     if temperature == 0:
         return logits.argmax(-1, keepdim=True)
     if top_k is not None:

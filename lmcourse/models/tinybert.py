@@ -206,7 +206,9 @@ def attention_losses(
     """
     return torch.stack(
         [
-            mean_squared_error(a.permute(0, 2, 3, 1), b.permute(0, 2, 3, 1), pairs, "scores")
+            mean_squared_error(
+                a.permute(0, 2, 3, 1), b.permute(0, 2, 3, 1), pairs, "attention scores"
+            )
             for a, b in zip(own, taught, strict=True)
         ]
     )

@@ -16,7 +16,7 @@ from typing import Any
 
 import torch
 
-from lmcourse.errors import CourseError
+from lmcourse.errors import CourseError, check_sizes
 from lmcourse.training.distributed import here
 from lmcourse.training.examples import (
     Batch,
@@ -56,6 +56,7 @@ class Batches:
         pool: int = 50,
         seed: int = 0,
     ) -> None:
+        check_sizes(batch_size=batch_size, max_tokens=max_tokens, pool=pool)
         self.lengths, self.batch_size, self.max_tokens = list(lengths), batch_size, max_tokens
         self.pool, self.seed = pool, seed
 
@@ -136,6 +137,7 @@ class BatchLosses(Iterator[Terms]):
             raise CourseError(
                 "There is no example.", "Were all texts empty or filtered out? Provide one or more."
             )
+        check_sizes(0, steps=steps, epochs=epochs)
         lengths = [length_of(example) for example in examples]
         settings: dict[str, Any] = {
             "batch_size": batch_size,

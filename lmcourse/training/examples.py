@@ -51,9 +51,24 @@ def example_of(encoding: Encoding, **labels: Any) -> dict[str, Any]:
         "input_ids": encoding.ids,
         "token_type_ids": encoding.type_ids,
         "special_tokens_mask": encoding.special_tokens_mask,
-        "word_ids": [-1 if word is None else word for word in encoding.word_ids],
+        "word_ids": _words(encoding.word_ids),
         **labels,
     }
+
+
+def _words(numbers: Sequence[int | None]) -> list[int]:
+    """The numbers of words, where a special token belongs to none: −1."""
+    return [-1 if number is None else number for number in numbers]
+
+
+def _numbered(example: Example | Encoding) -> Example:
+    """An example in which each value is a number."""
+    if isinstance(example, Encoding):
+        return example_of(example)
+    words = example.get("word_ids")
+    if isinstance(words, list | tuple) and None in words:
+        return {**example, "word_ids": _words(words)}
+    return example
 
 
 def each_token_a_word(examples: Sequence[Example]) -> list[dict[str, Any]]:
@@ -61,17 +76,21 @@ def each_token_a_word(examples: Sequence[Example]) -> list[dict[str, Any]]:
     return [{**example, "word_ids": list(range(length_of(example)))} for example in examples]
 
 
-def padded(examples: Sequence[Example], pad_token_id: int = 0) -> Batch:
+def padded(examples: Sequence[Example | Encoding], pad_token_id: int = 0) -> Batch:
     """Collate examples into a batch, each padded on the right to the longest one.
 
     Args:
-        examples: all with the same names. An ``attention_mask`` of shape (time, time) is padded in
-            both dimensions.
+        examples: all with the same names, or encodings of the tokenizers library. ``word_ids`` may
+            have None at special tokens, as that library and transformers give them. An
+            ``attention_mask`` of shape (time, time) is padded in both dimensions.
 
     Returns:
         What the examples contain, (batch, time) or (batch, …), and the ``attention_mask``: 1 for a
         token, 0 for padding.
     """
+    if not examples:
+        raise CourseError("There is no example to put into a batch.", "Give one or more.")
+    examples = [_numbered(example) for example in examples]
     longest = max(length_of(example) for example in examples)
     batch = {}
     for name in examples[0]:
@@ -132,7 +151,7 @@ def is_per_token(name: str, examples: Sequence[Example]) -> bool:
 def digest_of(examples: Iterable[Example]) -> str:
     """The first half of the SHA-256 of all examples."""
     found = hashlib.sha256()
-    for example in examples:
+    for example in map(_numbered, examples):
         for name in sorted(example):
             value = np.asarray(example[name])
             kind = np.float64 if value.dtype.kind == "f" else np.int64

@@ -30,7 +30,7 @@ from lmcourse.errors import CourseError
 from lmcourse.models.bert_tasks import BertForSequenceClassification, problem_type_of
 from lmcourse.models.embeddings import Embeddings
 from lmcourse.models.gpt import GPTForCausalLM
-from lmcourse.models.inputs import IGNORED, padding_mask
+from lmcourse.models.inputs import IGNORED, check_range, padding_mask
 from lmcourse.models.losses import position_labels
 from lmcourse.models.rnn_lm import RNNLanguageModel
 from lmcourse.models.spanbert import SpanBertForPreTraining, boundaries, span_offsets
@@ -115,7 +115,21 @@ class Objective:
         if segments is not None and segments < 2 and "token_type_ids" in names:
             names.remove("token_type_ids")
         device = next(self.module.parameters()).device
+        if device.type != "cpu":
+            names = self._checked(names, batch)
         return {name: batch[name].to(device) for name in (*names, *more)}
+
+    def _checked(self, names: list[str], batch: Batch) -> list[str]:
+        """Check a batch for a GPU while it is on the CPU; leave out a mask that hides nothing.
+
+        A model on a GPU does not read the values again (`lmcourse.models.inputs`).
+        """
+        if self.vocab_size is not None and batch["input_ids"].device.type == "cpu":
+            check_range(batch["input_ids"], self.vocab_size, "input_ids")
+        mask = batch.get("attention_mask")
+        if mask is not None and mask.device.type == "cpu" and bool(mask.all()):
+            names = [name for name in names if name != "attention_mask"]
+        return names
 
 
 class Labelled(Objective):

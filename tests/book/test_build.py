@@ -19,7 +19,9 @@ from coursekit import course
 from coursekit.book import build
 from coursekit.book.build import build_book
 from lmcourse.errors import CourseError
-from tests.book.checkout import CHAPTER, small  # noqa: F401 - a fixture
+from tests.book.checkout import CHAPTER, executed, executed_once, small  # noqa: F401 - fixtures
+
+uses_executed = pytest.mark.usefixtures("executed")
 
 
 def make(**options):
@@ -30,6 +32,7 @@ def texts(folder: Path) -> str:
     return "\n".join(p.read_text(encoding="utf-8") for p in sorted(folder.rglob("*.html")))
 
 
+@uses_executed
 def test_the_book(small):  # noqa: F811
     index = make()
     site = index.parent
@@ -46,6 +49,7 @@ def test_the_book(small):  # noqa: F811
     assert not list((small.root / "_build").glob("book-work-*"))
 
 
+@uses_executed
 def test_solutions_where_the_instructor_allows(small):  # noqa: F811
     site = make(show_solutions=True).parent
     assert "The secret is" in texts(site)
@@ -53,6 +57,7 @@ def test_solutions_where_the_instructor_allows(small):  # noqa: F811
     assert "The secret is" not in texts(site), "a book for students follows one for instructors"
 
 
+@uses_executed
 def test_absolute_addresses_follow_the_base_url(small):  # noqa: F811
     site = make(base_url="https://example.org/a/course/").parent
     sitemap = (site / "sitemap.xml").read_text(encoding="utf-8")
@@ -71,6 +76,7 @@ It keeps the **hidden state** $h_t$ (see [lab 02](../labs/02-lab-recurrent.md)).
 )
 
 
+@uses_executed
 def test_links_and_terms(small):  # noqa: F811
     lab = small.root / "labs" / "02-lab-recurrent.md"
     refers = "{term}`states <hidden state>` of [chapter 02](../chapters/02-recurrent.md)"
@@ -104,6 +110,7 @@ def test_links_and_terms(small):  # noqa: F811
     assert '"url":"glossary.html"' in found and "{span" not in found and ".md" not in found
 
 
+@uses_executed
 def test_a_notebook_that_is_offered_links_to_the_book(small):  # noqa: F811
     small.write("chapters/02-recurrent.md", LINKED + "\nSee [it](../glossary.md).\n")
     site = make(base_url="https://example.org/a/course").parent
@@ -135,6 +142,7 @@ FAULTS = {
 }
 
 
+@uses_executed
 @pytest.mark.parametrize("fault", FAULTS)
 def test_a_fault_fails_the_build_and_leaves_the_last_book(small, fault):  # noqa: F811
     site = small.root / "_build" / "site"
@@ -282,6 +290,7 @@ def templates(monkeypatch):
     server.server_close()
 
 
+@uses_executed
 def test_the_official_theme_is_fetched_once(small, templates):  # noqa: F811
     site = make(theme="book-theme").parent
     assert templates == ["/templates/site/myst/book-theme", "/theme.zip"]
@@ -291,6 +300,7 @@ def test_the_official_theme_is_fetched_once(small, templates):  # noqa: F811
     assert len(templates) == 2, "what was fetched is kept"
 
 
+@uses_executed
 def test_without_a_network_the_official_theme_is_named(small, monkeypatch):  # noqa: F811
     monkeypatch.setenv("API_URL", "http://127.0.0.1:9")
     with pytest.raises(CourseError) as caught:

@@ -4,8 +4,10 @@ import itertools
 import re
 from collections.abc import Callable
 from pathlib import Path
+from urllib.parse import unquote, urlsplit
 
 import pytest
+from bs4 import BeautifulSoup
 from playwright.sync_api import Locator, Page, Position, expect
 
 from benchmarks.book import WEIGHT, weights
@@ -28,6 +30,7 @@ PAGES = [
 ]
 DECKS = [f"slides/{source.slug}.html" for source in course.sources("chapter")]
 FLOW = ["recurrent-language-models.html", "slides/02-recurrent-language-models.html"]
+LABS = [f"{source.address}.html" for source in course.sources("lab")]
 GALLERY = [f"{source.address}.html" for source in course.sources("widget")]
 WITH_WIDGET = [*FLOW, *GALLERY]
 
@@ -65,18 +68,11 @@ def test_every_page_and_deck_is_there(site: Path) -> None:
     assert found == {*PAGES, *DECKS, "404.html"}
 
 
-@pytest.mark.parametrize("name", [*PAGES, *DECKS])
-def test_from_a_disk_nothing_is_asked_of_others(opened: Open, name: str) -> None:
-    it = opened()
-    page = it.open(name)
-    expect(page.locator("h1").first).to_be_visible()
-    if name in WITH_WIDGET:
-        expect(widget_of(page, name).locator("svg").first).to_be_visible()
-    picture(page, Path(name).stem)
-    assert it.is_quiet(), it
+# One of each kind: what they load of the site is the same.
+KINDS = ["index.html", *FLOW, LABS[0], GALLERY[0], "glossary.html"]
 
 
-@pytest.mark.parametrize("name", [it for it in (*PAGES, *DECKS) if it not in GALLERY[1:]])
+@pytest.mark.parametrize("name", KINDS)
 def test_under_a_sub_path(opened: Open, address: str, name: str) -> None:
     it = opened()
     it.page.goto(f"{address}/{name}")
@@ -84,6 +80,24 @@ def test_under_a_sub_path(opened: Open, address: str, name: str) -> None:
     if name in WITH_WIDGET:
         expect(widget_of(it.page, name).locator("svg").first).to_be_visible()
     assert it.is_quiet(), it
+
+
+def test_every_address_is_relative_and_leads_to_a_file(site: Path) -> None:
+    """So a page that works from a disk works under every path."""
+    wrong = [
+        f"{page.relative_to(site)}: {address}"
+        for page in site.rglob("*.html")
+        if page.name != "404.html"  # it may stand at any depth
+        for tag in BeautifulSoup(page.read_text("utf-8"), "html.parser").find_all(True)
+        for address in (tag.get("href"), tag.get("src"))
+        if address
+        and not urlsplit(address).scheme
+        and not address.startswith("#")
+        and (
+            address.startswith("/") or not (page.parent / unquote(urlsplit(address).path)).is_file()
+        )
+    ]
+    assert wrong == []
 
 
 @pytest.mark.parametrize("name", FLOW)
@@ -384,24 +398,42 @@ def test_pages_are_light(site: Path) -> None:
     assert max(weights_of.values()) <= WEIGHT, weights_of
 
 
-@pytest.mark.parametrize(
-    ("name", "dark", "width"),
-    [
-        (name, dark, width)
-        for name in [*PAGES, *DECKS]
-        for dark, width in ((False, 1280), (False, 390), (True, 390))
-        # Each widget is tried in all forms by its own tests, and each slide below.
-        if name not in GALLERY or dark == (width == 390)
-        if name not in DECKS or (not dark and width == 390)
-    ],
-)
-def test_axe_finds_nothing_serious(opened: Open, name: str, dark: bool, width: int) -> None:
-    page = opened(dark=dark, width=width).open(name)
-    if name in DECKS:
-        page.wait_for_selector(decks.READY)
-    elif name in WITH_WIDGET:
+@pytest.mark.parametrize("name", PAGES)
+def test_from_a_disk_nothing_is_asked_of_others_and_axe_finds_nothing(
+    opened: Open, name: str
+) -> None:
+    it = opened()
+    page = it.open(name)
+    expect(page.locator("h1").first).to_be_visible()
+    if name in WITH_WIDGET:
+        expect(widget_of(page, name).locator("svg").first).to_be_visible()
+    picture(page, Path(name).stem)
+    assert it.is_quiet(), it  # axe itself asks for the style sheets
+    assert axe(page) == []
+    assert overflow(page) == 0
+    if name not in GALLERY:  # each widget is tried in all forms by its own tests
+        page.set_viewport_size({"width": 390, "height": 900})
+        assert axe(page) == []
+        assert overflow(page) == 0
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_axe_finds_nothing_serious_on_a_phone_in_the_dark(opened: Open, name: str) -> None:
+    page = opened(dark=True, width=390).open(name)
+    if name in WITH_WIDGET:
         expect(page.locator(".lm svg").first).to_be_visible()
-    assert axe(page, rules=COLORS if dark else ()) == []
+    assert axe(page, rules=COLORS) == []
+    assert overflow(page) == 0
+
+
+@pytest.mark.parametrize("name", DECKS)
+def test_a_deck_asks_nobody_and_fits_a_phone(opened: Open, name: str) -> None:
+    it = opened(width=390)
+    page = it.open(name)
+    page.wait_for_selector(decks.READY)
+    expect(page.locator("h1").first).to_be_visible()
+    assert it.is_quiet(), it
+    assert axe(page) == []
     assert overflow(page) == 0
 
 

@@ -394,8 +394,9 @@ def test_code_that_is_folded_away_stays_so_on_paper(opened: Open) -> None:
     expect(closed).to_have_count(folded)
 
 
-@pytest.mark.parametrize("width", [1280, 390])
-@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
+@pytest.mark.parametrize(
+    ("dark", "width"), [(False, 1280), (True, 390)], ids=["light-wide", "dark-phone"]
+)
 @pytest.mark.parametrize("name", PAGES[:-1])
 def test_axe_finds_nothing_serious(opened: Open, name: str, dark: bool, width: int) -> None:
     page = opened(dark=dark, width=width).open(name)

@@ -13,7 +13,7 @@ import pytest
 from coursekit import course
 from coursekit.notebooks.sources import read_notebook
 from tests.hub import saved
-from tests.hub.conftest import hub  # noqa: F401 (a fixture)
+from tests.hub.conftest import _own_caches, hub  # noqa: F401 (fixtures)
 
 SOURCES = [each for each in course.sources() if "hub.real(" in each.path.read_text("utf-8")]
 NAMES = [each.slug for each in SOURCES]

@@ -25,7 +25,8 @@ import numpy as np
 import pytest
 import torch
 
-from lmcourse.labs import guards, progress
+from lmcourse.engine import Value
+from lmcourse.labs import guards, limits, progress, verdict
 from lmcourse.labs.answer import Answer
 from lmcourse.labs.check import Exercise
 from lmcourse.labs.kit import Task
@@ -51,7 +52,7 @@ def judge_broken(answer: Answer) -> str:
 
 
 def exercise(judge: str, seconds: float = 30) -> Exercise:
-    return Exercise("99.1", "Doubling", 1, 1, f"{__name__}:{judge}", seconds)
+    return Exercise("99.1", "99-doubling", "Doubling", 1, 1, f"{__name__}:{judge}", seconds)
 
 
 DOUBLE, NUMBER = exercise("DOUBLING"), exercise("OF_A_NUMBER")
@@ -91,19 +92,15 @@ def import_transformers(x: torch.Tensor) -> torch.Tensor:
 
 RIGHT: dict[str, Callable[..., Any]] = {
     "tensor": lambda x: 2 * x,
-    "float64": lambda x: 2 * x.double(),
     "integers": lambda x: (2 * x).int(),
-    "with a gradient": lambda x: 2 * x.clone().requires_grad_(),
     "parameter": lambda x: torch.nn.Parameter(2 * x),
     "not contiguous": lambda x: torch.stack([2 * x, x], 1)[:, 0],
     "sparse": lambda x: (2 * x).to_sparse(),
     "array": lambda x: 2 * x.numpy(),
     "list": lambda x: [2 * float(each) for each in x],
     "list of tensors": lambda x: [2 * each for each in x],
-    "tuple": lambda x: tuple(2 * x),
     "partial": functools.partial(torch.mul, 2),
     "object": Callme(),
-    "defaults": lambda x, factor=2: factor * x,
     "bfloat": lambda x: (2.004 * x).bfloat16(),
     "float16": lambda x: (2 * x * (1 + 1e-3)).half(),
     "range": lambda x: range(2, 2 * len(x) + 1, 2),
@@ -117,25 +114,17 @@ RIGHT: dict[str, Callable[..., Any]] = {
 
 
 @pytest.mark.filterwarnings("ignore:careful")
-@pytest.mark.parametrize("name", RIGHT)
-def test_right_answers_of_any_type(name: str, capfd: pytest.CaptureFixture) -> None:
-    verdict = DOUBLE.verdict(RIGHT[name])
-    assert verdict.passed, verdict
-    assert verdict.message == "Twice as much."
-    assert capfd.readouterr() == ("", "")  # what it prints is kept apart
+def test_right_answers_of_any_type(capfd: pytest.CaptureFixture) -> None:
+    for name, answer in RIGHT.items():
+        verdict = DOUBLE.verdict(answer)
+        assert (verdict.state, verdict.message) == ("right", "Twice as much."), f"{name}: {verdict}"
+        assert capfd.readouterr() == ("", ""), name  # what it prints is kept apart
 
 
-@pytest.mark.parametrize(
-    "six",
-    [
-        *(6, 6.0, Fraction(6), Decimal(6)),
-        *(np.float32(6), np.array(6), np.array([6])),
-        *(torch.tensor(6), torch.tensor([6.0])),
-    ],
-    ids=repr,
-)
-def test_a_number_in_any_type(six: Any) -> None:
-    assert NUMBER.verdict(lambda x: six).passed
+def test_a_number_in_any_type() -> None:
+    numbers = (6, Fraction(6), Decimal(6), np.float32(6), np.array([6]), torch.tensor([6.0]))
+    for six in numbers:
+        assert NUMBER.verdict(lambda x, six=six: six).passed, repr(six)
 
 
 # ------------------------------------------------------------------ wrong types
@@ -156,18 +145,14 @@ WRONG_TYPES = {
         lambda x: warnings.warn("careful", stacklevel=1),
         "does it end in `return ...`",
     ),
-    "None with a message": (lambda x: print("oh", file=sys.stderr), "does it end in `return ...`"),
     "text": (lambda x: "2 * x", "a string (`str`)"),
     "dict": (lambda x: {"x": x}, "a `dict`"),
-    "set": (lambda x: {1, 2}, "a `set`"),
     "function": (lambda x: lambda: 2 * x, "a `function`"),
     "tuple of two": (lambda x: (2 * x, x), "shape [2, 3]; expected: [3]"),
     "complex": (lambda x: 2 * x + 0j, "complex"),
-    "complex list": (lambda x: [1j, 1j, 1j], "complex"),
     "NaN": (lambda x: x * math.nan, "NaN"),
     "inf": (lambda x: x / 0, "infinite"),
     "shape": (lambda x: (2 * x)[:2], "[2, 4]; expected: [2, 4, 6]"),
-    "more axes": (lambda x: 2 * x[None], "shape [1, 3]; expected: [3]"),
     "scalar": (lambda x: 6.0, "shape []; expected: [3]"),
     "empty": (lambda x: [], "Your result: []; expected"),
     "ragged": (lambda x: [[1.0], [1.0, 2.0]], "cannot be read"),
@@ -187,71 +172,51 @@ WRONG_TYPES = {
         lambda x: x + 1,
         "For `x = [1, 2, 3]`: Your result: [2, 3, 4]; expected: [2, 4, 6].",
     ),
-    "tripled": (lambda x: (3 * x)[:, None].expand(-1, 2), "shape [3, 2]; expected: [3]"),
     "booleans": (lambda x: x > 1, "True or False"),
     "range": (lambda x: range(10**8), "100,000,000 numbers, too many"),
     "expanded": (lambda x: torch.zeros(1).expand(10**12), "too many"),
-    "empty lists": (lambda x: [[], []], "shape [2, 0]; expected: [3]"),
     "None within": (lambda x: [1.0, None, 3.0], "cannot be read|`NoneType`"),
 }
 
 
-@pytest.mark.parametrize("name", WRONG_TYPES)
-def test_wrong_types(name: str) -> None:
-    function, words = WRONG_TYPES[name]
-    assert any(each in hint(function) for each in words.split("|"))
+def test_wrong_types() -> None:
+    for name, (function, words) in WRONG_TYPES.items():
+        said = hint(function)
+        assert any(each in said for each in words.split("|")), f"{name}: {said}"
 
 
-@pytest.mark.parametrize(
-    ("value", "words"),
-    [
+def test_wrong_types_of_a_number() -> None:
+    for value, words in (
         (True, "True or False"),
         ([6.0], "a `list` of shape [1]"),
-        ((6.0, 7.0), "a `tuple` of shape [2]"),
         (torch.ones(2, 3), "a `Tensor` of shape [2, 3]"),
         ("6", "a string"),
         (6 + 0j, "complex"),
         (float("nan"), "NaN"),
-        (-math.inf, "infinite"),
-        ({6}, "a `set`"),
-        (10**400, "an `int` too large"),
         (Fraction(10**400), "a `Fraction` too large"),
-    ],
-    ids=lambda value: repr(value)[:20],
-)
-def test_wrong_types_of_a_number(value: Any, words: str) -> None:
-    assert words in hint(lambda x: value, NUMBER)
+    ):
+        assert words in hint(lambda x, value=value: value, NUMBER)
 
 
 async def coroutine(x: torch.Tensor) -> torch.Tensor:
     return 2 * x
 
 
-@pytest.mark.parametrize(
-    ("answer", "words"),
-    [
+def test_not_the_function_asked_for() -> None:
+    for answer, words in (
         (coroutine, "`async`"),
         (6.0, "without parentheses"),
-        (torch.ones(3), "a `Tensor`"),
-        (None, "a `NoneType`"),
         (np.ones(3), "an `ndarray`"),
-        (6, "an `int`"),
+        (None, "a `NoneType`"),
         (lambda: 1, "1 argument, which `<lambda>()`"),
         (lambda x, y: 1, "If it is the right function"),
-        (lambda x, h, U, W, b: 1, "keep its `def` line"),
         (lambda *, x: 1, "keep its `def` line"),
-    ],
-    ids=[
-        *("coroutine", "number", "tensor", "None", "array", "integer", "no argument", "two"),
-        *("another's", "keyword"),
-    ],
-)
-def test_not_the_function_asked_for(answer: Any, words: str) -> None:
-    with warnings.catch_warnings(record=True) as warned:
-        warnings.simplefilter("always")
-        assert words in hint(answer)
-        gc.collect()
-    assert warned == []  # as a coroutine that nobody closed would
+    ):
+        with warnings.catch_warnings(record=True) as warned:
+            warnings.simplefilter("always")
+            assert words in hint(answer)
+            gc.collect()
+        assert warned == []  # as a coroutine that nobody closed would
 
 
 # ------------------------------------------------------------------ exceptions
@@ -304,7 +269,6 @@ def raises(error: BaseException) -> Callable[[Any], Any]:
         (KeyboardInterrupt(), "end the program (`KeyboardInterrupt`)"),
         (MemoryError(), "out of memory"),
         (GeneratorExit(), "raised `GeneratorExit`"),
-        (StopIteration(), "raised `StopIteration`"),
         (Wrong("a message of mine"), "raised `Wrong`"),
         (NotImplementedError("by a library"), "Not written yet"),
     ],
@@ -326,9 +290,8 @@ def test_a_name_that_is_not_defined_is_explained() -> None:
     assert "After a restart of the kernel, first run the cell with the imports." in message
 
 
-def test_exits() -> None:
-    for leave in (sys.exit, exit, quit):
-        assert "`return` to leave" in hint(lambda x, leave=leave: leave())
+def test_an_exit_as_the_shell_offers_it() -> None:
+    assert "`return` to leave" in hint(lambda x: exit())
 
 
 def test_endless_recursion() -> None:
@@ -360,10 +323,6 @@ def spin(x: Any) -> Any:
         pass
 
 
-def sleep(x: Any) -> Any:
-    time.sleep(60)
-
-
 def sleep_and_swallow(x: Any) -> Any:
     while True:
         try:  # noqa: SIM105
@@ -378,11 +337,6 @@ def swallow_exceptions(x: Any) -> Any:
             math.sqrt(2)
 
 
-def print_without_end(x: Any) -> Any:
-    while True:
-        print("still here", file=sys.stdout)
-
-
 def list_of(count: int) -> list[int]:
     return [0] * count
 
@@ -393,25 +347,48 @@ def wait_for_a_lock(x: Any) -> Any:
     lock.acquire()
 
 
-ENDLESS = [spin, sleep, sleep_and_swallow, swallow_exceptions, print_without_end, wait_for_a_lock]
+COMPUTING, WAITING = "0.5 seconds of computing,", "5 seconds, most of which it waited,"
 
 
 @unix
-@pytest.mark.parametrize("answer", ENDLESS)
-def test_never_returns(answer: Callable[[Any], Any]) -> None:
+@pytest.mark.parametrize(
+    ("answer", "time_taken"),
+    [
+        (spin, COMPUTING),
+        (swallow_exceptions, COMPUTING),
+        (sleep_and_swallow, WAITING),
+        (wait_for_a_lock, WAITING),
+    ],
+)
+def test_never_returns(answer: Callable[[Any], Any], time_taken: str) -> None:
     handler = signal.getsignal(signal.SIGINT)
-    assert "still running after 0.5 seconds" in hint(answer, IMPATIENT)
+    assert f"still running after {time_taken}" in hint(answer, IMPATIENT)
     assert signal.getsignal(signal.SIGINT) is handler
 
 
 @unix
-def test_an_answer_that_catches_exceptions_does_not_catch_the_time_limit() -> None:
-    def answer(x: Any) -> Any:
-        with contextlib.suppress(Exception):
-            time.sleep(60)
+def test_a_busy_machine_does_not_count() -> None:
+    """An answer that gets little of the processor is right as it is on a machine of its own."""
+
+    def kept_waiting(x: Any) -> Any:
+        time.sleep(0.8)
         return 2 * x
 
-    assert "still running" in hint(answer, IMPATIENT)
+    assert IMPATIENT.verdict(kept_waiting).passed
+
+
+def test_without_a_clock_for_a_thread(monkeypatch: pytest.MonkeyPatch) -> None:
+    """On macOS and Windows: the process's own time, and no more than has passed."""
+    monkeypatch.delattr(time, "pthread_getcpuclockid", raising=False)
+    computed = limits._stopwatch()
+    compute(0.2)
+    seen = computed()
+    assert 0.2 <= seen < 20
+    time.sleep(0.2)
+    assert computed() < seen + 0.1
+    monkeypatch.setattr(time, "process_time", lambda: 1e9 * time.monotonic())  # of many threads
+    computed = limits._stopwatch()
+    assert computed() < 1
 
 
 @unix
@@ -428,10 +405,16 @@ def test_a_debugger_goes_on_tracing() -> None:
         sys.settrace(before)
 
 
+def compute(seconds: float) -> None:
+    begin = time.thread_time()
+    while time.thread_time() < begin + seconds:
+        pass
+
+
 @unix
 def test_the_time_limit_is_for_one_call() -> None:
     def slow(x: Any) -> Any:
-        time.sleep(0.4)
+        compute(0.4)
         return 2 * x
 
     assert IMPATIENT.verdict(slow).passed  # two calls of 0.4 seconds
@@ -440,7 +423,7 @@ def test_the_time_limit_is_for_one_call() -> None:
 @unix
 def test_a_compiled_function_has_time_to_compile() -> None:
     def compiles(x: torch.Tensor) -> torch.Tensor:
-        time.sleep(0.6)
+        compute(0.8)
         return 2 * x
 
     assert "still running after 0.5 seconds" in hint(compiles, IMPATIENT)
@@ -471,9 +454,7 @@ def test_a_result_is_read_within_the_limits(of: Exercise) -> None:
 
 
 @pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="memory is limited on Linux only")
-@pytest.mark.parametrize(
-    "allocate", [list_of, bytearray, torch.empty, np.ones], ids=lambda it: it.__name__
-)
+@pytest.mark.parametrize("allocate", [list_of, torch.empty], ids=lambda it: it.__name__)
 def test_memory_is_limited_and_the_limit_restored(allocate: Callable[[int], Any]) -> None:
     import resource
 
@@ -530,18 +511,7 @@ def test_a_changed_argument_is_named() -> None:
     assert "changes its argument `x` in place" in hint(double_in_place)
 
 
-@pytest.mark.parametrize(
-    ("argument", "advice"),
-    [
-        ([1.0, 2.0], "`given = list(given)`"),
-        (torch.ones(2), "`given = given.clone()`"),
-        (np.ones(2), "`given = given.copy()`"),
-        ([torch.ones(2), torch.ones(1)], "`given = [each.clone() for each in given]`"),
-        ({0: 1.0}, "`given = copy.deepcopy(given)`"),
-    ],
-    ids=["list", "tensor", "array", "tensors", "dict"],
-)
-def test_what_to_do_instead_fits_what_was_changed(argument: Any, advice: str) -> None:
+def test_what_to_do_instead_fits_what_was_changed() -> None:
     def change(given: Any) -> int:
         if isinstance(given, list) and isinstance(given[0], float):
             given.pop()
@@ -549,9 +519,96 @@ def test_what_to_do_instead_fits_what_was_changed(argument: Any, advice: str) ->
             given[0] *= 2
         return 1
 
-    with pytest.raises(Wrong) as told:
-        call(change, argument)
-    assert advice in str(told.value)
+    for argument, advice in (
+        ([1.0, 2.0], "`given = list(given)`"),
+        (torch.ones(2), "`given = given.clone()`"),
+        (np.ones(2), "`given = given.copy()`"),
+        ([torch.ones(2), torch.ones(1)], "`given = [each.clone() for each in given]`"),
+        ({0: 1.0}, "`given = copy.deepcopy(given)`"),
+    ):
+        with pytest.raises(Wrong) as told:
+            call(change, argument)
+        assert advice in str(told.value)
+
+
+class Sneaky:
+    """What an answer may put into an argument: it runs code when it is compared or measured."""
+
+    def __init__(self, act: Callable[[], Any]) -> None:
+        self.act = act
+
+    def __eq__(self, other: object) -> bool:
+        return bool(self.act())
+
+    def __len__(self) -> int:
+        return int(self.act())
+
+
+@unix
+@pytest.mark.parametrize(
+    "act",
+    [lambda: spin(0), sys.exit, lambda: 1 / 0, lambda: True],
+    ids=["loops", "exits", "raises", "lies"],
+)
+@pytest.mark.parametrize("argument", [[1.0], [[1.0]], np.array([1.0], object)], ids=type)
+def test_what_is_put_into_an_argument_is_compared_within_the_limits(
+    argument: Any, act: Callable[[], Any]
+) -> None:
+    def put(given: Any) -> int:
+        given[0] = Sneaky(act)
+        return 1
+
+    with pytest.raises(Wrong, match=r"changes its argument `given`|still running|end the program"):
+        Answer(put, 0.5).call((argument,), lambda value, copies: value)
+    assert call(lambda given: 1, argument) == 1
+
+
+def test_an_argument_that_can_no_longer_be_compared_is_changed() -> None:
+    def put(given: Any) -> int:
+        given[0] = np.ones(2)  # its comparison with a number is no truth value
+        return 1
+
+    with pytest.raises(Wrong, match="changes its argument `given`"):
+        call(put, [1.0])
+
+
+def set_value(node: Value) -> None:
+    node.parents[0].value = 7.0
+
+
+def set_parents(node: Value) -> None:
+    node.parents = (node.parents[1], node.parents[0])
+
+
+def set_partials(node: Value) -> None:
+    node.partials = [1.0, *node.partials[1:]]  # type: ignore[assignment]
+
+
+@pytest.mark.parametrize("change", [set_value, set_parents, set_partials])
+def test_a_graph_of_the_engine_is_kept(change: Callable[[Value], None]) -> None:
+    a, b = Value(2.0), Value(3.0)
+
+    def answer(node: Value) -> int:
+        change(node)
+        return 1
+
+    with pytest.raises(Wrong, match="changes its argument `node`"):
+        call(answer, a * b)
+
+    def backward(node: Value) -> int:
+        node.parents[0].grad += 1.0  # as a backward pass does
+        return 1
+
+    assert call(backward, a * b) == 1
+
+
+def test_a_gradient_left_in_a_module_is_a_change() -> None:
+    def answer(model: torch.nn.Module) -> int:
+        model(torch.ones(1)).sum().backward()
+        return 1
+
+    with pytest.raises(Wrong, match=r"leaves a gradient in its argument `model`.*deepcopy\(model"):
+        call(answer, torch.nn.Linear(1, 1))
 
 
 def test_a_changed_argument_without_a_name_is_counted() -> None:
@@ -625,16 +682,11 @@ def test_random_states_are_restored() -> None:
     assert torch.equal(torch.get_rng_state(), before[2])
 
 
-@pytest.mark.parametrize(
-    "draw",
-    [random.random, np.random.rand, lambda: torch.rand(()).item()],
-    ids=["python", "numpy", "torch"],
-)
-def test_a_random_answer_gets_the_same_verdict_each_time(draw: Callable[[], float]) -> None:
-    drawn: list[float] = []
+def test_a_random_answer_gets_the_same_verdict_each_time() -> None:
+    drawn: list[tuple[float, ...]] = []
 
     def answer(x: torch.Tensor) -> torch.Tensor:
-        drawn.append(draw())
+        drawn.append((random.random(), np.random.rand(), torch.rand(()).item()))
         return 3 * x
 
     for seed in range(3):
@@ -725,10 +777,8 @@ def test_a_folder_that_is_gone_is_no_fault(monkeypatch: pytest.MonkeyPatch, tmp_
 @pytest.mark.parametrize(
     ("owner", "name", "words"),
     [
-        (torch, "tanh", "`torch.tanh`"),
         (torch.Tensor, "mean", "`torch.Tensor.mean`"),
         (math, "exp", "`math.exp`"),
-        (torch.nn.functional, "linear", "`torch.nn.functional.linear`"),
         (guards.results, "same", "same`"),
     ],
 )
@@ -761,9 +811,9 @@ def test_what_is_printed_is_kept_and_bounded() -> None:
 # ------------------------------------------------------------------ comparing
 
 
-@pytest.mark.parametrize(
-    ("value", "wanted", "equal"),
-    [
+def test_same() -> None:
+    half = torch.tensor([1.004], dtype=torch.float16)
+    for value, wanted, equal in (
         ([1.0, 2.0], torch.tensor([1.0, 2.0]), True),
         (1e-9, 0.0, True),
         (0.1, 0.0, False),
@@ -771,14 +821,14 @@ def test_what_is_printed_is_kept_and_bounded() -> None:
         (math.nan, 1.0, False),
         (1e6 + 1, 1e6, True),
         (1e6 + 1000, 1e6, False),
-        (([1], [2]), ([1], [2]), True),
         (([1], [2]), ([1], [3]), False),
         (((1, 2), 3), ((1, 2), 3), True),
         (((1, 2), 3), ((1, 4), 3), False),
-    ],
-)
-def test_same(value: Any, wanted: Any, equal: bool) -> None:
-    assert same(read(value, wanted), read(wanted, wanted), 1e-4) is equal
+        ((half, 1.0), (torch.ones(1), 1.0), True),
+        ((half, 1.004), (torch.ones(1), 1.0), False),  # the other part is as exact as ever
+        (((half, 1.004), half), ((torch.ones(1), 1.0), torch.ones(1)), False),
+    ):
+        assert same(read(value, wanted), read(wanted, wanted), 1e-4) is equal, value
 
 
 def test_a_tuple_is_read_value_by_value() -> None:
@@ -889,6 +939,25 @@ def test_warnings_are_shown_with_what_was_printed() -> None:
         return x
 
     assert DOUBLE.verdict(answer).printed == "one\nUserWarning: careful"
+
+
+@pytest.mark.usefixtures("nowhere")
+def test_an_answer_that_runs_long_is_announced(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture
+) -> None:
+    monkeypatch.setattr(verdict, "_PATIENCE", 0.1)
+
+    def slow(x: torch.Tensor) -> torch.Tensor:
+        time.sleep(0.3)
+        return 2 * x
+
+    DOUBLE(slow)
+    first, second = capsys.readouterr().out.splitlines()
+    assert first == "… Your function is running. A call may compute for 30 seconds."
+    assert second.startswith("✔ Right")
+    DOUBLE(lambda x: 2 * x)
+    time.sleep(0.3)
+    assert capsys.readouterr().out.splitlines() == [second]
 
 
 def test_a_display_that_fails_does_not_hide_the_verdict(

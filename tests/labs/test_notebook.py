@@ -17,7 +17,8 @@ from tests.labs import master
 PERPLEXITY, WORDS = lab02.check_perplexity.number, lab10.check_words.number
 SETUP = """
 from lmcourse.labs import lab02
-import time, sys, torch
+import dataclasses, time, sys, torch
+IMPATIENT = dataclasses.replace(lab02.check_perplexity, seconds=1)
 """
 
 
@@ -74,7 +75,7 @@ def test_the_student_version_runs_to_the_end_and_says_not_written_yet(
 @pytest.mark.parametrize(
     ("body", "words"),
     [
-        ("time.sleep(60)", "still running after"),
+        ("while True: pass", "still running after"),
         ("input('?')", "raised `StdinNotImplementedError`"),
         ("exit()", "`return` to leave"),
         ("quit()", "`return` to leave"),
@@ -87,12 +88,31 @@ def test_the_student_version_runs_to_the_end_and_says_not_written_yet(
 )
 def test_one_output_and_a_living_kernel(kernel: Any, body: str, words: str) -> None:
     _, client = kernel
-    (output,) = outputs_of(client, f"def f(p):\n    {body}\nlab02.check_perplexity(f)")
+    (output,) = outputs_of(client, f"def f(p):\n    {body}\nIMPATIENT(f)")
     assert words in output["data"]["text/plain"]
     assert output["data"][MIME]["passed"] is False
     time.sleep(0.3)  # a kernel that was asked to exit would be gone by now
     (alive,) = outputs_of(client, "display('alive')")
     assert "alive" in alive["data"]["text/plain"]
+
+
+def test_a_long_answer_is_announced_and_the_verdict_takes_its_place(kernel: Any) -> None:
+    _, client = kernel
+    shown: list[dict[str, Any]] = []
+    client.execute_interactive(
+        "def f(p):\n    time.sleep(60)\nIMPATIENT(f)",
+        output_hook=lambda message: shown.append(message) if "data" in message["content"] else None,
+        timeout=60,
+    )
+    notice, verdict = shown
+    assert notice["header"]["msg_type"] == "display_data"
+    said = "… Your function is running. A call may compute for 1 seconds."
+    assert notice["content"]["data"]["text/plain"] == said
+    assert verdict["header"]["msg_type"] == "update_display_data"
+    assert notice["content"]["transient"] == verdict["content"]["transient"] != {}
+    assert (
+        "still running after 10 seconds, most of which" in verdict["content"]["data"]["text/plain"]
+    )
 
 
 def test_a_verdict_whose_html_fails_is_shown_as_text(kernel: Any) -> None:

@@ -314,6 +314,27 @@ def test_pruned_heads_are_counted_in_the_layers_that_the_map_pairs():
     assert TinyBertDistiller(fewer, pruned)(**batch(), stage="general").loss > 0
 
 
+@pytest.mark.bad_input
+def test_other_numbers_of_heads_are_refused_with_the_remedy():
+    """Width 12 of either, with 3 and with 4 heads."""
+    distiller = pair(teacher=replace(TEACHER, hidden_size=12, num_attention_heads=4))
+    with pytest.raises(CourseError, match=r"attention scores have shape .*3\), .*4\)") as caught:
+        distiller(**batch())
+    assert "num_attention_heads" in caught.value.remedy
+    assert "vocab" not in caught.value.remedy and "classes" not in caught.value.remedy
+    assert distiller(**batch(), stage="prediction").loss.isfinite()
+
+
+@pytest.mark.bad_input
+def test_other_classes_are_refused_with_the_remedy():
+    kinds = (SMALL, replace(TEACHER, num_labels=4))
+    distiller = TinyBertDistiller(*map(BertForSequenceClassification, kinds))
+    with pytest.raises(CourseError, match="logits have shape") as caught:
+        distiller(**batch())
+    assert "number of classes" in caught.value.remedy
+    assert "heads" not in caught.value.remedy
+
+
 def test_a_uniform_map_that_does_not_come_out_even_is_refused():
     with pytest.raises(CourseError, match="'top' or 'bottom'"):
         pair(teacher=replace(TEACHER, num_hidden_layers=3))

@@ -13,7 +13,7 @@ from coursekit.book.slides import browser, deck, pdf, server
 from coursekit.book.slides.speaker import every
 from coursekit.notebooks.workbook import products
 from lmcourse.errors import CourseError
-from tests.book.checkout import CHAPTER, small  # noqa: F401 - a fixture
+from tests.book.checkout import CHAPTER, executed, executed_once, small  # noqa: F401 - fixtures
 from tests.browser import require_chromium
 
 MARKED = CHAPTER.replace(
@@ -22,7 +22,7 @@ MARKED = CHAPTER.replace(
 
 
 @pytest.fixture
-def marked(small):  # noqa: F811
+def marked(small, executed):  # noqa: F811
     """A small course whose chapter has a slide."""
     small.write("chapters/02-recurrent.md", MARKED)
     return small

@@ -17,7 +17,7 @@ from lmcourse.corpus.bookworld.inference import MASKED, Inference
 from lmcourse.corpus.bookworld.network import Network
 from lmcourse.corpus.bookworld.review import Review
 from lmcourse.corpus.bookworld.sampling import Sampler
-from lmcourse.errors import CourseError
+from lmcourse.errors import CourseError, check_sizes
 
 L = TypeVar("L")
 
@@ -82,6 +82,7 @@ class BookWorld:
             seed: the same seed gives the same reviews on every machine. ``SPLITS`` has those of the
                 splits.
         """
+        check_sizes(0, n=n)
         return list(self._sampler.reviews(n, seed))
 
     def split(self, name: str, at_most: int | None = None) -> list[Review]:
@@ -97,6 +98,7 @@ class BookWorld:
             raise CourseError(
                 f"BookWorld has no split {name!r}.", f"Choose one of: {', '.join(SPLITS)}."
             )
+        check_sizes(0, at_most=at_most)
         reviews, seed = SPLITS[name]
         return self.sample(reviews if at_most is None else min(reviews, at_most), seed)
 

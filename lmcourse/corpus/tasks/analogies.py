@@ -9,6 +9,7 @@ import numpy as np
 from lmcourse.corpus.bookworld import BookWorld, Review
 from lmcourse.corpus.bookworld.morphology import inflect
 from lmcourse.corpus.bookworld.templates import plain
+from lmcourse.errors import check_sizes
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -70,6 +71,7 @@ def counts(world: BookWorld, reviews: Sequence[Review], window: int = 5) -> "csr
     """
     from scipy.sparse import coo_array
 
+    check_sizes(window=window)
     ids = np.concatenate([np.array(each.ids[:-1], int) for each in reviews] or [np.empty(0, int)])
     owner = np.repeat(np.arange(len(reviews)), [len(each.ids) - 1 for each in reviews])
     width = len(world.vocabulary)

@@ -9,7 +9,7 @@ from typing import Generic, TypeVar
 
 from lmcourse.corpus.bookworld import BookWorld, Review
 from lmcourse.corpus.bookworld.sampling import Sampler
-from lmcourse.errors import CourseError
+from lmcourse.errors import CourseError, check_sizes
 
 K = TypeVar("K")
 T = TypeVar("T")
@@ -31,6 +31,8 @@ def in_turn(keys: Sequence[K], n: int, random: Random) -> Iterator[K]:
 
     Of every ``len(keys)`` in a row, from the first on, each key is one.
     """
+
+    check_sizes(0, n=n)
 
     def endless() -> Iterator[K]:
         while True:

@@ -9,7 +9,7 @@ from typing import Generic, TypeVar
 import numpy as np
 
 from lmcourse.corpus.bookworld.floors import ratio
-from lmcourse.errors import CourseError
+from lmcourse.errors import CourseError, check_sizes
 
 
 @dataclass(frozen=True)
@@ -95,6 +95,7 @@ class Task(Generic[E]):
 
     def first(self, k: int) -> "Task[E]":
         """The task of the first ``k`` examples; its best score costs less to compute."""
+        check_sizes(0, k=k)
         return replace(self, examples=self.examples[:k])
 
     @cached_property

@@ -22,7 +22,7 @@ from torch import Tensor, nn
 from torch.nn.utils.rnn import pad_sequence
 
 from lmcourse.corpus.bookworld import END
-from lmcourse.errors import CourseError
+from lmcourse.errors import CourseError, check_sizes
 from lmcourse.evaluation.logits import check_module, device_of
 from lmcourse.models.checkpoint import Model
 from lmcourse.models.sampling import evaluating
@@ -131,6 +131,7 @@ def hidden_states(
         For each layer and text an array in float32, (word, width).
     """
     check_module(model)
+    check_sizes(batch_size=batch_size)
     pieces = [cut(words, reader) for words in texts]
     if not pieces:
         raise CourseError("There is no text to read.", "Pass one or more lists of words.")
