@@ -21,7 +21,7 @@ def test_a_page_is_words_lines_figures_and_questions(small):
     widget = cell("Anatomy(model)\n", ":tags: [hide-input]\n")
     question = ":::{admonition} Question\nWhy?\n:::\n"
     found = measured(small, "\n".join([words, code, drawing, widget, question, "*Predict* it."]))
-    assert found.core == reading.Reading(8 * 100 + 1 + 2 + 3, 24 + 1, 2, 1, 1)  # the title has 3
+    assert found.core == reading.Reading(8 * 100 + 1 + 2 + 3, 24 + 1, 2, 1, 1, 1)  # the title has 3
     assert found.minutes == 15  # 8.06 + 3.125 + 3 + 2 = 16.2
     assert found.sections == [] and found.deeper == 0
 
