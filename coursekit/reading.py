@@ -44,6 +44,7 @@ class Reading:
     figures: int = 0  # with a number, and widgets
     questions: int = 0
     predicts: int = 0  # questions in the text: "Predict ..."
+    folded: int = 0  # lines of code that are folded and draw nothing: no minutes, until opened
 
     @property
     def minutes(self) -> int:
@@ -123,14 +124,23 @@ def read(cells: Sequence["NotebookNode"]) -> Reading:
     visible = [it.source for it in code if not FOLDED.intersection(it.metadata.get("tags", []))]
     return Reading(
         words=count_words(text),
-        lines=sum(bool(line.strip()) for source in visible for line in source.splitlines()),
+        lines=sum(map(_lines, visible)),
         figures=sum(
             len(calls(cell.source, "show.figure")) + bool(calls(cell.source, *widgets.__all__))
             for cell in code
         ),
         questions=len(_QUESTION.findall(text)),
         predicts=len(_PREDICT.findall(text)),
+        folded=sum(_lines(it.source) for it in code if it.source not in visible and not _draws(it)),
     )
+
+
+def _lines(source: str) -> int:
+    return sum(bool(line.strip()) for line in source.splitlines())
+
+
+def _draws(cell: "NotebookNode") -> bool:
+    return bool(calls(cell.source, "show.figure", "Diagram"))
 
 
 def count_words(text: str) -> int:
@@ -155,12 +165,22 @@ def _rounded(minutes: float) -> int:
 
 def main() -> None:
     """Print the table: what each page's core holds, its estimate, and the minutes it states."""
-    names = ("words", "lines", "figures", "questions", "predicts", "core", "deeper", "stated")
+    names = (
+        "words",
+        "lines",
+        "folded",
+        "figures",
+        "questions",
+        "predicts",
+        "core",
+        "deeper",
+        "stated",
+    )
     print(f"{'page':28}", *(f"{name:>9}" for name in names))
     for source in course.sources():
         page = reading(source)
         core = page.core
-        counts = (core.words, core.lines, core.figures, core.questions, core.predicts)
+        counts = (core.words, core.lines, core.folded, core.figures, core.questions, core.predicts)
         stated = " + ".join(str(it) for it in (source.minutes, source.deeper) if it)
         values = (*counts, page.minutes, sum(it.reading.minutes for it in page.sections), stated)
         long = source.kind == "lab" and page.minutes > ADVISED

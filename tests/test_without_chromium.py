@@ -34,6 +34,10 @@ def test_in_a_function():
     with chromium():
         pass
 
+def test_not_selected():
+    with chromium():
+        pass
+
 def test_skipped():
     pytest.skip("another reason")
 
@@ -71,9 +75,9 @@ def test_a_function_that_starts_chromium_is_found() -> None:
 def test_one_line_first_and_last_and_no_other(tmp_path: Path, workers: list[str]) -> None:
     (tmp_path / "test_pages.py").write_text(TESTS)
     (tmp_path / "conftest.py").write_text('pytest_plugins = ["tests.without_chromium"]\n')
-    nowhere = {"PATH": os.defpath if not workers else "", "PLAYWRIGHT_BROWSERS_PATH": str(tmp_path)}
+    nowhere = {"PATH": "", "PLAYWRIGHT_BROWSERS_PATH": str(tmp_path)}
     done = subprocess.run(
-        [sys.executable, "-m", "pytest", "-rs", "-p", "no:nbval", *workers],
+        [sys.executable, "-m", "pytest", "-rs", "-p", "no:nbval", "-k", "not selected", *workers],
         cwd=tmp_path,
         env=os.environ | nowhere | {"PYTHONPATH": str(ROOT), "CI": ""},
         capture_output=True,

@@ -73,6 +73,7 @@ def _note(run: str) -> Path:
     return Path(tempfile.gettempdir()) / f"lmcourse-without-chromium-{run}"
 
 
+@pytest.hookimpl(trylast=True)  # after those that are deselected
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Skip the tests that need Chromium where there is none."""
     needing = [item for item in items if needs_chromium(item)]

@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterator
 
 from coursekit.form.page import Breach, Page
-from coursekit.reading import DEEPER, FOLDED, STEP, divided
+from coursekit.reading import DEEPER, FOLDED, divided
 from coursekit.syntax import calls, option
 
 COLUMNS = 100
@@ -20,8 +20,9 @@ MINUTES, LONGEST = range(30, 121), 75  # of a lab, of a chapter's core
 # Exceptions, to be shortened: the most that the core of a chapter may take now.
 LONG_CORES: dict[str, int] = {
     "03": 85,
+    "11": 80,
+    "17": 80,
 }
-TOLERANCE = STEP  # minutes between what a page states and the estimate
 SECTIONS = ("What it shows", "How to read it", "Keys", "In Python")
 WORDS = range(250, 901)  # of a widget's page
 KEYS = 5  # rows of the table of keys
@@ -37,12 +38,12 @@ def front_matter(page: Page) -> Iterator[Breach]:
     if source.kind == "widget":
         if source.minutes is not None:
             yield page.breach("minutes:", "A widget's page states no minutes.", "Drop the line.")
-    elif not MINUTES[0] <= stated <= longest or abs(stated - estimate) > TOLERANCE:
+    elif not MINUTES[0] <= stated <= longest or stated != estimate:
         yield page.breach(
             "minutes:",
             f"The front matter states {source.minutes} minutes; the estimate is {estimate}.",
-            f"State {MINUTES[0]} to {longest}, within {TOLERANCE} of the estimate "
-            f"(`python -m coursekit.reading`); move what is optional below `## {DEEPER}`.",
+            f"State the estimate, {MINUTES[0]} to {longest} (`python -m coursekit.reading`); move "
+            f"what is optional below `## {DEEPER}`.",
         )
     if source.kind == "chapter" and (source.deeper or 0) != page.reading.deeper:
         yield page.breach(
@@ -50,6 +51,14 @@ def front_matter(page: Page) -> Iterator[Breach]:
             f"The front matter states deeper: {source.deeper}; the optional sections state "
             f"{page.reading.deeper} minutes.",
             "State their sum, or no `deeper:` if there are none.",
+        )
+    said = f"**It takes** about {source.minutes} minutes"
+    more = f"*Going deeper* takes {source.deeper} more" if source.deeper else ""
+    if source.kind == "chapter" and not (said in page.prose and more in page.prose):
+        yield page.breach(
+            "**It takes**",
+            "The text does not say how long the chapter takes.",
+            f"Write, near the beginning: {said}{more and f'; {more}'}.",
         )
     if source.kind != "lab" and not (source.question or "").endswith("?"):
         yield page.breach(
@@ -178,7 +187,7 @@ def counts(page: Page) -> Iterator[Breach]:
 def deeper(page: Page) -> Iterator[Breach]:
     for section in page.reading.sections:
         estimate = section.reading.minutes
-        if section.stated is None or abs(section.stated - estimate) > TOLERANCE:
+        if section.stated != estimate:
             yield page.breach(
                 f"### {section.title}",
                 f"The optional section {section.title!r} states {section.stated} minutes; the "

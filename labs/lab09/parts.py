@@ -30,11 +30,11 @@ Only one of the two steps is returned, or one of them twice. Each rate below the
     up, down -> up || down || up, up || down, down
 The width is missing or has the wrong exponent. In the schedule it is d^(−1/2), at every step.
     width**0.5 -> 1 || width**-0.5 || width
-On the way up, W has the wrong exponent. In the schedule it is W^(−3/2).
+On the way up, s_0 has the wrong exponent. In the schedule it is s_0^(−3/2).
     warmup**1.5 -> warmup**-1.5 || warmup**0.5 || warmup || warmup**2
 On the way down, y = s^(−1/2) is solved wrongly for s. Square all of y = r √d, then invert it.
     y**-2 -> y**-1 || y**-0.5 || y**2 || rate**-2 || rate**-2 / width**0.5 || warmup**0.5 / y
-On the way down, W is added or subtracted. The schedule counts s from the first step of training.
+On the way down, s_0 is added or subtracted. The schedule counts s from the first step of training.
     up, down -> up, down + warmup || up, down - warmup
 `rate` is treated as a fraction of the peak. It is the learning rate itself.
     rate * width**0.5 -> rate * warmup**-0.5
@@ -42,7 +42,7 @@ The steps are rounded. Return them as real numbers.
     up, down -> round(up), round(down) || int(up), int(down) || math.ceil(up), math.ceil(down)
 """,
     names=("The step on the way up", "The step on the way down"),
-    note="At the peak the two are one step, W. The lower the rate, the farther they are apart.",
+    note="At the peak the two are one step, s_0. The lower the rate, the farther they are apart.",
 )
 
 

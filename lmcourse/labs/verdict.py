@@ -131,7 +131,7 @@ class Notice:
         self._out = sys.stdout
         self._publisher: Any = None
         if in_notebook():
-            self._publisher = sys.modules["IPython"].get_ipython().display_pub  # type: ignore[attr-defined]
+            self._publisher = sys.modules["IPython"].get_ipython().display_pub
         self._timer = threading.Timer(_PATIENCE, self._show)
         self._timer.daemon = True
 

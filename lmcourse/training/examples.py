@@ -90,12 +90,12 @@ def padded(examples: Sequence[Example | Encoding], pad_token_id: int = 0) -> Bat
     """
     if not examples:
         raise CourseError("There is no example to put into a batch.", "Give one or more.")
-    examples = [_numbered(example) for example in examples]
-    longest = max(length_of(example) for example in examples)
+    numbered = [_numbered(example) for example in examples]
+    longest = max(length_of(example) for example in numbered)
     batch = {}
-    for name in examples[0]:
-        rows = [_as_array(example[name]) for example in examples]
-        if is_per_token(name, examples):
+    for name in numbered[0]:
+        rows = [_as_array(example[name]) for example in numbered]
+        if is_per_token(name, numbered):
             value = pad_token_id if name == "input_ids" else PADDING[name]
             rows = [_padded(row, longest, value, square=name == "attention_mask") for row in rows]
         try:
@@ -106,7 +106,7 @@ def padded(examples: Sequence[Example | Encoding], pad_token_id: int = 0) -> Bat
                 "Give each example numbers, in an array of the same shape.",
             ) from error
     if "attention_mask" not in batch:
-        lengths = torch.tensor([length_of(example) for example in examples])
+        lengths = torch.tensor([length_of(example) for example in numbered])
         batch["attention_mask"] = (torch.arange(longest) < lengths[:, None]).long()
     return batch
 

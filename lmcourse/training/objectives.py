@@ -124,8 +124,9 @@ class Objective:
 
         A model on a GPU does not read the values again (`lmcourse.models.inputs`).
         """
-        if self.vocab_size is not None and batch["input_ids"].device.type == "cpu":
-            check_range(batch["input_ids"], self.vocab_size, "input_ids")
+        ids = batch.get("input_ids")
+        if ids is not None and ids.ndim == 2 and ids.device.type == "cpu" and self.vocab_size:
+            check_range(ids, self.vocab_size, "input_ids")  # ELMo's characters have a third axis
         mask = batch.get("attention_mask")
         if mask is not None and mask.device.type == "cpu" and bool(mask.all()):
             names = [name for name in names if name != "attention_mask"]

@@ -16,7 +16,7 @@ question: Why?
 
 # A chapter
 
-THE CORE
+**It takes** about 40 minutes; *Going deeper* takes 5 more. THE CORE
 
 :::{dropdown} Symbols
 | symbol | meaning |
@@ -61,7 +61,16 @@ def found(small: SmallCourse, old: str = "", new: str = "") -> str:  # noqa: F81
     return form.report([course.chapter("02")])
 
 
-RULES = ("rule", "constant", "not shown", "defined twice", "lacks", "optional", "minutes")
+RULES = (
+    "rule",
+    "how long",
+    "constant",
+    "not shown",
+    "defined twice",
+    "lacks",
+    "optional",
+    "minutes",
+)
 
 
 def test_what_keeps_the_rules_has_no_breach(small: SmallCourse):  # noqa: F811
@@ -81,6 +90,8 @@ def test_what_keeps_the_rules_has_no_breach(small: SmallCourse):  # noqa: F811
         (":::{dropdown} Symbols", ":::{dropdown} Names", "Labeled equations use W, h, t, x, which"),
         ("*5 minutes*", "*30 minutes*", "states 30 minutes; the estimate is 5"),
         ("*5 minutes*", "", "states None minutes; the estimate is 5"),
+        ("about 40", "about 30", "Write, near the beginning: **It takes** about 40 minutes; *Go"),
+        ("takes 5 more", "takes 9 more", "The text does not say how long the chapter takes"),
         ("deeper: 5\n", "", "states deeper: None; the optional sections state 5"),
         ("+++\n\n### Costs", '+++ {"slideshow": {"slide_type": "-"}}\n\n### Costs', "on slides"),
     ],

@@ -75,7 +75,6 @@ def test_the_student_version_runs_to_the_end_and_says_not_written_yet(
 @pytest.mark.parametrize(
     ("body", "words"),
     [
-        ("while True: pass", "still running after"),
         ("input('?')", "raised `StdinNotImplementedError`"),
         ("exit()", "`return` to leave"),
         ("quit()", "`return` to leave"),
@@ -100,7 +99,7 @@ def test_a_long_answer_is_announced_and_the_verdict_takes_its_place(kernel: Any)
     _, client = kernel
     shown: list[dict[str, Any]] = []
     client.execute_interactive(
-        "def f(p):\n    time.sleep(60)\nIMPATIENT(f)",
+        "def f(p):\n    time.sleep(4)\n    while True: pass\nIMPATIENT(f)",
         output_hook=lambda message: shown.append(message) if "data" in message["content"] else None,
         timeout=60,
     )
@@ -110,9 +109,7 @@ def test_a_long_answer_is_announced_and_the_verdict_takes_its_place(kernel: Any)
     assert notice["content"]["data"]["text/plain"] == said
     assert verdict["header"]["msg_type"] == "update_display_data"
     assert notice["content"]["transient"] == verdict["content"]["transient"] != {}
-    assert (
-        "still running after 10 seconds, most of which" in verdict["content"]["data"]["text/plain"]
-    )
+    assert "still running after 1" in verdict["content"]["data"]["text/plain"]
 
 
 def test_a_verdict_whose_html_fails_is_shown_as_text(kernel: Any) -> None:
