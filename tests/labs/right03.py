@@ -165,5 +165,6 @@ def unit_numpy(states, values, split):
     for unit in np.flatnonzero(live):
         found[unit] = np.corrcoef(c[:split, unit], y[:split])[0, 1]
     best = int(np.argmax(np.abs(found)))
-    late = np.corrcoef(c[split:, best], y[split:])[0, 1] if y[split:].std() > 0 else 0
+    varies = y[split:].std() > 0 and c[split:, best].std() > 0
+    late = np.corrcoef(c[split:, best], y[split:])[0, 1] if varies else 0
     return best, found[best], late
