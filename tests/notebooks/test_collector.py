@@ -186,7 +186,7 @@ def test_a_check_mark_without_a_stored_output_is_an_error(
         (["# Title", "```python\n1\n```"], HEAD, "has no code cell"),
         (["# Title", code("1")], "", "has no kernelspec"),
         (["# Title", code("1")], "---\ntitle: Small\n---\n", "has no kernelspec"),
-        ([code("1")], "---\nkernelspec: [\n---\n", "is not a MyST notebook"),
+        ([code("1")], "---\nkernelspec: [\n---\n", "is not YAML between two lines"),
     ],
     ids=["prose", "plain-fence", "no-front-matter", "no-kernelspec", "bad-yaml"],
 )
