@@ -1,5 +1,7 @@
 """`lmcourse claims`: lists the claims, and tests some of them."""
 
+import re
+
 import pytest
 from typer.testing import CliRunner
 
@@ -16,9 +18,10 @@ def invoke(*arguments):
     return CliRunner().invoke(cli.app, ["claims", *arguments], catch_exceptions=False)
 
 
-def line_of(name, shown):
-    (line,) = [line for line in shown.splitlines() if line.startswith(f"{name} ")]
-    return line
+def lines_of(name, shown):
+    """The lines about a claim: one with its runs, then its findings, indented."""
+    (found,) = re.findall(rf"^{name}: .*\n(?: .*\n)*", shown, re.MULTILINE)
+    return found
 
 
 def test_alone_it_lists_the_claims_with_what_is_there(claim, world, tmp_path, monkeypatch):
@@ -28,9 +31,12 @@ def test_alone_it_lists_the_claims_with_what_is_there(claim, world, tmp_path, mo
     runs.perform(Run(toy("one"), 1), ["size", "validation"], tmp_path / "runs", world)
     results.write(made(name="other"), tmp_path / "found")
     shown = invoke().output
-    assert "1 of 4 runs, some 12 minutes to go. Nothing found yet." in line_of("toy", shown)
-    assert "1 of 2 runs" in line_of("other", shown)
-    assert "Found with 3 seeds: supported." in line_of("other", shown)
+    assert lines_of("toy", shown) == (
+        "toy: 1 of 4 runs, some 12 minutes to go.\n    Nothing found yet.\n"
+    )
+    other = lines_of("other", shown)
+    assert "1 of 2 runs" in other and "Found with 3 seeds:\n" in other
+    assert "    - Gap: fresh < fixed: supported\n" in other
     assert "counted once: 3 runs, some 12 minutes" in shown
 
 
