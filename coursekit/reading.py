@@ -121,22 +121,27 @@ def read(cells: Sequence["NotebookNode"]) -> Reading:
     """Measure some cells of a notebook."""
     text = _prose(cells)
     code = [cell for cell in cells if cell.cell_type == "code"]
-    visible = [it.source for it in code if not FOLDED.intersection(it.metadata.get("tags", []))]
+    visible = [it for it in code if not _is_folded(it)]
+    folded = [it for it in code if _is_folded(it) and not _draws(it)]
     return Reading(
         words=count_words(text),
-        lines=sum(map(_lines, visible)),
+        lines=sum(_lines(it.source) for it in visible),
         figures=sum(
             len(calls(cell.source, "show.figure")) + bool(calls(cell.source, *widgets.__all__))
             for cell in code
         ),
         questions=len(_QUESTION.findall(text)),
         predicts=len(_PREDICT.findall(text)),
-        folded=sum(_lines(it.source) for it in code if it.source not in visible and not _draws(it)),
+        folded=sum(_lines(it.source) for it in folded),
     )
 
 
 def _lines(source: str) -> int:
     return sum(bool(line.strip()) for line in source.splitlines())
+
+
+def _is_folded(cell: "NotebookNode") -> bool:
+    return bool(FOLDED.intersection(cell.metadata.get("tags", [])))
 
 
 def _draws(cell: "NotebookNode") -> bool:

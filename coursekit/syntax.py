@@ -4,10 +4,14 @@ import ast
 import re
 
 
+def parsed(code: str) -> ast.Module:
+    """Parse a cell, without its magic commands."""
+    return ast.parse(re.sub(r"^[%!].*$", "pass", code, flags=re.MULTILINE))
+
+
 def calls(code: str, *names: str) -> list[ast.Call]:
     """Return the calls whose function is written as one of the names."""
-    tree = ast.parse(re.sub(r"^[%!].*$", "pass", code, flags=re.MULTILINE))
-    found = [node for node in ast.walk(tree) if isinstance(node, ast.Call)]
+    found = [node for node in ast.walk(parsed(code)) if isinstance(node, ast.Call)]
     return [node for node in found if ast.unparse(node.func) in names]
 
 

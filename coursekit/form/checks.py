@@ -4,7 +4,7 @@ import ast
 from collections.abc import Iterator
 
 from coursekit.form.page import Breach, Page
-from coursekit.syntax import calls, option
+from coursekit.syntax import calls, option, parsed
 
 
 def measured(page: Page) -> Iterator[Breach]:
@@ -42,22 +42,23 @@ def _computed(expression: str) -> bool:
 
 def recorded(page: Page) -> Iterator[Breach]:
     for cell in page.code:
-        for call in calls(cell.source, "finding"):
-            shown = {
-                ast.unparse(it)
-                for statement in ast.parse(cell.source).body
-                if isinstance(statement, ast.Expr)
-                for it in _displayed(statement.value)
-            }
+        statements = parsed(cell.source).body
+        shown = {
+            ast.unparse(it)
+            for statement in statements
+            if isinstance(statement, ast.Expr)
+            for it in _displayed(statement.value)
+        }
+        for call in map(ast.unparse, calls(cell.source, "finding")):
             names = {
                 ast.unparse(target)
-                for node in ast.parse(cell.source).body
-                if isinstance(node, ast.Assign) and ast.unparse(node.value) == ast.unparse(call)
-                for target in node.targets
+                for statement in statements
+                if isinstance(statement, ast.Assign) and ast.unparse(statement.value) == call
+                for target in statement.targets
             }
-            if not shown & {ast.unparse(call), *names}:
+            if not shown & {call, *names}:
                 yield page.breach(
-                    ast.unparse(call).replace("'", '"'),
+                    call.replace("'", '"'),
                     "A recorded result is used and not shown.",
                     "End the cell with the finding, or display(…) it: a reader sees its setup and "
                     "all of its contrasts.",

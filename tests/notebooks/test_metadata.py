@@ -7,32 +7,24 @@ from coursekit import cli, course
 from coursekit.notebooks.sources import read_notebook
 from lmcourse.errors import CourseError
 from tests.book.checkout import small  # noqa: F401 - a fixture
+from tests.doors.conftest import FRONT
 
-GOOD = """\
----
-jupytext:
-  text_representation:
-    extension: .md
-    format_name: myst
-kernelspec:
-  display_name: Python 3
-  language: python
-  name: python3
-title: Recurrent
+GOOD = f"""\
+{FRONT}title: Recurrent
 question: Why?
 minutes: 5
 ---
 
 # Recurrent
 
-```{code-cell} ipython3
+```{{code-cell}} ipython3
 ---
 tags: [hide-input]
 ---
 6 * 7
 ```
 
-+++ {"slideshow": {"slide_type": "slide"}, "tags": ["slide-only"]}
++++ {{"slideshow": {{"slide_type": "slide"}}, "tags": ["slide-only"]}}
 
 ## A slide
 """
