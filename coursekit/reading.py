@@ -87,7 +87,11 @@ def reading(source: course.Source) -> Page:
     Raises:
         CourseError: its source cannot be read.
     """
-    cells = read_notebook(source.path).cells
+    return of_cells(read_notebook(source.path).cells)
+
+
+def of_cells(cells: Sequence["NotebookNode"]) -> Page:
+    """Measure the cells of a page."""
     core, deeper = divided(cells)
     return Page(
         core=read(core),

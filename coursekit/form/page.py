@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 from coursekit import course
 from coursekit.notebooks.sources import read_notebook
-from coursekit.reading import reading
+from coursekit.reading import of_cells
 
 if TYPE_CHECKING:
     from nbformat import NotebookNode
@@ -34,7 +34,7 @@ class Page:
         self.cells: list[NotebookNode] = read_notebook(source.path).cells
         self.code = [cell for cell in self.cells if cell.cell_type == "code"]
         self.prose = "\n\n".join(it.source for it in self.cells if it.cell_type == "markdown")
-        self.reading = reading(source)
+        self.reading = of_cells(self.cells)
 
     def breach(self, near: str, what: str, remedy: str) -> Breach:
         """Return a breach at the first line that contains a text; else at the first line."""
