@@ -241,7 +241,8 @@ def _spread(numbers: Sequence[float]) -> str:
     """Return a number, or the mean of several with their standard deviation, as text."""
     if len(numbers) == 1:
         return _digits(numbers[0])
-    return f"{_digits(mean(numbers))} ± {stdev(numbers):.2g} ({len(numbers)} runs)"
+    spread = stdev(numbers) if all(map(math.isfinite, numbers)) else math.nan
+    return f"{_digits(mean(numbers))} ± {spread:.2g} ({len(numbers)} runs)"
 
 
 def _bounds(

@@ -44,6 +44,8 @@ def test_a_number_within_its_bounds_is_shown(value, bounds, capsys):
         (2.6, {"at_most": 2.5}, "at most 2.5"),
         (math.nan, {"close_to": 1, "within": 5}, "nan"),
         (math.nan, {"at_most": 1}, "nan"),
+        ([1, math.nan, 1], {"at_most": 1}, r"nan ± nan \(3 runs\)"),
+        ([1, math.inf], {"at_most": 1}, r"inf ± nan \(2 runs\)"),
         ([1.0, 3.0], {"at_least": 2.1}, r"2 ± 1.4 \(2 runs\)"),
     ],
 )
