@@ -16,7 +16,7 @@ SOURCES = [source for kind in course.FOLDERS for source in course.sources(kind)]
 def test_a_notebook_runs_on_a_device(path: Path, device: str):
     there, error = run(path, device)
     assert error is None
-    if all(holds for _, _, holds in there):
+    if all(holds for *_, holds in there):
         return
     here, error = run(path, "cpu")  # cut short, too: what does not hold there either was learned
     assert error is None
@@ -58,8 +58,8 @@ def test_trainings_are_cut_and_checks_compared(tmp_path: Path):
     here, there = (run(path, device) for device in ("cpu", PRETENDED))
     assert here == there
     values, error = here
-    assert error is None and [name for name, *_ in values] == ["the loss", "rounds"]
-    assert values[1] == ("rounds", 3, False)
+    assert error is None and [name for _, name, *_ in values] == ["the loss", "rounds"]
+    assert values[1] == ("measured", "rounds", 3, False)
 
 
 @pytest.mark.parametrize(
@@ -78,11 +78,13 @@ def test_what_was_forgotten_is_found(right, wrong, says, tmp_path: Path):
 
 
 def test_a_value_that_differs_is_found():
-    one = [("loss", 1.0, False), ("nan", float("nan"), False)]
-    assert differences(one[:1], [("loss", 1.00001, False)]) == []
-    assert len(differences(one[:1], [("loss", 1.01, True)])) == 1
-    assert len(differences(one, [("loss", 1.0, False), ("nan", 2.0, True)])) == 1
-    assert differences([("loss", 1.0, True)], [("loss", 2.0, True)]) == []
+    one = [("measured", "loss", 1.0, False), ("identity", "nan", float("nan"), False)]
+    assert differences(one, one) == []
+    assert differences(one[:1], [("measured", "loss", 1.00001, False)]) == []
+    assert len(differences(one[:1], [("measured", "loss", 1.01, True)])) == 1
+    assert len(differences(one, [one[0], ("identity", "nan", 2.0, True)])) == 1
+    assert differences([("measured", "loss", 1.0, True)], [("measured", "loss", 2.0, True)]) == []
     assert len(differences(one, one[:1])) == 1
-    assert differences(one[:1], [("loss", 2.0, False)], drawn=True) == []
-    assert len(differences(one[:1], [("loss", 2.0, True)], drawn=True)) == 1
+    assert differences(one[:1], [("measured", "loss", 2.0, True)], drawn=True) == []
+    other = [one[0], ("identity", "nan", 2.0, False)]
+    assert len(differences(one, other, drawn=True)) == 1
