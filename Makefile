@@ -107,6 +107,7 @@ pictures: $(DEV)
 	@$(PY) -m pictures.take
 
 card: $(DEV)
+	@$(PY) -m data.corpora
 	@$(PY) -m data.card
 	@$(PY) -m data.models
 

@@ -6,6 +6,7 @@
     hub.load("bert-base-uncased")       # the Hugging Face hub's, in the course's class
     hub.load("minilm")                  # pretrained on English, if `lmcourse real install` was run
     hub.vectors("glove-6b-50d")         # likewise: word vectors
+    hub.real("a tagger", "brown")       # either of these or a corpus; None if it is not installed
 
 All weights are read from safetensors files, which hold numbers and no code, and files that were
 published with a digest are checked against it at every load.
@@ -19,6 +20,8 @@ import numpy as np
 import torch
 
 from lmcourse import devices, releases
+from lmcourse.corpus.brown import Brown
+from lmcourse.corpus.mails import Mails
 from lmcourse.corpus.vectors import WordVectors
 from lmcourse.errors import CourseError
 from lmcourse.hub.checkpoints import OURS, shipped, verified
@@ -34,6 +37,7 @@ from lmcourse.releases import RELEASES
 __all__ = ["Loaded", "downloaded", "load", "real", "shipped", "vectors"]
 
 WORDS, VECTORS = "words.txt", "vectors.npy"  # a release with word vectors has these files
+CORPORA: dict[str, type[Brown | Mails]] = {"brown": Brown, "mails": Mails}
 
 
 def load(
@@ -81,6 +85,9 @@ def load(
             cause = f"{path} is a path, and only repositories on the hub have a revision."
             raise CourseError(cause, "Leave revision out, or load from another folder.")
         found = _at(path, kind)
+    elif text in CORPORA or _is_vectors(text):
+        remedy = f'hub.real("what the cell shows", "{text}") reads it.'
+        raise CourseError(f"{text} is no model, but {RELEASES[text].about}.", remedy)
     elif text in RELEASES:
         found = _published(releases.verified(text), kind, text)
     else:
@@ -114,20 +121,22 @@ def vectors(name: str = "glove-6b-50d") -> WordVectors:
 
 
 def real(shows: str, name: str | None = None) -> Any:
-    """What the course's cells on real English use: an encoder, or word vectors.
+    """What the course's cells on real English use: an encoder, word vectors, or a corpus.
 
     Where it is not installed or is hidden (``LMCOURSE_REAL=off``), a line says what the cell leaves
     out, and the result is None.
 
     Args:
         shows: what the cell shows, for that line.
-        name: word vectors of `lmcourse.releases`; None: the model that ``LMCOURSE_MODEL``
-            names, such as ``bert-base-uncased``, or ``minilm``.
+        name: word vectors or a corpus of `lmcourse.releases`, such as ``brown``; None: the model
+            that ``LMCOURSE_MODEL`` names, such as ``bert-base-uncased``, or ``minilm``.
     """
     name = name or os.environ.get("LMCOURSE_MODEL") or "minilm"
     if releases.hidden() or (name in RELEASES and not releases.installed(name)):
         print(f"Left out: {shows}. {releases.REMEDY}")
         return None
+    if name in CORPORA:
+        return CORPORA[name]()
     return vectors(name) if _is_vectors(name) else load(name)
 
 

@@ -124,6 +124,14 @@ def test_the_encoder_is_the_one_that_a_variable_names(monkeypatch, original):
     assert hub.real("anything") is None
 
 
+@pytest.mark.parametrize("name", ["brown", "glove-6b-50d"])
+def test_what_is_no_model(name):
+    with pytest.raises(
+        CourseError, match=rf"{name} is no model, but .*hub\.real\(.*, \"{name}\"\)"
+    ):
+        hub.load(name)
+
+
 def test_unknown_vectors():
     with pytest.raises(CourseError, match="no word vectors called 'minilm'") as refused:
         hub.vectors("minilm")
