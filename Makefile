@@ -12,7 +12,7 @@ TORCH =#           cpu: PyTorch without CUDA; default: the default index's; else
 PORT =#            where JupyterLab serves; else the first free port from 8888
 ONLY =#            the chapter to test: 02
 DEVICE =#          where notebooks compute: cpu, cuda or mps; else the best there is
-REAL =#            yes: with pretrained weights and vectors on real English (160 MB, once); off: without
+REAL =#            yes: with real English: weights, vectors, corpora (220 MB, once); off: without
 SOLUTIONS =#       yes: the book gives the labs' solutions, folded
 THEME =#           the book's theme: book-theme for the official one, from the network
 BASE_URL =#        where the book will be served: https://example.org/course
@@ -59,7 +59,7 @@ help:
 	@echo "make clean    remove the environment and every product; never workbook/"
 	@echo
 	@echo "Settings: TORCH=cpu (no CUDA: a smaller download for Linux without a GPU), PORT=8890,"
-	@echo "          REAL=yes (lab, book: pretrained weights on real English, 160 MB once), REAL=off,"
+	@echo "          REAL=yes (lab, book: weights, vectors, corpora of real English, 220 MB once), REAL=off,"
 	@echo "          SOLUTIONS=yes, BASE_URL=https://example.org/course, THEME=book-theme (book),"
 	@echo "          REPOSITORY=https://github.com/OWNER/NAME (book: links to sources, Colab, Binder),"
 	@echo "          BROWSER=no, DEVICE=cpu|cuda|mps, PYTHON=python3.12"
@@ -107,6 +107,7 @@ pictures: $(DEV)
 	@$(PY) -m pictures.take
 
 card: $(DEV)
+	@$(PY) -m data.corpora
 	@$(PY) -m data.card
 	@$(PY) -m data.models
 

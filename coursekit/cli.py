@@ -218,7 +218,7 @@ def real(
         Literal["list", "install"], typer.Argument(help="`install` downloads what is missing.")
     ] = "list",
 ) -> None:
-    """List or install the pretrained weights and vectors on real English (160 MB, optional)."""
+    """List or install weights, vectors and corpora of real English (220 MB, optional)."""
     from coursekit.real import install, overview
 
     if action == "install":

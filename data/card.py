@@ -1,7 +1,7 @@
 """Write the data card, ``data/README.md``: every figure in it is computed here.
 
 It also computes the floors that the course ships. Run it after a change of BookWorld's grammar
-(``make card``); it takes some minutes.
+(``make card``); it takes some minutes. The figures of real corpora are those in ``corpora.json``.
 """
 
 import sys
@@ -11,6 +11,7 @@ from string import Template
 
 import numpy as np
 
+from data import corpora
 from lmcourse import table_forms
 from lmcourse.corpus.bookworld import SPLITS, BookWorld, Review
 from lmcourse.corpus.bookworld.floors import ship
@@ -32,7 +33,7 @@ def written(world: BookWorld) -> str:
     """The card of a world."""
     template = Template((Path(__file__).parent / "card.md.in").read_text(encoding="utf-8"))
     return template.substitute(
-        figures(world),
+        figures(world) | corpora.for_card(),
         reviews=printed(world),
         splits=splits(),
         digest=world.digest,

@@ -22,8 +22,8 @@ from coursekit.notebooks.sources import read_notebook, to_bytes
 from coursekit.notebooks.targets import BIBLIOGRAPHY
 from coursekit.notebooks.workbook import product_name
 from lmcourse.devices import device
-from lmcourse.hub.releases import RELEASES, installed
 from lmcourse.references import read_references
+from lmcourse.releases import RELEASES, installed
 
 if TYPE_CHECKING:
     from nbformat import NotebookNode

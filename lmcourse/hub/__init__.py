@@ -6,6 +6,7 @@
     hub.load("bert-base-uncased")       # the Hugging Face hub's, in the course's class
     hub.load("minilm")                  # pretrained on English, if `lmcourse real install` was run
     hub.vectors("glove-6b-50d")         # likewise: word vectors
+    hub.real("a tagger", "brown")       # either of these or a corpus; None if it is not installed
 
 All weights are read from safetensors files, which hold numbers and no code, and files that were
 published with a digest are checked against it at every load.
@@ -15,22 +16,28 @@ import os
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import torch
 
-from lmcourse import devices
+from lmcourse import devices, releases
+from lmcourse.corpus.brown import Brown
+from lmcourse.corpus.mails import Mails
+from lmcourse.corpus.vectors import WordVectors
 from lmcourse.errors import CourseError
-from lmcourse.hub import releases
 from lmcourse.hub.checkpoints import OURS, shipped, verified
 from lmcourse.hub.contents import CONFIG, SETTINGS, WEIGHTS, needed
 from lmcourse.hub.loaded import Loaded
-from lmcourse.hub.releases import RELEASES, vectors
 from lmcourse.hub.repository import Address, downloaded, snapshot
 from lmcourse.hub.tokenizer import from_file, from_folder
 from lmcourse.models.checkpoint import Model
 from lmcourse.models.conversion.published import class_named, read_model
 from lmcourse.models.weights import read_header
+from lmcourse.releases import RELEASES
 
 __all__ = ["Loaded", "downloaded", "load", "real", "shipped", "vectors"]
+
+WORDS, VECTORS = "words.txt", "vectors.npy"  # a release with word vectors has these files
+CORPORA: dict[str, type[Brown | Mails]] = {"brown": Brown, "mails": Mails}
 
 
 def load(
@@ -46,7 +53,7 @@ def load(
     """A model and its tokenizer, by one name or path.
 
     A name is looked for in this order: among the models that come with the course, as a file or
-    folder, among those of `lmcourse.hub.releases`, on the Hugging Face hub (at ``HF_ENDPOINT``, if
+    folder, among those of `lmcourse.releases`, on the Hugging Face hub (at ``HF_ENDPOINT``, if
     that is set). A model of the hub is
     downloaded once; later calls make no request, and return the same version until ``update``.
     Weights in half precision are converted to single precision.
@@ -78,6 +85,9 @@ def load(
             cause = f"{path} is a path, and only repositories on the hub have a revision."
             raise CourseError(cause, "Leave revision out, or load from another folder.")
         found = _at(path, kind)
+    elif text in CORPORA or _is_vectors(text):
+        remedy = f'hub.real("what the cell shows", "{text}") reads it.'
+        raise CourseError(f"{text} is no model, but {RELEASES[text].about}.", remedy)
     elif text in RELEASES:
         found = _published(releases.verified(text), kind, text)
     else:
@@ -92,22 +102,46 @@ def load(
     return found
 
 
+def vectors(name: str = "glove-6b-50d") -> WordVectors:
+    """Pretrained word vectors by name, float32 of shape (words, width), mapped from the disk.
+
+    The most frequent words are first. Files of your own are read by
+    `lmcourse.corpus.vectors.read_vectors`.
+
+    Raises:
+        CourseError: there are no such vectors, they are not installed, or a file is damaged.
+    """
+    if not _is_vectors(name):
+        known = ", ".join(filter(_is_vectors, RELEASES))
+        remedy = f"There are: {known}. A file of yours: lmcourse.corpus.vectors.read_vectors(path)."
+        raise CourseError(f"There are no word vectors called {name!r}.", remedy)
+    folder = releases.verified(name)
+    words = (folder / WORDS).read_text(encoding="utf-8").split("\n")[:-1]
+    return WordVectors(words, np.load(folder / VECTORS, mmap_mode="r"))
+
+
 def real(shows: str, name: str | None = None) -> Any:
-    """What the course's cells on real English use: an encoder, or word vectors.
+    """What the course's cells on real English use: an encoder, word vectors, or a corpus.
 
     Where it is not installed or is hidden (``LMCOURSE_REAL=off``), a line says what the cell leaves
     out, and the result is None.
 
     Args:
         shows: what the cell shows, for that line.
-        name: word vectors of `lmcourse.hub.releases`; None: the model that ``LMCOURSE_MODEL``
-            names, such as ``bert-base-uncased``, or ``minilm``.
+        name: word vectors or a corpus of `lmcourse.releases`, such as ``brown``; None: the model
+            that ``LMCOURSE_MODEL`` names, such as ``bert-base-uncased``, or ``minilm``.
     """
     name = name or os.environ.get("LMCOURSE_MODEL") or "minilm"
     if releases.hidden() or (name in RELEASES and not releases.installed(name)):
         print(f"Left out: {shows}. {releases.REMEDY}")
         return None
-    return vectors(name) if name in RELEASES and releases.is_vectors(name) else load(name)
+    if name in CORPORA:
+        return CORPORA[name]()
+    return vectors(name) if _is_vectors(name) else load(name)
+
+
+def _is_vectors(name: str) -> bool:
+    return name in RELEASES and VECTORS in RELEASES[name].files
 
 
 def _check(name: Any, kind: Any, device: Any) -> None:

@@ -59,7 +59,7 @@ def test_it_has_what_notebooks_read_and_nothing_of_the_checkouts_tools(wheel: Pa
     (module,) = {name for name in names if name.endswith("labs/lab05/counts.py")}
     assert module == "lmcourse/_files/labs/lab05/counts.py"
     assert not [name for name in names if name.endswith(".md") and "labs" in name]
-    assert {"lmcourse/widgets/static/map.js", "lmcourse/hub/releases.toml"} <= names
+    assert {"lmcourse/widgets/static/map.js", "lmcourse/releases.toml"} <= names
     assert wheel.stat().st_size < 20e6
 
 

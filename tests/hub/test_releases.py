@@ -7,10 +7,9 @@ import numpy as np
 import pytest
 import torch
 
-from lmcourse import files, hub
+from lmcourse import files, hub, releases
 from lmcourse.errors import CourseError
-from lmcourse.hub import releases
-from lmcourse.hub.releases import RELEASES
+from lmcourse.releases import RELEASES
 
 INSTALLED = files.cache_folder() / "real"  # before a fixture gives each test a cache of its own
 TEXTS = (
@@ -88,7 +87,7 @@ def small(monkeypatch, tmp_path):
     (home / "words.txt").write_bytes(b"a\nb\n")
     np.save(home / "vectors.npy", np.float32([[1, 0], [0, 1]]))
     named = {name: ("x", releases.sha256(home / name)) for name in ("words.txt", "vectors.npy")}
-    release = releases.Release("two words", "none", "small==1", "0" * 64, 1, named)
+    release = releases.Release("two words", "none", "small==1", "sha256:0", 1, named)
     monkeypatch.setitem(RELEASES, "small", release)
     monkeypatch.delenv("LMCOURSE_REAL", raising=False)
     return home
@@ -123,6 +122,14 @@ def test_the_encoder_is_the_one_that_a_variable_names(monkeypatch, original):
     assert hub.real("anything").source == str(original)
     monkeypatch.setenv("LMCOURSE_REAL", "off")
     assert hub.real("anything") is None
+
+
+@pytest.mark.parametrize("name", ["brown", "glove-6b-50d"])
+def test_what_is_no_model(name):
+    with pytest.raises(
+        CourseError, match=rf"{name} is no model, but .*hub\.real\(.*, \"{name}\"\)"
+    ):
+        hub.load(name)
 
 
 def test_unknown_vectors():
