@@ -141,17 +141,15 @@ def brown(
     Runs that data/brown records are not done again. Ctrl-C leaves it; the same command goes on from
     there. `lmcourse real install` brings the corpus.
     """
+    from lmcourse.corpus.brown import Brown
     from research.brown import command, entries
+    from research.brown.text import text_of
 
     if not names and not every:
         for line in command.overview():
             print(line)
         return
     chosen = entries.chosen(list(entries.ENTRIES) if every else names or [])
-    from lmcourse.corpus.brown import Brown
-
-    from research.brown.text import text_of
-
     try:
         print("Reading the Brown corpus ...", flush=True)
         command.done(chosen, text_of(Brown().sentences()), partial(print, flush=True))

@@ -7,10 +7,19 @@ import msgspec
 import torch
 
 from lmcourse.files import require_writable
-from research.brown import results
+from research.brown import recorded
 from research.brown.entries import ENTRIES, Learner, NGram
-from research.brown.results import Record, Run, found_of, seeds, trials, with_dropouts
-from research.brown.runs import counted, learned
+from research.brown.results import (
+    Record,
+    Result,
+    Run,
+    found_of,
+    seeds,
+    trials,
+    untuned,
+    with_dropouts,
+)
+from research.brown.runs import clean, counted, learned
 from research.brown.text import Text
 
 Say = Callable[[str], None]
@@ -39,11 +48,11 @@ def done(
         CourseError: a result cannot be written; n-gram models are missing that networks are mixed
             with.
     """
-    folder, shelf = folder or results.home(), shelf or results.shelf()
-    require_writable(folder / "results", results.ELSEWHERE)
-    require_writable(shelf / results.RESULTS, results.ELSEWHERE)
+    folder, shelf = folder or recorded.home(), shelf or recorded.shelf()
+    require_writable(folder / "results", recorded.ELSEWHERE)
+    require_writable(shelf / recorded.RESULTS, recorded.ELSEWHERE)
     torch.set_num_threads(1)
-    record = results.record_of(text, shelf)
+    record = recorded.record_of(text, shelf)
     for entry in entries:
         if isinstance(entry, NGram) and not found_of(entry, record):
             say(f"{entry.name} is counted ...")
@@ -54,6 +63,7 @@ def done(
         say(f"{_name(run)} ...")
         result = learned(run, text, folder, record)
         record = _with(record, {run.digest(text.digest): result}, shelf)
+        clean(run.digest(text.digest), folder)
         say(
             f"{_name(run)}: validation {result.validation:.1f}, test {result.test:.1f}, "
             f"{result.cpu_seconds / 60:.1f} minutes"
@@ -64,10 +74,11 @@ def done(
 def missing(learners: Sequence[Learner], record: Record) -> Run | None:
     """The next run, or None if there is none.
 
-    First each network is tuned and trained once with little dropout, then with more, then from
-    other seeds.
+    First each network is trained once before it is tuned, then its learning rate is tuned, then its
+    dropout; then it is trained from other seeds.
     """
     stages: list[Callable[[Learner], list[Run]]] = [
+        lambda entry: [untuned(entry)],
         lambda entry: trials(entry) + with_dropouts(entry, record)[:1],
         lambda entry: with_dropouts(entry, record),
         lambda entry: seeds(entry, record),
@@ -82,7 +93,7 @@ def missing(learners: Sequence[Learner], record: Record) -> Run | None:
 
 def overview(shelf: Path | None = None) -> Iterator[str]:
     """Yield a line for each model: what was found."""
-    record = results.read(shelf or results.shelf())
+    record = recorded.read(shelf or recorded.shelf())
     for entry in ENTRIES.values():
         yield f"{entry.name}: {'nothing yet' if record is None else _said(entry, record)}"
 
@@ -95,9 +106,9 @@ def _said(entry: NGram | Learner, record: Record) -> str:
     return f"test perplexity {tests} ({len(found)} seed{'s' * (len(found) != 1)})"
 
 
-def _with(record: Record, found: dict[str, results.Result], shelf: Path) -> Record:
+def _with(record: Record, found: dict[str, Result], shelf: Path) -> Record:
     record = msgspec.structs.replace(record, runs=record.runs | found)
-    results.write(record, shelf)
+    recorded.write(record, shelf)
     return record
 
 

@@ -3,7 +3,8 @@
 All networks that read from left to right read the training text equally often, in steps of 256
 words, and are tuned alike: three learning rates for one epoch each, then two dropouts for all
 epochs. Recurrent networks also try untied output weights for an epoch. N-gram models choose among
-six discounts. Validation decides every choice.
+six discounts. Validation decides every choice. BERT learns from 15 % of the words that it reads,
+and reads the text three times as often, which takes a similar time.
 """
 
 from collections.abc import Callable, Mapping
@@ -23,7 +24,7 @@ from research.brown.training import Budget
 
 Setting = Mapping[str, Any]
 """What is tuned: learning rate, dropout, tied weights; or a discount."""
-RATES = (2e-3, 4e-3, 8e-3)
+RATES = (3e-3, 6e-3, 1.2e-2)
 DROPOUTS = (0.1, 0.3)
 EPOCHS = 3
 SEEDS = 3
@@ -67,6 +68,11 @@ class Learner:
     budget: Budget = field(default_factory=lambda: Budget(EPOCHS))
     both_sides: bool = False
     untied: bool = False
+
+    @property
+    def first(self) -> Setting:
+        """The setting before tuning."""
+        return self.trials()[1]
 
     def trials(self) -> list[Setting]:
         """The settings that are tried for a short time."""

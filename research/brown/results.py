@@ -1,28 +1,20 @@
-"""What came of the runs: ``data/brown/results.json``, from which the page is made.
+"""What a run is and what comes of it; and which runs a row of the table needs.
 
-A run is identified by the digest of everything that decides it, and is never done twice. Its folder
-in ``_build/brown`` has the checkpoints until it ends, then log p of each word of validation and
-test, which mixtures need.
+A run is identified by the digest of everything that decides it, and is never done twice.
 """
 
 import hashlib
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import msgspec
 
-from lmcourse import checkout, files
-from lmcourse.errors import CourseError
 from research.brown.entries import DISCOUNTS, DROPOUTS, SEEDS, Learner, NGram, Setting
 from research.brown.text import Text
 from research.pretrain.records import Machine
 from research.runs.run_config import plain
-
-RESULTS, PAGE = "results.json", "README.md"
-ELSEWHERE = "Make the checkout writable, or work in a checkout of your own."
 
 
 class Mixed(msgspec.Struct, frozen=True):
@@ -117,62 +109,9 @@ class Run:
         return hashlib.sha256(content.encode()).hexdigest()[:16]
 
 
-def home() -> Path:
-    """Where runs are: ``_build/brown``."""
-    return checkout.products() / "brown"
-
-
-def shelf() -> Path:
-    """Where results are: ``data/brown``."""
-    return checkout.root() / "data" / "brown"
-
-
-def record_of(text: Text, folder: Path) -> Record:
-    """The results on a text; those on another text do not count.
-
-    Raises:
-        CourseError: the file cannot be read.
-    """
-    found = read(folder)
-    return found if found is not None and found.text == text.digest else Record.of(text)
-
-
-def read(folder: Path) -> Record | None:
-    """The record in a folder, if there is one.
-
-    Raises:
-        CourseError: the file cannot be read.
-    """
-    path = folder / RESULTS
-    try:
-        return msgspec.json.decode(path.read_bytes(), type=Record)
-    except FileNotFoundError:
-        return None
-    except (OSError, msgspec.DecodeError) as error:
-        raise CourseError(
-            f"The results {path} cannot be read: {error}.",
-            f"Restore the file (git checkout -- {path}), or move it away.",
-        ) from error
-
-
-def write(record: Record, folder: Path) -> None:
-    """Write the record and its page, each at once or not at all.
-
-    Raises:
-        CourseError: they cannot be written.
-    """
-    from research.brown.page import page
-
-    content = msgspec.json.format(msgspec.json.encode(record), indent=1) + b"\n"
-    for name, data in ((RESULTS, content), (PAGE, page(record).encode())):
-        try:
-            with files.replacing(folder / name) as file:
-                file.write(data)
-        except OSError as error:
-            raise files.trouble(error, folder / name, ELSEWHERE) from error
-
-
-# ------------------------------------------------------------------------- which runs are needed
+def untuned(entry: Learner) -> Run:
+    """The long run that is done before any other, with the setting before tuning."""
+    return Run(entry, entry.first, entry.budget.epochs)
 
 
 def trials(entry: Learner) -> list[Run]:
@@ -220,12 +159,14 @@ def discounts_of(entry: NGram) -> list[Run]:
 def found_of(entry: NGram | Learner, record: Record) -> list[Result]:
     """What a row of the table shows: a result for each seed.
 
-    While tuning is not complete, the best long run that is there.
+    While tuning is not complete, the best long run that is there, or the one before tuning.
     """
     if isinstance(entry, NGram):
         return sorted(results_of(discounts_of(entry), record), key=_validation)[:1]
-    complete = results_of(seeds(entry, record), record)
-    return complete or sorted(results_of(with_dropouts(entry, record), record), key=_validation)[:1]
+    for runs in (seeds(entry, record), with_dropouts(entry, record), [untuned(entry)]):
+        if found := results_of(runs, record):
+            return found if runs[-1].seed else sorted(found, key=_validation)[:1]
+    return []
 
 
 def _validation(result: Result) -> float:

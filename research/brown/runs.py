@@ -66,26 +66,31 @@ def learned(run: Run, text: Text, folder: Path, record: Record) -> Result:
     parameters = sum(parameter.numel() for parameter in network.parameters())
     result = _result(run, scored, parameters, spent, scoring, _mixed(scored, rival))
     _keep(scored, own)
-    shutil.rmtree(own / CHECKPOINTS)
     return result
 
 
+def clean(digest: str, folder: Path) -> None:
+    """Delete the checkpoints of a run whose result is recorded."""
+    shutil.rmtree(folder / digest / CHECKPOINTS, ignore_errors=True)
+
+
 def best_ngram(text: Text, folder: Path, record: Record) -> Scored:
-    """log p from the n-gram model that is best on validation.
+    """log p from the n-gram model that is best on validation; counted again if it is not here.
 
     Raises:
-        CourseError: they were not counted yet, or elsewhere.
+        CourseError: no n-gram model is recorded.
     """
-    rows = [result for entry in NGRAMS for result in found_of(entry, record)]
-    for digest, result in record.runs.items():
-        if rows and result == min(rows, key=lambda row: row.validation):
-            path = folder / digest / SCORES
-            if path.is_file():
-                return kept(path)
-    raise CourseError(
-        "Networks are mixed with the best n-gram model, which was not counted here.",
-        f"Count them first: lmcourse brown {' '.join(entry.name for entry in NGRAMS)}",
-    )
+    rows = [(result, entry) for entry in NGRAMS for result in found_of(entry, record)]
+    if not rows:
+        raise CourseError(
+            "Networks are mixed with the best n-gram model, and none was counted yet.",
+            f"Count them first: lmcourse brown {' '.join(entry.name for entry in NGRAMS)}",
+        )
+    best, entry = min(rows, key=lambda row: row[0].validation)
+    own = folder / Run(entry, best.setting).digest(text.digest)
+    if not (own / SCORES).is_file():
+        counted(entry, text, folder)
+    return kept(own / SCORES)
 
 
 def kept(path: Path) -> Scored:

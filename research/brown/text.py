@@ -13,16 +13,13 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import groupby
-from typing import TYPE_CHECKING
 
 import torch
 from jaxtyping import Int
 from torch import Tensor
 
+from lmcourse.corpus.brown import Sentence
 from lmcourse.errors import CourseError
-
-if TYPE_CHECKING:
-    from lmcourse.corpus.brown import Sentence
 
 TRAIN, VALIDATION = 800_000, 200_000
 MERGED = 3  # words that are no more frequent than this are one symbol
@@ -99,7 +96,7 @@ class Text:
         }
 
 
-def stream(sentences: "Iterable[Sentence]") -> Iterator[tuple[str, str]]:
+def stream(sentences: Iterable[Sentence]) -> Iterator[tuple[str, str]]:
     """Yield each word with its genre, and a mark after each text."""
     for _, text in groupby(sentences, key=lambda sentence: sentence.text):
         genre = ""
@@ -111,7 +108,7 @@ def stream(sentences: "Iterable[Sentence]") -> Iterator[tuple[str, str]]:
 
 
 def text_of(
-    sentences: "Iterable[Sentence]", train: int = TRAIN, validation: int = VALIDATION
+    sentences: Iterable[Sentence], train: int = TRAIN, validation: int = VALIDATION
 ) -> Text:
     """The corpus, with its vocabulary and its split.
 

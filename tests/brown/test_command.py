@@ -4,13 +4,14 @@ import re
 
 import msgspec
 import pytest
+import torch
 from typer.testing import CliRunner
 
 from coursekit import cli
 from lmcourse.errors import CourseError
-from research.brown import command, entries, page, results, runs
+from research.brown import command, entries, page, recorded, runs
 from research.brown.evaluation import mixed, perplexity
-from research.brown.results import found_of, seeds, trials, with_dropouts
+from research.brown.results import found_of, seeds, trials, untuned, with_dropouts
 
 T = "validation"
 
@@ -38,10 +39,15 @@ def test_the_whole_table_of_a_small_text(done, table, text, folders):
     lstm = table["lstm"]
     assert len(trials(lstm)) == 4 and len(trials(table["direct"])) == 3
     assert len(with_dropouts(lstm, record)) == 2 and len(seeds(lstm, record)) == entries.SEEDS
-    per_learner = 3 + 2 + entries.SEEDS - 1
-    ngrams = 2 * len(entries.DISCOUNTS)
-    assert len(record.runs) == ngrams + 3 * per_learner + 1  # untied, once
-    assert results.record_of(text, folders[1]) == record
+    for entry in table.values():
+        runs_of = [digest for digest, it in record.runs.items() if it.name == entry.name]
+        if isinstance(entry, entries.NGram):
+            assert len(runs_of) == len(entries.DISCOUNTS)
+            continue
+        wanted = [untuned(entry), *trials(entry), *with_dropouts(entry, record)]
+        wanted += seeds(entry, record)
+        assert set(runs_of) == {run.digest(text.digest) for run in wanted}
+    assert recorded.record_of(text, folders[1]) == record
 
     # Tuning took the best on validation, from runs of equal length.
     best = min(
@@ -57,12 +63,32 @@ def test_the_whole_table_of_a_small_text(done, table, text, folders):
     assert [result.seed for result in shown] == [0, 1, 2]
     assert len({result.test for result in shown}) == 3
 
-    # The important runs come first: each network once, then the other dropout, then seeds.
-    order = [(re.match(r"(\S+) ", line)[1], "seed 0" in line) for line in said if "..." in line]
-    networks = [name for name, _ in order if not name.endswith("gram")]
-    assert networks[:5] == ["lstm"] * 5 and networks[5] == "direct"
-    kinds = [first for name, first in order if name in networks]
-    assert kinds == sorted(kinds, reverse=True)
+    # The important runs come first: each network once, then its tuning, then seeds.
+    order = [line.split()[0] for line in said if line.endswith("...")]
+    assert order[:5] == ["1-gram", "2-gram", "lstm", "direct", "both"]
+    assert order[5:9] == ["lstm"] * 4
+    seeded = ["seed 0" not in line for line in said if line.endswith("...") and "seed" in line]
+    assert seeded == sorted(seeded) and sum(seeded) == 3 * (entries.SEEDS - 1)
+
+
+def test_a_row_is_the_best_that_there_is(done, table, text):
+    record, _ = done
+    lstm = table["lstm"]
+
+    def left(*groups):
+        digests = [run.digest(text.digest) for runs in groups for run in runs]
+        kept = {digest: record.runs[digest] for digest in digests}
+        return msgspec.structs.replace(record, runs=kept)
+
+    first, short = untuned(lstm), trials(lstm)
+    assert found_of(lstm, left()) == []
+    assert found_of(lstm, left(short)) == []  # too short for the table
+    assert found_of(lstm, left([first], short[:2])) == [record.runs[first.digest(text.digest)]]
+    long = with_dropouts(lstm, record)
+    for one in long:
+        assert found_of(lstm, left(short, [one])) == [record.runs[one.digest(text.digest)]]
+    assert len(found_of(lstm, left(short, long))) == 1
+    assert len(found_of(lstm, left(short, long, seeds(lstm, record)[:2]))) == 2
 
 
 def test_a_mixture_is_that_of_the_kept_probabilities(done, table, text, folders):
@@ -98,7 +124,7 @@ def test_an_interrupted_table_is_the_same_in_the_end(done, table, text, tmp_path
     folders = (tmp_path / "runs", tmp_path / "shelf")
     with pytest.raises(KeyboardInterrupt):
         command.done(list(table.values()), text, print, *folders)
-    assert 0 < len(results.record_of(text, folders[1]).runs) < len(whole.runs)
+    assert 0 < len(recorded.record_of(text, folders[1]).runs) < len(whole.runs)
     monkeypatch.setattr(command, "learned", learned)
     found = command.done(list(table.values()), text, print, *folders)
     scores = [
@@ -109,26 +135,49 @@ def test_an_interrupted_table_is_the_same_in_the_end(done, table, text, tmp_path
 
 
 def test_networks_need_the_ngram_models(table, text, tmp_path):
-    with pytest.raises(CourseError, match="not counted here") as caught:
+    with pytest.raises(CourseError, match="none was counted yet") as caught:
         command.done([table["lstm"]], text, print, tmp_path / "runs", tmp_path / "shelf")
     assert "lmcourse brown 1-gram 2-gram" in caught.value.remedy
 
 
+def test_the_best_ngram_model_is_counted_again_where_it_is_not_kept(done, text, folders, tmp_path):
+    record, _ = done
+    here = runs.best_ngram(text, folders[0], record)
+    again = runs.best_ngram(text, tmp_path / "elsewhere", record)
+    assert all(torch.equal(again[name], here[name]) for name in ("validation", "test"))
+
+
+def test_checkpoints_stay_until_the_result_is_recorded(done, table, text, tmp_path, monkeypatch):
+    whole, _ = done
+    only = [entry for entry in table.values() if entry.name in ("1-gram", "2-gram", "both")]
+    folders = (tmp_path / "runs", tmp_path / "shelf")
+    first = untuned(table["both"]).digest(text.digest)
+    command.done(only[:2], text, print, *folders)
+    with monkeypatch.context() as patch:
+        patch.setattr(recorded, "write", lambda *inputs: 1 / 0)
+        with pytest.raises(ZeroDivisionError):
+            command.done(only, text, print, *folders)
+    assert any((folders[0] / first / runs.CHECKPOINTS).glob("step-*.json"))
+    record = command.done(only, text, print, *folders)
+    assert record.runs[first].test == whole.runs[first].test
+    assert not list(folders[0].glob(f"*/{runs.CHECKPOINTS}"))
+
+
 def test_results_on_another_text_do_not_count(done, text, tmp_path):
     record, _ = done
-    results.write(msgspec.structs.replace(record, text="another"), tmp_path)
-    assert results.record_of(text, tmp_path).runs == {}
+    recorded.write(msgspec.structs.replace(record, text="another"), tmp_path)
+    assert recorded.record_of(text, tmp_path).runs == {}
 
 
 def test_a_damaged_record_is_named(tmp_path):
-    (tmp_path / results.RESULTS).write_text("{", encoding="utf-8")
+    (tmp_path / recorded.RESULTS).write_text("{", encoding="utf-8")
     with pytest.raises(CourseError, match="cannot be read"):
-        results.read(tmp_path)
+        recorded.read(tmp_path)
 
 
 def test_the_page_is_what_the_results_say(done, table, folders):
     record, _ = done
-    written = (folders[1] / results.PAGE).read_text(encoding="utf-8")
+    written = (folders[1] / recorded.PAGE).read_text(encoding="utf-8")
     assert written == page.page(record)
     ours, paper = written.split("## The paper's")
     for entry in table.values():
@@ -144,10 +193,10 @@ def test_the_page_is_what_the_results_say(done, table, folders):
 
 
 def test_the_command_lists_and_passes_names_on(done, folders, tmp_path, monkeypatch):
-    monkeypatch.setattr(results, "shelf", lambda: folders[1])
+    monkeypatch.setattr(recorded, "shelf", lambda: folders[1])
     listed = invoke().output
     assert re.search(r"^lstm: test perplexity .* \(3 seeds\)$", listed, re.MULTILINE)
-    monkeypatch.setattr(results, "shelf", lambda: tmp_path / "empty")
+    monkeypatch.setattr(recorded, "shelf", lambda: tmp_path / "empty")
     assert "lstm: nothing yet\n" in invoke().output
     with pytest.raises(CourseError, match="no model 'elmo'"):
         entries.chosen(["elmo"])

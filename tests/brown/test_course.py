@@ -1,14 +1,14 @@
 """The course's own table: its models, and its page."""
 
 from lmcourse import checkout
-from research.brown import entries, page, results
+from research.brown import entries, page, recorded
 
 
 def test_the_page_of_the_course_is_that_of_its_results():
     folder = checkout.root() / "data" / "brown"
-    record = results.read(folder)
+    record = recorded.read(folder)
     if record is not None:
-        assert (folder / results.PAGE).read_text(encoding="utf-8") == page.page(record)
+        assert (folder / recorded.PAGE).read_text(encoding="utf-8") == page.page(record)
 
 
 def test_the_real_table_names_each_model_once():

@@ -7,14 +7,14 @@ import torch
 
 from lmcourse.errors import CourseError
 from research.brown.text import END, RARE, stream, text_of
-from tests.brown.conftest import TRAIN, VALIDATION, Sentence, sentences
+from tests.brown.conftest import TRAIN, VALIDATION, sentence, sentences
 
 
 def test_a_mark_follows_each_text_and_no_sentence():
     three = [
-        Sentence(("One", "two"), "news", "ca01"),
-        Sentence(("three",), "news", "ca01"),
-        Sentence(("four",), "humor", "cr01"),
+        sentence(["One", "two"], "news", "ca01"),
+        sentence(["three"], "news", "ca01"),
+        sentence(["four"], "humor", "cr01"),
     ]
     assert list(stream(three)) == [
         ("One", "news"),
@@ -28,7 +28,7 @@ def test_a_mark_follows_each_text_and_no_sentence():
 
 def test_words_that_occur_three_times_are_merged_and_four_times_are_not():
     words = ["the"] * 6 + ["The"] * 4 + ["three"] * 3 + ["one"] + ["The", "the"]
-    text = text_of([Sentence(tuple(words), "news", "ca01")], train=10, validation=3)
+    text = text_of([sentence(words, "news", "ca01")], train=10, validation=3)
     assert text.vocabulary == [RARE, "the", "The"]
     assert text.ids.tolist() == [1] * 6 + [2] * 4 + [0] * 4 + [2, 1] + [0]  # and END, once
     assert (text.different, text.lower_case) == (5, 4)
