@@ -23,6 +23,7 @@ def add_to(app: typer.Typer) -> None:
     """Add the commands to the course's."""
     app.command()(pretrain)
     app.command()(claims)
+    app.command()(brown)
 
 
 def pretrain(
@@ -127,3 +128,33 @@ def claims(
             "Run the same command again to continue from there.",
         ) from None
     print("\n\n".join(map(repr, found)))
+
+
+def brown(
+    names: Annotated[
+        list[str] | None, typer.Argument(help="Models to count or train. Without one: a list.")
+    ] = None,
+    every: Annotated[bool, typer.Option("--all", help="All of them, 7 hours on one core.")] = False,
+) -> None:
+    """Re-run table 1 of Bengio et al. (2003) on the Brown corpus, and write it into data/brown.
+
+    Runs that data/brown records are not done again. Ctrl-C leaves it; the same command goes on from
+    there. `lmcourse real install` brings the corpus.
+    """
+    from lmcourse.corpus.brown import Brown
+    from research.brown import command, entries
+    from research.brown.text import text_of
+
+    if not names and not every:
+        for line in command.overview():
+            print(line)
+        return
+    chosen = entries.chosen(list(entries.ENTRIES) if every else names or [])
+    try:
+        print("Reading the Brown corpus ...", flush=True)
+        command.done(chosen, text_of(Brown().sentences()), partial(print, flush=True))
+    except KeyboardInterrupt:
+        raise CourseError(
+            "The runs on the Brown corpus were interrupted; finished ones are recorded.",
+            "Run the same command again to continue from there.",
+        ) from None

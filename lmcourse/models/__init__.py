@@ -1,6 +1,7 @@
 """The models of the course, one idea a file, each equal to its reference implementation.
 
-    02      ngram, rnn, recurrence, rnn_lm      counts, the recurrence, a language model on it
+    02      ngram, kneser_ney, neural_ngram     counts; a network on as many words
+    02      rnn, recurrence, rnn_lm             the recurrence, a language model on it
     03, 04  lstm, gru, recurrent                gates; stacked and bidirectional layers
     05      context_windows, negative_sampling, word2vec, glove
     07      char_cnn, highway, bilm, scalar_mix, elmo
