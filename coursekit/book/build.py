@@ -106,12 +106,20 @@ def decks(content: Content, folder: Path, base_url: str) -> dict[str, Path]:
 
     Args:
         base_url: where the book's pages are, seen from the slides.
+
+    Raises:
+        CourseError: with what is wrong with the slides of all pages.
     """
-    made = {}
+    made, faults = {}, []
     for page in content.pages:
         if has_slides(page):
             made[page.slug] = folder / f"{Path(page.source).stem}.html"
-            write_deck(page, content, made[page.slug], base_url=base_url)
+            try:
+                write_deck(page, content, made[page.slug], base_url=base_url)
+            except CourseError as error:
+                faults.append(error)
+    if faults:
+        raise CourseError("\n".join(it.cause for it in faults), faults[0].remedy)
     return made
 
 

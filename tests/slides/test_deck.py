@@ -2,11 +2,13 @@
 
 import re
 import webbrowser
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from coursekit import course
+from coursekit.book import build
 from coursekit.book.slides import deck as decks
 from coursekit.book.slides.assets import equation_style
 from coursekit.book.slides.deck import deck_html, present, write_deck
@@ -255,3 +257,13 @@ def test_present_says_whether_there_is_a_browser(tmp_path, monkeypatch):
 
 def test_the_same_page_gives_the_same_bytes(content):
     assert decks.deck_html(content.pages[0], content) == deck_html(content.pages[0], content)
+
+
+def test_the_book_names_what_is_wrong_with_all_decks(tmp_path):
+    long = [block(heading("One"), p(" ".join(["word"] * 60)), kind="slide")]
+    pages = [page(TITLE, *long, slug=name, source=f"chapters/{name}.md") for name in ("a", "b")]
+    content = replace(trees.book(pages[0], tmp_path), pages=pages)
+    with pytest.raises(CourseError) as error:
+        build.decks(content, tmp_path, "..")
+    for name in ("a", "b"):
+        assert f"The slides of chapters/{name}.md cannot be made" in error.value.cause
