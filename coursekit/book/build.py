@@ -22,8 +22,7 @@ from coursekit.book.execute import Report, execute
 from coursekit.book.published import Published, checked, published
 from coursekit.book.site.site import write_site
 from coursekit.book.slides.browser import require_browser
-from coursekit.book.slides.deck import ELSEWHERE, write_deck
-from coursekit.book.slides.layout import has_slides
+from coursekit.book.slides.deck import ELSEWHERE, decks, write_deck
 from coursekit.book.slides.live import write_live
 from coursekit.book.slides.pdf import MARK, PURPOSE, remedy_for
 from coursekit.book.stage import stage
@@ -99,28 +98,6 @@ def paper_files(pdf: bool, epub: bool, theme: str = OWN_THEME) -> dict[str, Path
             )
         require_paper(files.values())
     return files
-
-
-def decks(content: Content, folder: Path, base_url: str) -> dict[str, Path]:
-    """Write the slides of every page that has some; return the files, by the page's slug.
-
-    Args:
-        base_url: where the book's pages are, seen from the slides.
-
-    Raises:
-        CourseError: with what is wrong with the slides of all pages.
-    """
-    made, faults = {}, []
-    for page in content.pages:
-        if has_slides(page):
-            made[page.slug] = folder / f"{Path(page.source).stem}.html"
-            try:
-                write_deck(page, content, made[page.slug], base_url=base_url)
-            except CourseError as error:
-                faults.append(error)
-    if faults:
-        raise CourseError("\n".join(it.cause for it in faults), faults[0].remedy)
-    return made
 
 
 def slide_files(source: course.Source, output: Path | None, pdf: bool) -> tuple[Path, Path | None]:

@@ -29,6 +29,7 @@ from coursekit.book.published import published as at
 from coursekit.book.reload import Server
 from coursekit.book.site.pages import View
 from coursekit.book.site.site import write_site
+from coursekit.book.slides.deck import decks
 from coursekit.book.stage import stage_source
 from coursekit.notebooks.targets import BIBLIOGRAPHY, Targets
 from coursekit.notebooks.workbook import product_name
@@ -167,7 +168,7 @@ class _Book:
         build.publish(made, products / build.SITE)
 
     def _decks(self, content: Content) -> dict[str, Path]:
-        return build.decks(content, self._folder / "slides", self._published.base_url or "..")
+        return decks(content, self._folder / "slides", self._published.base_url or "..")
 
     def wait(self) -> list[course.Source]:
         """Wait for a change; return the sources that changed, or none if it is something else."""

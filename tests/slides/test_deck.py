@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 
 from coursekit import course
-from coursekit.book import build
 from coursekit.book.slides import deck as decks
 from coursekit.book.slides.assets import equation_style
 from coursekit.book.slides.deck import deck_html, present, write_deck
@@ -264,6 +263,6 @@ def test_the_book_names_what_is_wrong_with_all_decks(tmp_path):
     pages = [page(TITLE, *long, slug=name, source=f"chapters/{name}.md") for name in ("a", "b")]
     content = replace(trees.book(pages[0], tmp_path), pages=pages)
     with pytest.raises(CourseError) as error:
-        build.decks(content, tmp_path, "..")
+        decks.decks(content, tmp_path, "..")
     for name in ("a", "b"):
         assert f"The slides of chapters/{name}.md cannot be made" in error.value.cause

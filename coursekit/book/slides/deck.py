@@ -12,7 +12,7 @@ from coursekit.book.render.nodes import Renderer
 from coursekit.book.slides import images, sizes, speaker, steps
 from coursekit.book.slides.assets import data_uri, equation_style
 from coursekit.book.slides.cells import widest
-from coursekit.book.slides.layout import Sheet, faults, sheets_of
+from coursekit.book.slides.layout import Sheet, faults, has_slides, sheets_of
 from coursekit.book.slides.nodes import unbroken
 from coursekit.notebooks import files
 from lmcourse.errors import CourseError
@@ -40,6 +40,28 @@ def write_deck(page: Page, content: Content, file: Path, *, base_url: str | None
         files.write(file, text.encode("utf-8"))
     except CourseError as error:
         raise CourseError(error.cause, ELSEWHERE) from error
+
+
+def decks(content: Content, folder: Path, base_url: str) -> dict[str, Path]:
+    """Write the slides of every page that has some; return the files, by the page's slug.
+
+    Args:
+        base_url: where the book's pages are, seen from the slides.
+
+    Raises:
+        CourseError: with what is wrong with the slides of all pages.
+    """
+    made, wrong = {}, []
+    for page in content.pages:
+        if has_slides(page):
+            made[page.slug] = folder / f"{Path(page.source).stem}.html"
+            try:
+                write_deck(page, content, made[page.slug], base_url=base_url)
+            except CourseError as error:
+                wrong.append(error)
+    if wrong:
+        raise CourseError("\n".join(it.cause for it in wrong), wrong[0].remedy)
+    return made
 
 
 def deck_html(
