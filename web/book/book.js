@@ -332,4 +332,6 @@ previews();
 // Where the 404 page has found the book, an address without a path is the book's first page.
 const skip = document.querySelector(".skip");
 if (document.querySelector("base")) skip.href = location.pathname + location.search + skip.hash;
-document.querySelector(".contents [aria-current]")?.scrollIntoView?.({ block: "nearest" });
+// Not scrollIntoView: in Chromium the first Tab would then go to what follows this entry.
+const current = document.querySelector(".contents [aria-current]");
+if (current) reveal(current, current.closest(".contents"));
