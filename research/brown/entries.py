@@ -11,7 +11,6 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from lmcourse.errors import CourseError
 from research.brown.networks import (
     BothSides,
     MaskedTransformer,
@@ -21,6 +20,7 @@ from research.brown.networks import (
     Transformer,
 )
 from research.brown.training import Budget
+from research.by_name import by_name
 
 Setting = Mapping[str, Any]
 """What is tuned: learning rate, dropout, tied weights; or a discount."""
@@ -152,9 +152,5 @@ def chosen(names: list[str]) -> list[NGram | Learner]:
     Raises:
         CourseError: there is no such model.
     """
-    for name in names:
-        if name not in ENTRIES:
-            raise CourseError(
-                f"The table has no model {name!r}.", f"Choose one of: {', '.join(ENTRIES)}."
-            )
-    return [entry for name, entry in ENTRIES.items() if name in names]
+    wanted = {by_name(name, ENTRIES, "model").name for name in names}
+    return [entry for name, entry in ENTRIES.items() if name in wanted]

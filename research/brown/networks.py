@@ -4,6 +4,7 @@ The models are the package's. The output layer is applied by `research.brown.sof
 training and evaluation need not store the logits of a whole batch.
 """
 
+from abc import ABC, abstractmethod
 from typing import Any
 
 import torch
@@ -24,7 +25,7 @@ Predicted = tuple[Float[Tensor, "words width"], Int[Tensor, " words"], States | 
 """Features, the words that they predict, and the state after the window."""
 
 
-class Network(nn.Module):
+class Network(nn.Module, ABC):
     """What predicts the words of a window.
 
     Attributes:
@@ -39,21 +40,21 @@ class Network(nn.Module):
     carries = False
 
     @property
+    @abstractmethod
+    def output(self) -> tuple[Float[Tensor, "vocab width"], Float[Tensor, " vocab"]]:
+        """The output layer's weight and bias."""
+
+    @property
     def weight(self) -> Float[Tensor, "vocab width"]:
         """The output layer's."""
-        raise NotImplementedError
+        return self.output[0]
 
     @property
     def bias(self) -> Float[Tensor, " vocab"]:
         """The output layer's."""
-        raise NotImplementedError
+        return self.output[1]
 
-    def features(
-        self, window: Int[Tensor, "batch time"], state: States | None = None
-    ) -> tuple[Float[Tensor, "batch predicted width"], States | None]:
-        """The features of all words of a window but its margins, and the state after it."""
-        raise NotImplementedError
-
+    @abstractmethod
     def predictions(
         self, window: Int[Tensor, "batch time"], state: States | None, draw: torch.Generator
     ) -> Predicted:
@@ -63,46 +64,65 @@ class Network(nn.Module):
             state: that after the window before; None at the beginning.
             draw: random numbers, for masks.
         """
+
+    @abstractmethod
+    def scored(
+        self, window: Int[Tensor, "batch time"], count: int
+    ) -> Float[Tensor, "batch count width"]:
+        """The features of the words that the evaluation predicts; see ``scope``."""
+
+
+class OfAllWords(Network):
+    """A network that predicts all words of a window but its margins."""
+
+    @abstractmethod
+    def features(
+        self, window: Int[Tensor, "batch time"], state: States | None = None
+    ) -> tuple[Float[Tensor, "batch predicted width"], States | None]:
+        """The features of these words, and the state after the window."""
+
+    def predictions(self, window: Tensor, state: States | None, draw: torch.Generator) -> Predicted:
+        """See `Network.predictions`."""
         features, state = self.features(window, state)
         before, after = self.margins
         words = window[:, before : window.shape[1] - after]
         return features.flatten(0, 1), words.flatten(), state
 
-    def scored(
-        self, window: Int[Tensor, "batch time"], count: int
-    ) -> Float[Tensor, "batch count width"]:
-        """The features of the words that the evaluation predicts; see ``scope``."""
+    def scored(self, window: Tensor, count: int) -> Tensor:
+        """See `Network.scored`."""
         start = self.scope[0] - self.margins[0]
         return self.features(window)[0][:, start : start + count]
 
 
-class NeuralNGram(Network):
+class _WithOutputLayer(OfAllWords):
+    """A network whose model has an embedding and an output layer."""
+
+    def __init__(self, model: Any) -> None:
+        super().__init__()
+        self.model = model
+        nn.init.normal_(model.embedding.weight, std=SPREAD)
+        nn.init.normal_(model.output.weight, std=0.01)
+        nn.init.zeros_(model.output.bias)
+
+    @property
+    def output(self) -> tuple[Tensor, Tensor]:
+        """See `Network.output`."""
+        return self.model.output.weight, self.model.output.bias
+
+
+class NeuralNGram(_WithOutputLayer):
     """The paper's own network, with or without direct connections."""
 
     def __init__(self, vocabulary: int, dropout: float, **sizes: Any) -> None:
-        super().__init__()
-        self.model = NeuralNGramModel(vocabulary, dropout=dropout, **sizes)
-        nn.init.normal_(self.model.embedding.weight, std=SPREAD)
-        nn.init.normal_(self.model.output.weight, std=0.01)
-        nn.init.zeros_(self.model.output.bias)
+        super().__init__(NeuralNGramModel(vocabulary, dropout=dropout, **sizes))
         self.margins, self.scope = (self.model.context, 0), (self.model.context, WINDOW, 0)
 
-    @property
-    def weight(self) -> Tensor:
-        """See `Network.weight`."""
-        return self.model.output.weight
-
-    @property
-    def bias(self) -> Tensor:
-        """See `Network.bias`."""
-        return self.model.output.bias
-
     def features(self, window: Tensor, state: States | None = None) -> tuple[Tensor, None]:
-        """See `Network.features`."""
+        """See `OfAllWords.features`."""
         return self.model.features(window[:, :-1])[:, self.model.context - 1 :], None
 
 
-class RecurrentNetwork(Network):
+class RecurrentNetwork(_WithOutputLayer):
     """RNN, LSTM or GRU."""
 
     scope = (WARM_UP, WINDOW, 0)
@@ -111,33 +131,20 @@ class RecurrentNetwork(Network):
     def __init__(
         self, vocabulary: int, dropout: float, *, width: int, tied: bool, cell: Any
     ) -> None:
-        super().__init__()
-        self.model = RNNLanguageModel(RNNConfig(vocabulary, width, width, cell, dropout=dropout))
-        nn.init.normal_(self.model.embedding.weight, std=SPREAD)
-        nn.init.normal_(self.model.output.weight, std=0.01)
-        nn.init.zeros_(self.model.output.bias)
+        config = RNNConfig(vocabulary, width, width, cell, dropout=dropout)
+        super().__init__(RNNLanguageModel(config))
         if tied:
             self.model.output.weight = self.model.embedding.weight
 
-    @property
-    def weight(self) -> Tensor:
-        """See `Network.weight`."""
-        return self.model.output.weight
-
-    @property
-    def bias(self) -> Tensor:
-        """See `Network.bias`."""
-        return self.model.output.bias
-
     def features(self, window: Tensor, state: States | None = None) -> tuple[Tensor, States]:
-        """See `Network.features`."""
+        """See `OfAllWords.features`."""
         model = self.model
         vectors = model.dropout(model.embedding(window[:, :-1]))
         layers, state = model.rnn.read(vectors, state)
         return model.dropout(layers[-1]), detached(state)
 
 
-class Transformer(Network):
+class Transformer(OfAllWords):
     """GPT: causal, with tied output weights and absolute positions."""
 
     def __init__(self, vocabulary: int, dropout: float, *, positions: int, **sizes: Any) -> None:
@@ -156,21 +163,16 @@ class Transformer(Network):
         self.scope = (positions // 2, positions - positions // 2 + 1, 0)
 
     @property
-    def weight(self) -> Tensor:
-        """See `Network.weight`."""
-        return self.model.embeddings.word.weight
-
-    @property
-    def bias(self) -> Tensor:
-        """See `Network.bias`."""
-        return self.offsets
+    def output(self) -> tuple[Tensor, Tensor]:
+        """See `Network.output`."""
+        return self.model.embeddings.word.weight, self.offsets
 
     def features(self, window: Tensor, state: States | None = None) -> tuple[Tensor, None]:
-        """See `Network.features`."""
+        """See `OfAllWords.features`."""
         return self.model(window[:, :-1]).last_hidden_state, None
 
 
-class BothSides(Network):
+class BothSides(OfAllWords):
     """Two LSTMs: one reads the words before a word, the other those after it, from the end.
 
     Its features are a layer over both states, as in context2vec (Melamud et al. 2016). So it needs
@@ -191,17 +193,12 @@ class BothSides(Network):
         self.offsets = nn.Parameter(torch.zeros(vocabulary))
 
     @property
-    def weight(self) -> Tensor:
-        """See `Network.weight`."""
-        return self.embedding.weight
-
-    @property
-    def bias(self) -> Tensor:
-        """See `Network.bias`."""
-        return self.offsets
+    def output(self) -> tuple[Tensor, Tensor]:
+        """See `Network.output`."""
+        return self.embedding.weight, self.offsets
 
     def features(self, window: Tensor, state: States | None = None) -> tuple[Tensor, None]:
-        """See `Network.features`."""
+        """See `OfAllWords.features`."""
         vectors = self.dropout(self.embedding(window))
         left, _ = self.forth(vectors[:, :-2])
         right, _ = self.back(vectors[:, 2:].flip(1))
@@ -232,14 +229,9 @@ class MaskedTransformer(Network):
         self.scope = (positions // 2, 1, positions - positions // 2 - 1)
 
     @property
-    def weight(self) -> Tensor:
-        """See `Network.weight`."""
-        return self.model.embeddings.word.weight[:-1]
-
-    @property
-    def bias(self) -> Tensor:
-        """See `Network.bias`."""
-        return self.offsets
+    def output(self) -> tuple[Tensor, Tensor]:
+        """See `Network.output`."""
+        return self.model.embeddings.word.weight[:-1], self.offsets
 
     def predictions(self, window: Tensor, state: States | None, draw: torch.Generator) -> Predicted:
         """See `Network.predictions`."""

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from lmcourse.errors import CourseError
+from research.by_name import by_name
 from research.claims import electra, encoders, masks, students
 from research.claims.claim import Claim
 
@@ -17,9 +17,4 @@ def chosen(names: Sequence[str]) -> list[Claim]:
     Raises:
         CourseError: there is no such claim.
     """
-    for name in names:
-        if name not in CLAIMS:
-            raise CourseError(
-                f"There is no claim {name!r}.", f"Choose one of: {', '.join(CLAIMS)}."
-            )
-    return [CLAIMS[name] for name in dict.fromkeys(names)]
+    return [by_name(name, CLAIMS, "claim") for name in dict.fromkeys(names)]

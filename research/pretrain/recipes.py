@@ -1,6 +1,6 @@
 """All recipes, by name: what `lmcourse pretrain` can train."""
 
-from lmcourse.errors import CourseError
+from research.by_name import by_name
 from research.pretrain.causal import CAUSAL
 from research.pretrain.electra import ELECTRA
 from research.pretrain.elmo import ELMO
@@ -26,6 +26,4 @@ def recipe(name: str) -> Trainable:
     Raises:
         CourseError: there is none.
     """
-    if name not in RECIPES:
-        raise CourseError(f"There is no recipe {name!r}.", f"Choose one of: {', '.join(RECIPES)}.")
-    return RECIPES[name]
+    return by_name(name, RECIPES, "recipe")

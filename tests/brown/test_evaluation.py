@@ -1,4 +1,4 @@
-"""Every model is asked for every word, with the context that it may read: against brute force."""
+"""Every model predicts every word from the context that it may read, as brute force does."""
 
 import math
 
