@@ -134,7 +134,9 @@ def brown(
     names: Annotated[
         list[str] | None, typer.Argument(help="Models to count or train. Without one: a list.")
     ] = None,
-    every: Annotated[bool, typer.Option("--all", help="All of them, 7 hours on one core.")] = False,
+    every: Annotated[
+        bool, typer.Option("--all", help="All of them, some 9 hours on one core.")
+    ] = False,
 ) -> None:
     """Re-run table 1 of Bengio et al. (2003) on the Brown corpus, and write it into data/brown.
 

@@ -127,14 +127,15 @@ def test_a_folder_without_texts(tmp_path):
         Brown(tmp_path)
 
 
-def test_without_the_corpus(tmp_path, monkeypatch):
+@pytest.mark.parametrize("name", hub.CORPORA)
+def test_without_a_corpus(name, tmp_path, monkeypatch):
     monkeypatch.setenv("LMCOURSE_CACHE", str(tmp_path))
     monkeypatch.delenv("LMCOURSE_REAL", raising=False)
-    with pytest.raises(CourseError, match=r"brown is not installed.*`lmcourse real install`"):
-        Brown()
+    with pytest.raises(CourseError, match=rf"{name} is not installed.*`lmcourse real install`"):
+        hub.CORPORA[name]()
     monkeypatch.setenv("LMCOURSE_REAL", "off")
-    with pytest.raises(CourseError, match="brown is hidden"):
-        Brown()
+    with pytest.raises(CourseError, match=f"{name} is hidden"):
+        hub.CORPORA[name]()
 
 
 def test_it_is_left_out_in_a_line(tmp_path, monkeypatch, capsys):

@@ -162,16 +162,6 @@ def test_a_group_that_is_not_there(tmp_path):
         Mails(tmp_path)
 
 
-def test_without_the_corpus(tmp_path, monkeypatch):
-    monkeypatch.setenv("LMCOURSE_CACHE", str(tmp_path))
-    monkeypatch.delenv("LMCOURSE_REAL", raising=False)
-    with pytest.raises(CourseError, match=r"mails is not installed.*`lmcourse real install`"):
-        Mails()
-    monkeypatch.setenv("LMCOURSE_REAL", "off")
-    with pytest.raises(CourseError, match="mails is hidden"):
-        Mails()
-
-
 @pytest.fixture(scope="module")
 def corpus():
     """All mails of the corpus."""

@@ -130,8 +130,7 @@ def _run(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     if there:
         _check_generator(kwargs.get("generator"))
     if requested is not None:
-        kwargs = kwargs | {"device": torch.device("cpu") if there else requested}
-        inner = inner | {"device": kwargs["device"]}
+        inner["device"] = torch.device("cpu") if there else requested
     out = func(*inner_args, **inner)
     if torch.Tag.inplace_view in func.tags:  # such as transpose_: the outer tensor's shape, too
         with no_dispatch():

@@ -60,7 +60,8 @@ def decks(content: Content, folder: Path, base_url: str) -> dict[str, Path]:
             except CourseError as error:
                 wrong.append(error)
     if wrong:
-        raise CourseError("\n".join(it.cause for it in wrong), wrong[0].remedy)
+        remedies = dict.fromkeys(it.remedy for it in wrong)
+        raise CourseError("\n".join(it.cause for it in wrong), "\n".join(remedies))
     return made
 
 
