@@ -9,8 +9,8 @@ from typing import Any
 from coursekit.book.content import Content, Node, Page
 
 KATEX = (
-    '<span class="katex"><span class="katex-mathml"><math><mi>{tex}</mi>'
-    '<annotation encoding="application/x-tex">{tex}</annotation></math></span>'
+    '<span class="katex"><span class="katex-mathml"><math><semantics><mi>{tex}</mi>'
+    '<annotation encoding="application/x-tex">{tex}</annotation></semantics></math></span>'
     '<span class="katex-html" aria-hidden="true"><span class="base"><span class="mord mathnormal">'
     "{tex}</span></span></span></span>"
 )

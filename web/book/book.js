@@ -108,7 +108,7 @@ function scrolling() {
     }
   };
   const watch = new ResizeObserver((entries) => entries.forEach((entry) => update(entry.target)));
-  const boxes = document.querySelectorAll(".scroll, .output.html, .output.markdown");
+  const boxes = document.querySelectorAll(".scroll, .output.html, .output.markdown, .lmcourse-check");
   for (const box of boxes) {
     watch.observe(box);
     box.addEventListener("scroll", () => sides(box), { passive: true });

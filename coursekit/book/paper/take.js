@@ -122,7 +122,6 @@ const page = {
     }
     for (const it of copy.querySelectorAll(".katex")) {
       const formula = it.querySelector("math");
-      formula.querySelectorAll("annotation").forEach((each) => each.remove());
       // KaTeX writes an invisible operator after \\max, also in a subscript, where MathML has no room.
       formula.querySelectorAll(":is(msub, msup, msubsup) > mo").forEach((each) => each.textContent === "\u2061" && each.remove());
       for (const each of formula.querySelectorAll("mo")) { // after log, no space of its own

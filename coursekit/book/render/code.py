@@ -13,9 +13,11 @@ from pygments.util import ClassNotFound
 
 from coursekit.book.render.markup import element, escape
 
-# Pygments' classes for names, operators and spaces, which have the text's own color: a page is a
-# quarter smaller without them.
-_PLAIN = re.compile(r'<span class="(?:n|o|p|w)">([^<]*)</span>')
+# Pygments' classes for names, numbers, operators and spaces, which have the text's own color: without
+# them, a page is smaller by more than a quarter.
+_PLAIN = re.compile(r'<span class="(?:n|nn|mi|mf|mh|il|si|o|p|w)">([^<]*)</span>')
+_STRINGS = re.compile(r'(<span class="s[12]">[^<]*)</span><span class="s[12]">')  # side by side
+_PREFIX = re.compile(r'<span class="sa">([^<]*)</span>(<span class="s[12]">)')  # as in f"…"
 _NAMED = {"ipython": "python", "ipython3": "python", "plaintext": "text", "none": "text"}
 
 
@@ -37,7 +39,7 @@ def highlight(
     """
     name = _NAMED.get(language, language)
     colored = _pygments(code, _lexer(name), _formatter()).rstrip("\n")
-    colored = _PLAIN.sub(r"\1", colored)
+    colored = _STRINGS.sub(r"\1", _PREFIX.sub(r"\2\1", _PLAIN.sub(r"\1", colored)))
     if numbers_from is not None or emphasized:
         colored = _lines(colored, numbers_from, emphasized)
     inner = element("code", colored, class_=_language_class(name))

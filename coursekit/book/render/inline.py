@@ -10,6 +10,11 @@ from coursekit.book.render.renderer import NodeRenderer
 _SUBSCRIPT = re.compile(r"(?<=[A-Za-z)\]])\d+")
 
 _SHORT = 24  # letters of TeX that stay on one line
+# The TeX in KaTeX's MathML, and a namespace that HTML does not need: a tenth of a formula.
+_NEEDLESS = re.compile(
+    r'<annotation\b.*?</annotation>|</?semantics>| xmlns="http://www.w3.org/1998/Math/MathML"',
+    re.DOTALL,
+)
 
 
 def plain(node: Node) -> str:
@@ -66,7 +71,7 @@ def _math(renderer: NodeRenderer, node: Node) -> str:
 def math_html(renderer: NodeRenderer, node: Node) -> str:
     """Return KaTeX's HTML, which mystmd made; an equation that it cannot read is a problem."""
     if "html" in node:
-        return str(node["html"])
+        return _NEEDLESS.sub("", str(node["html"]))
     reason = node.get("message", "KaTeX made nothing of it")
     renderer.problem(f"the equation `{node.get('value', '')}` is not right: {reason}.")
     return element("code", escape(node.get("value", "")))

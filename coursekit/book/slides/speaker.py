@@ -8,7 +8,6 @@ from coursekit.book.render.markup import sanitize
 
 _REFERENCE = "footnoteReference"
 _MATHML = re.compile(r"<math\b.*?</math>", re.DOTALL)
-_ANNOTATION = re.compile(r"<annotation\b.*?</annotation>", re.DOTALL)
 
 
 def for_the_speaker(nodes: Sequence[Node], footnotes: Sequence[Node] = ()) -> list[Node]:
@@ -59,7 +58,7 @@ def _bare(node: Node) -> Node:
     if node["type"] in ("math", "inlineMath") and "html" in node:
         found = _MATHML.search(node["html"])
         if found:
-            kept["html"] = _ANNOTATION.sub("", found[0])
+            kept["html"] = found[0]
     if "children" in node:
         kept["children"] = [_bare(child) for child in node["children"]]
     return kept
