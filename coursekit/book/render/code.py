@@ -13,8 +13,8 @@ from pygments.util import ClassNotFound
 
 from coursekit.book.render.markup import element, escape
 
-# Pygments' classes for names, numbers, operators and spaces, which have the text's own color: without
-# them, a page is smaller by more than a quarter.
+# Pygments' classes for names, numbers, operators and spaces, which have the text's own color:
+# without them, a page is smaller by more than a quarter.
 _PLAIN = re.compile(r'<span class="(?:n|nn|mi|mf|mh|il|si|o|p|w)">([^<]*)</span>')
 _STRINGS = re.compile(r'(<span class="s[12]">[^<]*)</span><span class="s[12]">')  # side by side
 _PREFIX = re.compile(r'<span class="sa">([^<]*)</span>(<span class="s[12]">)')  # as in f"…"
