@@ -141,9 +141,9 @@ The two summaries are exchanged: return the ends first.
 
 
 def tagging_loss(
-    forward: Tensor, backward: Tensor, V: Tensor, c: Tensor, tags: Tensor
+    forward: Tensor, backward: Tensor, A: Tensor, b: Tensor, tags: Tensor
 ) -> tuple[Tensor, Tensor]:
-    logits = torch.cat([forward, backward], -1) @ V.T + c
+    logits = torch.cat([forward, backward], -1) @ A.T + b
     log_p = logits.log_softmax(-1)
     real = tags != -100
     chosen = log_p.gather(-1, tags.clamp(min=0)[..., None])[..., 0]
@@ -156,13 +156,13 @@ def tagging_loss(
 def _tagged(*lengths: int, time: int, width: int, labels: int) -> Example:
     batch, seed = len(lengths), (lengths, labels)
     forward, backward = 1.5 * normal(2, batch, time, width, seed=seed)
-    V, c = normal(labels, 2 * width, seed=(seed, "V")), normal(labels, seed=(seed, "c"))
-    logits = torch.cat([forward, backward], -1) @ V.T + c
+    A, b = normal(labels, 2 * width, seed=(seed, "V")), normal(labels, seed=(seed, "c"))
+    logits = torch.cat([forward, backward], -1) @ A.T + b
     noisy = logits + 2.5 * normal(batch, time, labels, seed=(seed, "tags"))
     tags = noisy.argmax(-1)  # some are predicted right, some are not; tag 0 is a tag
     tags[0, 0] = 0
     padding = torch.arange(time) >= torch.tensor(lengths)[:, None]
-    return forward, backward, V, c, tags.masked_fill(padding, -100)
+    return forward, backward, A, b, tags.masked_fill(padding, -100)
 
 
 TAGGER = Task(
@@ -210,8 +210,8 @@ The softmax is over the wrong axis. It is over the tags, the last axis of the lo
     logits.argmax(-1) -> log_p.argmax(-1)
 The backward states come first, or one direction is used twice. The head reads [forward ; backward].
     [forward, backward] -> [backward, forward] || [forward, forward] || [backward, backward]
-The bias `c` is missing or subtracted.
-    @ V.T + c -> @ V.T || @ V.T - c
+The bias `b` is missing or subtracted.
+    @ A.T + b -> @ A.T || @ A.T - b
 The two results are exchanged: return the loss first.
     return loss, right.sum() / count -> return right.sum() / count, loss
 """,

@@ -126,30 +126,30 @@ This α is of squared lengths, another norm, or single examples. One α serves t
 
 
 def triple_losses(
-    z_S: Tensor, z_T: Tensor, h_S: Tensor, h_T: Tensor, labels: Tensor, real: Tensor, T: float
+    z_s: Tensor, z_t: Tensor, h_s: Tensor, h_t: Tensor, labels: Tensor, real: Tensor, T: float
 ) -> tuple[Tensor, Tensor, Tensor]:
     chosen = labels != -100
-    student, teacher = z_S[real] / T, z_T[real] / T
+    student, teacher = z_s[real] / T, z_t[real] / T
     log_s, t = student.log_softmax(1), teacher.softmax(1)
     L_d = T**2 * F.kl_div(log_s, t, reduction="sum") / len(t)
-    L_mlm = F.cross_entropy(z_S[chosen], labels[chosen], reduction="sum")
-    cosines = F.cosine_similarity(h_S[real], h_T[real], dim=-1)
+    L_mlm = F.cross_entropy(z_s[chosen], labels[chosen], reduction="sum")
+    cosines = F.cosine_similarity(h_s[real], h_t[real], dim=-1)
     return L_d, L_mlm / chosen.sum().clamp(min=1), 1 - cosines.mean()
 
 
 def _batch(seed: int, lengths: list[int], vocab: int, T: float, special: str = "") -> Example:
     batch, time = len(lengths), max(lengths)
     real = torch.arange(time) < torch.tensor(lengths)[:, None]
-    z_S, z_T = (1.5 * normal(batch, time, vocab, seed=(seed, who)) for who in "st")
-    z_T[..., 3] -= torch.inf if special == "excluded" else 0
-    h_S, noise = (normal(batch, time, 4, seed=(seed, who)) for who in "ST")
-    h_S = h_S * normal(batch, time, 1, seed=seed).exp() * (real[..., None] | (special != "zero"))
-    h_T = (h_S + noise) * (real[..., None] | (special != "zero"))
+    z_s, z_t = (1.5 * normal(batch, time, vocab, seed=(seed, who)) for who in "st")
+    z_t[..., 3] -= torch.inf if special == "excluded" else 0
+    h_s, noise = (normal(batch, time, 4, seed=(seed, who)) for who in "ST")
+    h_s = h_s * normal(batch, time, 1, seed=seed).exp() * (real[..., None] | (special != "zero"))
+    h_t = (h_s + noise) * (real[..., None] | (special != "zero"))
     labels = normal(batch, time, vocab, seed=seed).argmax(-1)
     labels[0, 0] = 0  # a token like any other
     keep = real & (normal(batch, time, seed=(seed, "keep")) > 0) & (special != "unmasked")
     keep[0, 0] = special != "unmasked"
-    return z_S, 2 * z_T, h_S, 2 * h_T, labels.where(keep, -100), real, T
+    return z_s, 2 * z_t, h_s, 2 * h_t, labels.where(keep, -100), real, T
 
 
 LOSSES: Task = Task(
@@ -164,9 +164,9 @@ LOSSES: Task = Task(
 Padding counts. Nothing is learned from padding, and a text that is padded more would count more.
     chosen = -> real = real | True; chosen =
     or
-    z_S[real] / T, z_T[real] -> z_S.flatten(0, 1) / T, z_T.flatten(0, 1)
+    z_s[real] / T, z_t[real] -> z_s.flatten(0, 1) / T, z_t.flatten(0, 1)
     or
-    h_S[real], h_T[real] -> h_S, h_T
+    h_s[real], h_t[real] -> h_s, h_t
 Padding adds nothing to the sum, but it is in the denominator. Divide by the real positions.
     / len(t) -> / real.numel()
     1 - cosines.mean() -> 1 - cosines.mean() || (1 - cosines).sum() / real.numel()
@@ -178,7 +178,7 @@ This divides by the number of texts, or averages each text by itself. Each posit
     chosen.sum().clamp(min=1) -> chosen.sum().clamp(min=1) || len(labels)
     or
     return -> return tuple(sum(each) / len(real) for each in zip(*(triple_losses(*(
-        x[i : i + 1] for x in (z_S, z_T, h_S, h_T, labels, real)), T) for i in range(len(real)))
+        x[i : i + 1] for x in (z_s, z_t, h_s, h_t, labels, real)), T) for i in range(len(real)))
         )) if len(real) > 1 else tuple([
     1 - cosines.mean() -> 1 - cosines.mean()])
 The sum is over all positions. Return means.
@@ -189,36 +189,36 @@ The distillation loss has another power of T: the factor is T².
     T**2 * -> 1 * || T * || T**4 *
 The distillation loss compares distributions at other temperatures, or over the positions of a
 text. Both are over the vocabulary, at T.
-    z_S[real] / T, z_T[real] / T -> z_S[real], z_T[real] / T || z_S[real] / T, z_T[real] ||
-        z_S[real], z_T[real]
+    z_s[real] / T, z_t[real] / T -> z_s[real], z_t[real] / T || z_s[real] / T, z_t[real] ||
+        z_s[real], z_t[real]
     or
-    student.log_softmax(1) -> (z_S / T).log_softmax(1)[real]
-    teacher.softmax(1) -> (z_T / T).softmax(1)[real]
+    student.log_softmax(1) -> (z_s / T).log_softmax(1)[real]
+    teacher.softmax(1) -> (z_t / T).softmax(1)[real]
 This is the cross-entropy −Σ t log s, has the wrong sign, or the two distributions are exchanged.
     F.kl_div(log_s, t, reduction="sum") -> -(t * log_s).sum() || (t * log_s).sum() ||
         F.kl_div(t.log(), log_s.exp(), reduction="sum") || -F.kl_div(log_s, t, reduction="sum")
 `kl_div` takes the *logarithm* of the student's distribution as its first argument.
-    F.kl_div(log_s, t, -> F.kl_div(log_s.exp(), t, || F.kl_div(z_S[real] / T, t,
+    F.kl_div(log_s, t, -> F.kl_div(log_s.exp(), t, || F.kl_div(z_s[real] / T, t,
 The distillation loss is only at the masked positions, or only at others. All real ones count.
-    z_S[real] / T, z_T[real] -> z_S[chosen] / T, z_T[chosen] ||
-        z_S[real & ~chosen] / T, z_T[real & ~chosen]
+    z_s[real] / T, z_t[real] -> z_s[chosen] / T, z_t[chosen] ||
+        z_s[real & ~chosen] / T, z_t[real & ~chosen]
 The masked tokens' loss has another denominator, sign, temperature or set of positions, or a
 second softmax. It is the student's, at 1, a mean over the labels, 0 without any. Token 0 counts.
     chosen.sum().clamp(min=1) -> real.sum() || labels.numel() || chosen.sum()
     or
-    F.cross_entropy(z_S[chosen] -> F.cross_entropy(z_S[chosen] / T || F.cross_entropy(z_T[chosen] ||
-        -F.cross_entropy(z_S[chosen] || T**2 * F.cross_entropy(z_S[chosen] ||
-        F.cross_entropy(z_S[chosen].softmax(1) || T**2 * F.cross_entropy(z_S[chosen] / T
+    F.cross_entropy(z_s[chosen] -> F.cross_entropy(z_s[chosen] / T || F.cross_entropy(z_t[chosen] ||
+        -F.cross_entropy(z_s[chosen] || T**2 * F.cross_entropy(z_s[chosen] ||
+        F.cross_entropy(z_s[chosen].softmax(1) || T**2 * F.cross_entropy(z_s[chosen] / T
     or
     labels != -100 -> labels > 0
 The cosine loss is 1 − cos of the two states at each real position, averaged over these positions.
     1 - cosines.mean() -> cosines.mean() || -cosines.mean() || 1 - cosines.sum() / real.numel() ||
-        1 - F.cosine_similarity(h_S[real].flatten(), h_T[real].flatten(), dim=0) ||
-        1 - F.cosine_similarity(h_S[real].mean(0), h_T[real].mean(0), dim=0) ||
-        1 - (h_S[real] * h_T[real]).sum(1).mean() || 1 - F.cosine_similarity(h_S, h_T).mean() ||
-        1 - F.cosine_similarity(h_S[chosen], h_T[chosen]).mean() ||
-        1 - F.cosine_similarity(h_S[real], h_T[real], dim=0).mean() ||
-        (1 - F.cosine_similarity(h_S, h_T, dim=-1) * real).sum() / real.sum()
+        1 - F.cosine_similarity(h_s[real].flatten(), h_t[real].flatten(), dim=0) ||
+        1 - F.cosine_similarity(h_s[real].mean(0), h_t[real].mean(0), dim=0) ||
+        1 - (h_s[real] * h_t[real]).sum(1).mean() || 1 - F.cosine_similarity(h_s, h_t).mean() ||
+        1 - F.cosine_similarity(h_s[chosen], h_t[chosen]).mean() ||
+        1 - F.cosine_similarity(h_s[real], h_t[real], dim=0).mean() ||
+        (1 - F.cosine_similarity(h_s, h_t, dim=-1) * real).sum() / real.sum()
 """,
     names=("L_d", "L_mlm", "L_cos"),
     cause=lambda *call: one_value(LOSSES, *call),

@@ -2,9 +2,9 @@
 
 import csv
 from collections.abc import Sequence
-from statistics import mean, stdev
 
 from lmcourse import checkout, table_forms
+from lmcourse.findings.language_models import spread
 from research.brown.entries import ENTRIES, LEARNERS, NGRAMS, Learner, NGram
 from research.brown.results import (
     Record,
@@ -17,6 +17,7 @@ from research.brown.results import (
     trials,
     with_dropouts,
 )
+from research.brown.table import row
 from research.brown.text import PAPER
 
 _HEAD = """# Table 1 of Bengio et al. (2003), again
@@ -82,33 +83,21 @@ def page(record: Record) -> str:
 
 
 def _table(entries: Sequence[NGram | Learner], record: Record) -> str:
-    rows = [_row(entry, found) for entry in entries if (found := found_of(entry, record))]
+    rows = [_row(entry, record) for entry in entries if found_of(entry, record)]
     header = ["model", "parameters", "epochs", "validation", "test", "mixed, test", "minutes"]
     return table_forms.markdown(header, rows) if rows else "No run is complete yet."
 
 
-def _row(entry: NGram | Learner, found: Sequence[Result]) -> list[str]:
-    mixtures = [result.mixed for result in found if result.mixed is not None]
-    minutes = mean(result.cpu_seconds for result in found) / 60
-    if isinstance(entry, NGram):
-        parameters, epochs = f"{found[0].parameters:,} counts", "1"
-    else:
-        parameters, epochs = f"{found[0].parameters:,}", str(found[0].epochs)
+def _row(entry: NGram | Learner, record: Record) -> list[str]:
+    found = row(entry, record)
+    counts = " counts" if isinstance(entry, NGram) else ""
     return [
-        entry.about,
-        parameters,
-        epochs,
-        _spread([result.validation for result in found]),
-        _spread([result.test for result in found]),
-        _spread([mixture.test for mixture in mixtures]) if mixtures else "",
-        f"{minutes:.1f}",
+        found.about,
+        f"{found.parameters:,}{counts}",
+        str(found.epochs),
+        *map(spread, (found.validation, found.test, found.mixed)),
+        f"{found.minutes:.1f}",
     ]
-
-
-def _spread(values: Sequence[float]) -> str:
-    if len(values) == 1:
-        return f"{values[0]:.1f}"
-    return f"{mean(values):.1f} ± {stdev(values):.1f}"
 
 
 def _papers_table() -> str:

@@ -1,4 +1,4 @@
-"""What is recorded of the runs: ``data/brown/results.json``, and the page made from it."""
+"""What is recorded of the runs, in ``data/brown``: the results; a page and a table made of them."""
 
 from pathlib import Path
 
@@ -6,11 +6,13 @@ import msgspec
 
 from lmcourse import checkout, files
 from lmcourse.errors import CourseError
+from lmcourse.findings.language_models import FILE
 from research.brown.page import page
 from research.brown.results import Record
+from research.brown.table import table
 from research.brown.text import Text
 
-RESULTS, PAGE = "results.json", "README.md"
+RESULTS, PAGE, TABLE = "results.json", "README.md", Path(FILE).name
 ELSEWHERE = "Make the checkout writable, or work in a checkout of your own."
 
 
@@ -53,15 +55,19 @@ def read(folder: Path) -> Record | None:
 
 
 def write(record: Record, folder: Path) -> None:
-    """Write the record and its page, each at once or not at all.
+    """Write the record, its page and its table, each at once or not at all.
 
     Raises:
         CourseError: they cannot be written.
     """
-    content = msgspec.json.format(msgspec.json.encode(record), indent=1) + b"\n"
-    for name, data in ((RESULTS, content), (PAGE, page(record).encode())):
+    contents = {RESULTS: _json(record), PAGE: page(record).encode(), TABLE: _json(table(record))}
+    for name, data in contents.items():
         try:
             with files.replacing(folder / name) as file:
                 file.write(data)
         except OSError as error:
             raise files.trouble(error, folder / name, ELSEWHERE) from error
+
+
+def _json(content: msgspec.Struct) -> bytes:
+    return msgspec.json.format(msgspec.json.encode(content), indent=1) + b"\n"
