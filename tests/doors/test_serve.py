@@ -141,6 +141,15 @@ def test_the_courses_settings_hold(served):
     assert documents["defaultViewers"]["default"] == {"markdown": "Markdown Preview"}
 
 
+def answers(client) -> bool:
+    """Whether a kernel is ready; one that is slow to start on a busy machine may seem dead."""
+    try:
+        client.wait_for_ready(timeout=20)
+    except RuntimeError:
+        return False
+    return True
+
+
 @POSIX
 def test_a_kernel_knows_the_workbook_and_this_environment(served):
     from jupyter_client import BlockingKernelClient
@@ -151,7 +160,7 @@ def test_a_kernel_knows_the_workbook_and_this_environment(served):
     client.load_connection_file()
     client.start_channels()
     try:
-        client.wait_for_ready(timeout=60)
+        until(lambda: answers(client))
         asked = {
             "workbook": "__import__('os').environ['LMCOURSE_WORKBOOK']",
             "python": "__import__('sys').executable",
