@@ -1,6 +1,6 @@
 """The models of the course, one idea a file, each equal to its reference implementation.
 
-    02      ngram, kneser_ney, neural_ngram     counts; a network on as many words
+    02      ngram                               counts
     02      rnn, recurrence, rnn_lm             the recurrence, a language model on it
     03, 04  lstm, gru, recurrent                gates; stacked and bidirectional layers
     05      context_windows, negative_sampling, word2vec, glove

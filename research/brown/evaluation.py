@@ -11,7 +11,7 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
-from lmcourse.models.kneser_ney import KneserNey
+from research.brown.kneser_ney import KneserNey
 from research.brown.networks import Network
 from research.brown.softmax import log_p
 

@@ -13,10 +13,10 @@ from torch import Tensor, nn
 
 from lmcourse.models.bert import Bert, BertConfig
 from lmcourse.models.gpt import GPT, GPTConfig
-from lmcourse.models.neural_ngram import NeuralNGramModel
 from lmcourse.models.recurrent import Recurrent, States, detached
 from lmcourse.models.rnn_lm import RNNConfig, RNNLanguageModel
 from lmcourse.training.masking import Masking
+from research.brown.neural_ngram import NeuralNGramModel
 
 WINDOW = 512  # words that a recurrent network or an n-gram network predicts at a time
 WARM_UP = 256  # words that a recurrent network reads before them

@@ -9,9 +9,9 @@ from torch import Tensor
 
 from lmcourse.errors import CourseError
 from lmcourse.files import replacing
-from lmcourse.models.kneser_ney import KneserNey
 from research.brown.entries import NGRAMS, Learner, NGram
 from research.brown.evaluation import best_weight, mixed, of_network, of_ngram, perplexity
+from research.brown.kneser_ney import KneserNey
 from research.brown.results import Mixed, Record, Result, Run, discounts_of, found_of
 from research.brown.text import Text
 from research.brown.training import trained

@@ -5,9 +5,9 @@ import math
 import pytest
 import torch
 
-from lmcourse.models.kneser_ney import KneserNey
 from research.brown import evaluation, networks
 from research.brown.evaluation import best_weight, mixed, of_network, of_ngram, perplexity
+from research.brown.kneser_ney import KneserNey
 from tests.brown.conftest import learners
 
 CAUSAL = ["lstm", "direct", "plain", "gpt"]

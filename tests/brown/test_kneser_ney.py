@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from lmcourse.errors import CourseError
-from lmcourse.models.kneser_ney import KneserNey
+from research.brown.kneser_ney import KneserNey
 
 SIZE = 6  # word 5 never occurs
 

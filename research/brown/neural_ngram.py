@@ -1,4 +1,4 @@
-"""The neural n-gram model, the first neural language model of words (chapter 02).
+"""The neural n-gram model, the first neural language model of words.
 
 Bengio et al. (2003, "A neural probabilistic language model", section 2): the vectors of the last
 n − 1 words, one after the other, are the input x of a network with one hidden layer:

@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from lmcourse.evaluation.perplexity import token_probabilities
-from lmcourse.models.neural_ngram import NeuralNGramModel
+from research.brown.neural_ngram import NeuralNGramModel
 
 
 @pytest.mark.parametrize("direct", [True, False])

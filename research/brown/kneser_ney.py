@@ -1,4 +1,4 @@
-"""Kneser–Ney smoothing, the strongest n-gram model (chapter 02's rival of neural networks).
+"""Kneser–Ney smoothing, the strongest n-gram model (the networks' rival).
 
 Kneser and Ney (1995, "Improved backing-off for m-gram language modeling"), in the interpolated form
 of Chen and Goodman (1999, "An empirical study of smoothing techniques for language modeling"). Each
