@@ -15,7 +15,8 @@ def table(record: Record) -> LanguageModels:
         f"that occur at most {MERGED} times merged into one"
     )
     causal = [entry for entry in LEARNERS if not entry.both_sides]
-    rows = [row(entry, record) for entry in (*NGRAMS, *causal) if found_of(entry, record)]
+    entries: list[NGram | Learner] = [*NGRAMS, *causal]
+    rows = [row(entry, record) for entry in entries if found_of(entry, record)]
     return LanguageModels(text=text, rows=rows)
 
 
