@@ -6,7 +6,10 @@ from typing import Any
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
 FILES = (
-    *("data/checkpoints", "data/claims", "data/brown/table.json", "data/senses.csv"),
+    "data/brown/table.json",
+    "data/checkpoints",
+    "data/claims",
+    "data/senses.csv",
     "references.bib",
 )
 LABS = "labs/lab[0-9][0-9]"  # their exercises; not their texts, which have the solutions

@@ -124,7 +124,7 @@ def spread(values: list[float]) -> str:
 
 
 def _setup(row: Row) -> str:
-    if not row.mixed and row.setting.startswith("discount"):
+    if not row.mixed:  # an n-gram model
         return f"{row.about}: {row.setting}."
     epochs = f"{row.epochs} epoch{'s' * (row.epochs != 1)}"
     seeds = f"seed{'s' * (len(row.seeds) != 1)} {', '.join(map(str, row.seeds))}"

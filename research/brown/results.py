@@ -159,14 +159,14 @@ def discounts_of(entry: NGram) -> list[Run]:
 def found_of(entry: NGram | Learner, record: Record) -> list[Result]:
     """What a row of the table shows: a result for each seed.
 
-    While tuning is not complete, the best long run that is there, or the one before tuning.
+    While tuning is not complete, the best long run that is there, those before tuning included.
     """
     if isinstance(entry, NGram):
         return sorted(results_of(discounts_of(entry), record), key=_validation)[:1]
-    for runs in (seeds(entry, record), with_dropouts(entry, record), [untuned(entry)]):
-        if found := results_of(runs, record):
-            return found if runs[-1].seed else sorted(found, key=_validation)[:1]
-    return []
+    if found := results_of(seeds(entry, record), record):
+        return found
+    long = results_of([*with_dropouts(entry, record), untuned(entry)], record)
+    return sorted(long, key=_validation)[:1]
 
 
 def _validation(result: Result) -> float:

@@ -85,6 +85,12 @@ def test_a_row_is_the_best_that_there_is(done, table, text):
     assert found_of(lstm, left(short)) == []  # too short for the table
     assert found_of(lstm, left([first], short[:2])) == [record.runs[first.digest(text.digest)]]
     long = with_dropouts(lstm, record)
+    some = left([first], short, long[:1])
+    for better in (first, long[0]):
+        digest = better.digest(text.digest)
+        changed = msgspec.structs.replace(record.runs[digest], validation=1.0)
+        runs = some.runs | {digest: changed}
+        assert found_of(lstm, msgspec.structs.replace(some, runs=runs)) == [changed]
     for one in long:
         assert found_of(lstm, left(short, [one])) == [record.runs[one.digest(text.digest)]]
     assert len(found_of(lstm, left(short, long))) == 1
