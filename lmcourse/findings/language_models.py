@@ -70,7 +70,7 @@ class LanguageModels(msgspec.Struct, frozen=True, kw_only=True):
 
     def cells(self) -> tuple[list[str], list[list[str]]]:
         """The header, and the rows."""
-        header = ["", "parameters", "validation", "test", "test, mixed with n-grams"]
+        header = ["", "parameters or counts", "validation", "test", "mixed, test"]
         rows = [
             [
                 row.about,
@@ -83,7 +83,7 @@ class LanguageModels(msgspec.Struct, frozen=True, kw_only=True):
 
     def caption(self) -> str:
         """What the table is of."""
-        return f"Perplexity of words. {self.text}"
+        return f"Perplexity of words. {self.text}. Mixed: with the best n-gram model."
 
     def setup(self) -> list[str]:
         """How each model was trained."""
