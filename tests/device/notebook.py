@@ -2,7 +2,7 @@
 
     python -m tests.device.notebook chapters/08-attention.md
 
-Both runs take three steps of each training, so that they must compute the same numbers: every value
+Both runs take two steps of each training, so that they must compute the same numbers: every value
 that an `expect` or `identity` displays is compared, unless both are as expected. What the text says
 of a fully trained model is left to the ordinary tests. Both are without the pretrained weights on
 real English (``LMCOURSE_REAL=off``): so it is also shown that every notebook runs whole without
@@ -31,7 +31,7 @@ from lmcourse import checks, devices
 from lmcourse.training.fit import History
 from tests.device.pretend import DEVICE, NAMES, PRETENDED, entered
 
-STEPS, EPOCHS = 3, 4
+STEPS, EPOCHS = 2, 4
 LIMIT = 500  # seconds for a notebook; the slowest took 155, with two others beside it on two cores
 # What these train differs: it starts from weights that are drawn on the device; Adam divides
 # gradients that have all but vanished by their own size; dropout draws other numbers.
@@ -48,7 +48,7 @@ Values = list[tuple[str, str, float, bool]]  # each check's kind, name, value, w
 
 
 class _Shorten(ast.NodeTransformer):
-    """Three rounds of each loop that trains, and three losses for each `fit`.
+    """Two rounds of each loop that trains, and two losses for each `fit`.
 
     Of a loop over epochs with a `fit`, four rounds with one loss each: models are evaluated at most
     at every fourth epoch.

@@ -19,7 +19,7 @@ Sources: PyTorch's documentation of ``TorchDispatchMode`` and of wrapper subclas
 import functools
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager
-from typing import Any
+from typing import Any, NamedTuple
 from unittest.mock import patch
 
 import torch
@@ -103,10 +103,16 @@ class _Mode(TorchDispatchMode):
     ) -> Any:
         return _run(func, args, kwargs or {})
 
+    @classmethod
+    def _should_skip_dynamo(cls) -> bool:
+        """No: nothing is compiled here, and to skip it takes a third of an operation's time."""
+        return False
+
 
 def _run(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """Check the devices of an operation's arguments, and compute it on the CPU."""
-    on_device, elsewhere = [], []
+    on_device: list[Tensor] = []
+    elsewhere: list[Tensor] = []
 
     def taken(value: Any) -> Any:
         if isinstance(value, DeviceTensor):
@@ -116,7 +122,36 @@ def _run(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
             elsewhere.append(value)
         return value
 
-    inner_args, inner = _each(taken, args), _each(taken, kwargs)
+    operation = _operation(func)
+    inner_args, inner = _each(taken, args), _each(taken, kwargs) if kwargs else {}
+    if elsewhere:
+        _check_others(func, args, on_device, elsewhere)
+    there = bool(on_device)
+    if kwargs:
+        requested = kwargs.get("device")
+        if requested is not None:
+            there = torch.device(requested) == DEVICE
+            inner["device"] = torch.device("cpu") if there else requested
+        if there:
+            _check_generator(kwargs.get("generator"))
+    out = func(*inner_args, **inner)
+    if operation.changes_shape:  # such as transpose_: the outer tensor's shape, too
+        with no_dispatch():
+            func(*args, **kwargs)
+    if operation.returns_argument and out is not None:
+        return args[0] if isinstance(args[0], Tensor) else kwargs.get("out", out)
+    if not there:
+        return out
+    if isinstance(out, Tensor):
+        return DeviceTensor(out)
+    if operation.name in _PACKED:
+        return DeviceTensor(out[0]), out[1]
+    return _each(lambda it: DeviceTensor(it) if isinstance(it, Tensor) else it, out)
+
+
+def _check_others(
+    func: Any, args: tuple[Any, ...], on_device: list[Tensor], elsewhere: list[Tensor]
+) -> None:
     others = [each for each in elsewhere if each.dim() > 0]
     if any(each.device == DEVICE for each in elsewhere):
         raise NotImplementedError(f"{func}: a meta tensor that does not hold a CPU tensor.")
@@ -125,21 +160,22 @@ def _run(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
             "Expected all tensors to be on the same device, but found cpu and the pretended device "
             f"({func}, shapes {[tuple(each.shape) for each in (*on_device, *elsewhere)]})"
         )
-    requested = kwargs.get("device")
-    there = bool(on_device) if requested is None else torch.device(requested) == DEVICE
-    if there:
-        _check_generator(kwargs.get("generator"))
-    if requested is not None:
-        inner["device"] = torch.device("cpu") if there else requested
-    out = func(*inner_args, **inner)
-    if torch.Tag.inplace_view in func.tags:  # such as transpose_: the outer tensor's shape, too
-        with no_dispatch():
-            func(*args, **kwargs)
-    if func._schema.is_mutable and out is not None and _returns_its_argument(func):
-        return args[0] if isinstance(args[0], Tensor) else kwargs.get("out", out)
-    if func._schema.name in _PACKED:
-        return (DeviceTensor(out[0]) if there else out[0]), out[1]
-    return _each(lambda it: DeviceTensor(it) if there and isinstance(it, Tensor) else it, out)
+
+
+class _Operation(NamedTuple):
+    """What matters of an operation's schema."""
+
+    name: str
+    changes_shape: bool
+    returns_argument: bool  # it changes its first argument, or `out`, and returns it
+
+
+@functools.cache
+def _operation(func: Any) -> _Operation:
+    aliases = [each.alias_info for each in func._schema.returns]
+    written = len(aliases) == 1 and aliases[0] is not None and aliases[0].is_write
+    returns_argument = func._schema.is_mutable and written
+    return _Operation(func._schema.name, torch.Tag.inplace_view in func.tags, returns_argument)
 
 
 def _each(change: Callable[[Any], Any], value: Any) -> Any:
@@ -156,17 +192,11 @@ def _each(change: Callable[[Any], Any], value: Any) -> Any:
 
 
 def _may_mix(func: Any, args: tuple[Any, ...], others: list[Tensor]) -> bool:
-    name = func._schema.name
+    name = _operation(func).name
     if name in _INDEXED:  # indices of the CPU into a tensor of the device, not the reverse
         plain = all(not each.dtype.is_floating_point for each in others)
         return isinstance(args[0], DeviceTensor) and plain
     return name in _MIXED or name in _PACKED
-
-
-def _returns_its_argument(func: Any) -> bool:
-    """Whether an operation changes its first argument, or `out`, and returns it."""
-    aliases = [each.alias_info for each in func._schema.returns]
-    return len(aliases) == 1 and aliases[0] is not None and aliases[0].is_write
 
 
 _generators: dict[int, torch.Generator] = {}  # those of the device, by their address in C++
