@@ -9,16 +9,7 @@ import torch
 from lmcourse.files import require_writable
 from research.brown import recorded
 from research.brown.entries import ENTRIES, Learner, NGram
-from research.brown.results import (
-    Record,
-    Result,
-    Run,
-    found_of,
-    seeds,
-    trials,
-    untuned,
-    with_dropouts,
-)
+from research.brown.results import Record, Result, Run, found_of, long, seeds, trials, untuned
 from research.brown.runs import clean, counted, learned
 from research.brown.text import Text
 
@@ -75,12 +66,11 @@ def missing(learners: Sequence[Learner], record: Record) -> Run | None:
     """The next run, or None if there is none.
 
     First each network is trained once before it is tuned, then its learning rate is tuned, then its
-    dropout; then it is trained from other seeds.
+    output weights; then it is trained from other seeds.
     """
     stages: list[Callable[[Learner], list[Run]]] = [
         lambda entry: [untuned(entry)],
-        lambda entry: trials(entry) + with_dropouts(entry, record)[:1],
-        lambda entry: with_dropouts(entry, record),
+        lambda entry: trials(entry) + long(entry, record),
         lambda entry: seeds(entry, record),
     ]
     for stage in stages:

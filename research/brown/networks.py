@@ -111,7 +111,7 @@ class _WithOutputLayer(OfAllWords):
 
 
 class NeuralNGram(_WithOutputLayer):
-    """The paper's own network, with or without direct connections."""
+    """The paper's own network, without direct connections."""
 
     def __init__(self, vocabulary: int, dropout: float, **sizes: Any) -> None:
         super().__init__(NeuralNGramModel(vocabulary, dropout=dropout, **sizes))

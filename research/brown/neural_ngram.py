@@ -4,14 +4,13 @@ Bengio et al. (2003, "A neural probabilistic language model", section 2): the ve
 n − 1 words, one after the other, are the input x of a network with one hidden layer:
 
     x = [C(w_{t−n+1}) ; … ; C(w_{t−1})]
-    p(w_t | w_{t−n+1} … w_{t−1}) = softmax(b + W x + U tanh(d + H x))
+    p(w_t | w_{t−n+1} … w_{t−1}) = softmax(b + U tanh(d + H x))
 
 The vectors C are learned with the rest, so words that are used alike get similar vectors, and a
-context that never occurred is predicted as similar ones that did. W x are the direct connections,
-which the paper's best network does without.
+context that never occurred is predicted as similar ones that did. Some of the paper's networks add
+W x to the scores, direct connections from x to the output; its best network does without.
 """
 
-import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
@@ -29,7 +28,6 @@ class NeuralNGramModel(nn.Module):
         context: n − 1, the number of words that it reads.
         embedding_size: width of a word's vector.
         hidden_size: width of the hidden layer.
-        direct: whether x is connected to the output directly, too.
         dropout: dropout of x and of the hidden layer.
     """
 
@@ -39,29 +37,26 @@ class NeuralNGramModel(nn.Module):
         context: int = 4,
         embedding_size: int = 60,
         hidden_size: int = 50,
-        direct: bool = True,
         dropout: float = 0.0,
     ) -> None:
         super().__init__()
         sizes = {"context": context, "embedding_size": embedding_size, "hidden_size": hidden_size}
         check_sizes(vocab_size=vocab_size, **sizes)
-        self.context, self.direct = context, direct
+        self.context = context
         self.embedding = nn.Embedding(vocab_size, embedding_size)  # C
         self.hidden = nn.Linear(context * embedding_size, hidden_size)  # H and d
-        width = hidden_size + direct * context * embedding_size
-        self.output = nn.Linear(width, vocab_size)  # [U W] and b
+        self.output = nn.Linear(hidden_size, vocab_size)  # U and b
         self.dropout = nn.Dropout(dropout)
 
     def features(self, input_ids: Int[Tensor, "batch time"]) -> Float[Tensor, "batch time width"]:
-        """Return what the output layer reads: [tanh(d + H x) ; x], or its first part alone.
+        """Return what the output layer reads: tanh(d + H x).
 
         Before the first word of a row, the vectors are zero.
         """
         vectors = self.embedding(input_ids)  # [batch, time, embedding]
         padded = nn.functional.pad(vectors, (0, 0, self.context - 1, 0))
         x = self.dropout(padded.unfold(1, self.context, 1).mT.flatten(2))
-        a = self.dropout(self.hidden(x).tanh())
-        return torch.cat([a, x], -1) if self.direct else a
+        return self.dropout(self.hidden(x).tanh())
 
     def forward(
         self, input_ids: Int[Tensor, "batch time"], labels: Int[Tensor, "batch time"] | None = None

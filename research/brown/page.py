@@ -6,17 +6,7 @@ from collections.abc import Sequence
 from lmcourse import checkout, table_forms
 from lmcourse.findings.language_models import spread
 from research.brown.entries import ENTRIES, LEARNERS, NGRAMS, Learner, NGram
-from research.brown.results import (
-    Record,
-    Result,
-    Run,
-    discounts_of,
-    found_of,
-    results_of,
-    seeds,
-    trials,
-    with_dropouts,
-)
+from research.brown.results import Record, Result, found_of
 from research.brown.table import row
 from research.brown.text import PAPER
 
@@ -50,10 +40,10 @@ different words than ours has in lower case; so it was cut into words in another
 paper does not describe. The split goes by the order of the texts, so its parts have other genres
 (words, with a mark after each text):"""
 
-_TUNING = """All choices are made on validation. Networks: three learning rates for a short time
-(and untied output weights, where a network can have them), then two dropouts for all epochs. The
-chosen one is repeated from other seeds. N-gram models: the modified form's own discounts, or one of
-five for all counts."""
+_TUNING = """All choices are made on validation. Networks: three learning rates for a short time,
+then, where a network can have them, untied output weights for all epochs. The chosen one is
+repeated from other seeds. N-gram models: the modified form's own discounts, or one of five for all
+counts. Every run that was done is here."""
 
 
 def page(record: Record) -> str:
@@ -127,31 +117,21 @@ def _counts(record: Record) -> str:
 
 
 def _grid(entry: NGram | Learner, record: Record) -> str:
-    tried: list[Run] = (
-        discounts_of(entry)
-        if isinstance(entry, NGram)
-        else [*trials(entry), *with_dropouts(entry, record)]
-    )
-    found = results_of(tried, record)
+    """All runs of a model, the short ones first."""
+    found = [result for result in record.runs.values() if result.name == entry.name]
     if not found:
         return ""
     names = list(found[0].setting)
     rows = [
         [
             *(_value(result.setting[name]) for name in names),
-            f"{result.epochs}",
-            f"{result.validation:.1f}",
+            *(str(it) for it in (result.epochs, result.seed)),
+            *(f"{it:.1f}" for it in (result.validation, result.test)),
         ]
-        for result in found
+        for result in sorted(found, key=lambda it: (it.epochs, it.seed))
     ]
-    header = [*(name.replace("_", " ") for name in names), "epochs", "validation"]
-    text = "" if isinstance(entry, NGram) else f" Seeds: {_seeds(entry, record)}."
-    return f"**{entry.about}**.{text}\n\n{table_forms.markdown(header, rows)}"
-
-
-def _seeds(entry: Learner, record: Record) -> str:
-    each = results_of(seeds(entry, record), record)
-    return "; ".join(f"{it.seed}: {it.test:.1f}" for it in each) or "none yet"
+    header = [*(name.replace("_", " ") for name in names), "epochs", "seed", "validation", "test"]
+    return f"**{entry.about}**\n\n{table_forms.markdown(header, rows)}"
 
 
 def _value(value: object) -> str:

@@ -11,7 +11,7 @@ from typing import Any
 
 import msgspec
 
-from research.brown.entries import DISCOUNTS, DROPOUTS, SEEDS, Learner, NGram, Setting
+from research.brown.entries import DISCOUNTS, SEEDS, Learner, NGram, Setting
 from research.brown.text import Text
 from research.pretrain.records import Machine
 from research.runs.run_config import plain
@@ -115,22 +115,24 @@ def untuned(entry: Learner) -> Run:
 
 
 def trials(entry: Learner) -> list[Run]:
-    """The short runs that choose learning rate and output weights."""
+    """The short runs that choose the learning rate."""
     return [Run(entry, setting, entry.trial_epochs) for setting in entry.trials()]
 
 
-def with_dropouts(entry: Learner, record: Record) -> list[Run]:
-    """The long runs that choose the dropout; none while a short one is missing."""
+def long(entry: Learner, record: Record) -> list[Run]:
+    """The long runs that choose the output weights; none while a short one is missing."""
     best = best_of(trials(entry), record)
     if best is None:
         return []
-    settings = [dict(best.setting) | {"dropout": dropout} for dropout in DROPOUTS]
+    settings = [best.setting]
+    if entry.untied:
+        settings.append(dict(best.setting) | {"tied": False})
     return [Run(entry, setting, entry.budget.epochs) for setting in settings]
 
 
 def seeds(entry: Learner, record: Record) -> list[Run]:
     """The best long run, and the same from other seeds; none while a long one is missing."""
-    best = best_of(with_dropouts(entry, record), record)
+    best = best_of(long(entry, record), record)
     if best is None:
         return []
     return [Run(entry, best.setting, best.epochs, seed) for seed in range(SEEDS)]
@@ -165,8 +167,8 @@ def found_of(entry: NGram | Learner, record: Record) -> list[Result]:
         return sorted(results_of(discounts_of(entry), record), key=_validation)[:1]
     if found := results_of(seeds(entry, record), record):
         return found
-    long = results_of([*with_dropouts(entry, record), untuned(entry)], record)
-    return sorted(long, key=_validation)[:1]
+    done = results_of([*long(entry, record), untuned(entry)], record)
+    return sorted(done, key=_validation)[:1]
 
 
 def _validation(result: Result) -> float:

@@ -2,7 +2,7 @@
 
 from lmcourse.findings.language_models import LanguageModels, Row
 from research.brown.entries import LEARNERS, NGRAMS, Learner, NGram, Setting
-from research.brown.results import Record, best_of, found_of, with_dropouts
+from research.brown.results import Record, best_of, found_of, long
 from research.brown.text import MERGED
 
 
@@ -29,7 +29,7 @@ def row(entry: NGram | Learner, record: Record) -> Row:
         parameters=found[0].parameters,
         epochs=found[0].epochs,
         setting=setting_said(found[0].setting),
-        tuned=isinstance(entry, NGram) or best_of(with_dropouts(entry, record), record) is not None,
+        tuned=isinstance(entry, NGram) or best_of(long(entry, record), record) is not None,
         seeds=[result.seed for result in found],
         validation=[result.validation for result in found],
         test=[result.test for result in found],

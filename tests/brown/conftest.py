@@ -51,8 +51,7 @@ def learners():
     ngram = {"context": 2, "embedding_size": 4, "hidden_size": 5}
     return [
         Learner("lstm", "LSTM", RecurrentNetwork, {"width": 6, "cell": "lstm"}, SMALL, untied=True),
-        Learner("direct", "direct", NeuralNGram, ngram | {"direct": True}, SMALL),
-        Learner("plain", "plain", NeuralNGram, ngram | {"direct": False}, SMALL),
+        Learner("neural", "neural", NeuralNGram, ngram, SMALL),
         Learner("gpt", "GPT", Transformer, {"positions": 8} | ATTENTIVE, SMALL),
         Learner("both", "both", BothSides, {"width": 6}, SMALL, both_sides=True),
         Learner(
@@ -72,7 +71,7 @@ def table():
     from research.brown import command, page, runs
 
     ngrams = [NGram("1-gram", "unigram", 0), NGram("2-gram", "bigram", 1)]
-    networks = [learner for learner in learners() if learner.name in ("lstm", "direct", "both")]
+    networks = [learner for learner in learners() if learner.name in ("lstm", "neural", "both")]
     found = {entry.name: entry for entry in (*ngrams, *networks)}
     with pytest.MonkeyPatch.context() as patch:
         for module in (entries, runs, page):

@@ -11,7 +11,7 @@ from coursekit import cli
 from lmcourse.errors import CourseError
 from research.brown import command, entries, page, recorded, runs
 from research.brown.evaluation import mixed, perplexity
-from research.brown.results import found_of, seeds, trials, untuned, with_dropouts
+from research.brown.results import found_of, long, seeds, trials, untuned
 
 T = "validation"
 
@@ -37,14 +37,15 @@ def done(table, text, folders):
 def test_the_whole_table_of_a_small_text(done, table, text, folders):
     record, said = done
     lstm = table["lstm"]
-    assert len(trials(lstm)) == 4 and len(trials(table["direct"])) == 3
-    assert len(with_dropouts(lstm, record)) == 2 and len(seeds(lstm, record)) == entries.SEEDS
+    assert len(trials(lstm)) == len(trials(table["neural"])) == 3
+    assert len(long(lstm, record)) == 2 and len(long(table["neural"], record)) == 1
+    assert len(seeds(lstm, record)) == entries.SEEDS
     for entry in table.values():
         runs_of = [digest for digest, it in record.runs.items() if it.name == entry.name]
         if isinstance(entry, entries.NGram):
             assert len(runs_of) == len(entries.DISCOUNTS)
             continue
-        wanted = [untuned(entry), *trials(entry), *with_dropouts(entry, record)]
+        wanted = [untuned(entry), *trials(entry), *long(entry, record)]
         wanted += seeds(entry, record)
         assert set(runs_of) == {run.digest(text.digest) for run in wanted}
     assert recorded.record_of(text, folders[1]) == record
@@ -54,10 +55,10 @@ def test_the_whole_table_of_a_small_text(done, table, text, folders):
         (record.runs[run.digest(text.digest)] for run in trials(lstm)),
         key=lambda result: result.validation,
     )
-    for run in with_dropouts(lstm, record):
+    for run in long(lstm, record):
         assert run.setting["learning_rate"] == best.setting["learning_rate"]
         assert run.epochs == lstm.budget.epochs > best.epochs
-    full = [record.runs[run.digest(text.digest)] for run in with_dropouts(lstm, record)]
+    full = [record.runs[run.digest(text.digest)] for run in long(lstm, record)]
     shown = found_of(lstm, record)
     assert shown[0] == min(full, key=lambda result: result.validation)
     assert [result.seed for result in shown] == [0, 1, 2]
@@ -65,8 +66,8 @@ def test_the_whole_table_of_a_small_text(done, table, text, folders):
 
     # The important runs come first: each network once, then its tuning, then seeds.
     order = [line.split()[0] for line in said if line.endswith("...")]
-    assert order[:5] == ["1-gram", "2-gram", "lstm", "direct", "both"]
-    assert order[5:9] == ["lstm"] * 4
+    assert order[:5] == ["1-gram", "2-gram", "lstm", "neural", "both"]
+    assert order[5:8] == ["lstm"] * 3
     seeded = ["seed 0" not in line for line in said if line.endswith("...") and "seed" in line]
     assert seeded == sorted(seeded) and sum(seeded) == 3 * (entries.SEEDS - 1)
 
@@ -84,17 +85,17 @@ def test_a_row_is_the_best_that_there_is(done, table, text):
     assert found_of(lstm, left()) == []
     assert found_of(lstm, left(short)) == []  # too short for the table
     assert found_of(lstm, left([first], short[:2])) == [record.runs[first.digest(text.digest)]]
-    long = with_dropouts(lstm, record)
-    some = left([first], short, long[:1])
-    for better in (first, long[0]):
+    runs_long = long(lstm, record)
+    some = left([first], short, runs_long[:1])
+    for better in (first, runs_long[0]):
         digest = better.digest(text.digest)
         changed = msgspec.structs.replace(record.runs[digest], validation=1.0)
         runs = some.runs | {digest: changed}
         assert found_of(lstm, msgspec.structs.replace(some, runs=runs)) == [changed]
-    for one in long:
+    for one in runs_long:
         assert found_of(lstm, left(short, [one])) == [record.runs[one.digest(text.digest)]]
-    assert len(found_of(lstm, left(short, long))) == 1
-    assert len(found_of(lstm, left(short, long, seeds(lstm, record)[:2]))) == 2
+    assert len(found_of(lstm, left(short, runs_long))) == 1
+    assert len(found_of(lstm, left(short, runs_long, seeds(lstm, record)[:2]))) == 2
 
 
 def test_a_mixture_is_that_of_the_kept_probabilities(done, table, text, folders):
@@ -194,6 +195,10 @@ def test_the_page_is_what_the_results_say(done, table, folders):
     assert "| both |" not in ours and "| LSTM |" in ours
     assert "| MLP10 | 5 |  | 100 | 30 | no | yes |  | 265 | 252 |" in paper
     assert "16,383" in paper and f"{record.counts['vocabulary']:,}" in paper
+    tuning = written.split("## How they were tuned")[1]
+    for result in record.runs.values():
+        scores = f"{result.epochs} | {result.seed} | {result.validation:.1f} | {result.test:.1f} |"
+        assert scores in tuning
     with_one = msgspec.structs.replace(record, runs={})
     assert page.page(with_one) != written and "No run is complete yet." in page.page(with_one)
 

@@ -10,7 +10,7 @@ from research.brown.evaluation import best_weight, mixed, of_network, of_ngram, 
 from research.brown.kneser_ney import KneserNey
 from tests.brown.conftest import learners
 
-CAUSAL = ["lstm", "direct", "plain", "gpt"]
+CAUSAL = ["lstm", "neural", "gpt"]
 
 
 def built(name, vocabulary, seed=0):

@@ -39,7 +39,7 @@ def test_a_row_has_the_scores_of_each_seed(rows):
     assert found["2-gram"].tuned and found["2-gram"].mixed == []
 
 
-def test_a_network_is_tuned_when_both_dropouts_were_tried(rows):
+def test_a_network_is_tuned_when_all_was_tried(rows):
     _, record = rows
     (lstm,) = (it for it in entries.LEARNERS if it.name == "lstm")
     first = untuned(lstm).digest(record.text)

@@ -13,7 +13,7 @@ from tests.brown.test_evaluation import built
 SETTING = {"learning_rate": 1e-2, "dropout": 0.2, "tied": True}
 
 
-@pytest.mark.parametrize("name", ["lstm", "direct", "gpt", "both"])
+@pytest.mark.parametrize("name", ["lstm", "neural", "gpt", "both"])
 def test_an_epoch_predicts_each_word_once(name):
     ids = torch.arange(101)  # every word once
     network = built(name, 101)
