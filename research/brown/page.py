@@ -2,9 +2,11 @@
 
 import csv
 from collections.abc import Sequence
+from itertools import pairwise
+from statistics import mean
 
 from lmcourse import checkout, table_forms
-from lmcourse.findings.language_models import spread
+from lmcourse.findings.language_models import Row, spread
 from research.brown.entries import ENTRIES, LEARNERS, NGRAMS, Learner, NGram
 from research.brown.results import Record, Result, found_of
 from research.brown.table import row
@@ -34,6 +36,18 @@ _BOTH = """A model that reads a word's neighbors on both sides has no perplexity
 pseudo-perplexity is the same formula with p of each word given all words around it in a window. It
 is no language model's score, and cannot be compared with the table above."""
 
+_ORDER = """Each model less the one above it, in percent of the latter's test perplexity; the models
+go by validation. *Between seeds*: the least and the greatest difference between a seed of one and a
+seed of the other; the verdict is "lower" if all are negative, and "higher" if all are positive. It
+says nothing of other texts. Without several seeds of each network there is none. All networks read
+the text three times: longer training, or wider ones, can change the order."""
+
+_BESIDE = """Against its Kneser–Ney trigram, the paper's best network has {paper_alone} on its own
+(MLP1), MLP9, of the kind that is trained here, {paper_own}, and the best mixture {paper_mixed}
+(MLP10, half and half with another trigram). Ours, after {epochs} epochs, has {alone} against our
+trigram, and {mixed} mixed with the best n-gram model."""
+SAME = "3-gram", "neural-ngram"  # what both tables have
+
 _VERSIONS = """The paper's text is another version of the corpus. It counts marks between
 paragraphs, which ours does not have. It distinguishes upper from lower case, and yet it has fewer
 different words than ours has in lower case; so it was cut into words in another way, which the
@@ -58,6 +72,10 @@ def page(record: Record) -> str:
         "## The paper's",
         _PAPER,
         _papers_table(),
+        "## What beats what",
+        _ORDER,
+        _order([*NGRAMS, *causal], record),
+        _beside(record),
         "## The text",
         _counts(record),
         "## With the words on both sides",
@@ -91,9 +109,53 @@ def _row(entry: NGram | Learner, record: Record) -> list[str]:
 
 
 def _papers_table() -> str:
-    path = checkout.root() / "data" / "brown" / "paper.csv"
-    header, *rows = csv.reader(path.read_text(encoding="utf-8").splitlines())
+    header, *rows = _published()
     return table_forms.markdown(header[:-1], [row[:-1] for row in rows], words=(0, 5, 6))
+
+
+def _order(entries: Sequence[NGram | Learner], record: Record) -> str:
+    found = [row(entry, record) for entry in entries if found_of(entry, record)]
+    found.sort(key=lambda it: -mean(it.validation))
+    rows = [[better.about, *_difference(worse, better)] for worse, better in pairwise(found)]
+    header = ["model", "less the one above", "between seeds", "verdict"]
+    return table_forms.markdown(header, [[found[0].about, "", "", ""], *rows]) if rows else ""
+
+
+def _difference(worse: Row, better: Row) -> list[str]:
+    less = mean(worse.test)
+    each = [(b - a) / less for a in worse.test for b in better.test]
+    networks = [it for it in (worse, better) if it.name not in {ngram.name for ngram in NGRAMS}]
+    if not networks or any(len(it.test) < 2 for it in networks):
+        return [_percent(mean(each), 1), "", ""]
+    verdict = "lower" if max(each) < 0 else "higher" if min(each) > 0 else "inconclusive"
+    between = f"{_percent(min(each), 1)} … {_percent(max(each), 1)}"
+    return [_percent(mean(each), 1), between, verdict]
+
+
+def _percent(change: float, digits: int = 0) -> str:
+    return f"{change:+.{digits}%}".replace("-", "−")
+
+
+def _beside(record: Record) -> str:
+    """How far below its trigram model the paper's network is, and ours of the same kind."""
+    if not all(name in ENTRIES and found_of(ENTRIES[name], record) for name in SAME):
+        return ""
+    tests = {tuple(it[:2]): float(it[9]) for it in _published()[1:]}
+    theirs = tests["Kneser–Ney back-off", "3"]
+    trigram, own = (row(ENTRIES[name], record) for name in SAME)
+    return _BESIDE.format(
+        paper_alone=_percent(tests["MLP1", "5"] / theirs - 1),
+        paper_mixed=_percent(tests["MLP10", "5"] / theirs - 1),
+        paper_own=_percent(tests["MLP9", "5"] / theirs - 1),
+        epochs=own.epochs,
+        alone=_percent(mean(own.test) / mean(trigram.test) - 1),
+        mixed=_percent(mean(own.mixed) / mean(trigram.test) - 1),
+    )
+
+
+def _published() -> list[list[str]]:
+    path = checkout.root() / "data" / "brown" / "paper.csv"
+    return list(csv.reader(path.read_text(encoding="utf-8").splitlines()))
 
 
 def _counts(record: Record) -> str:

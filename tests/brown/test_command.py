@@ -203,6 +203,26 @@ def test_the_page_is_what_the_results_say(done, table, folders):
     assert page.page(with_one) != written and "No run is complete yet." in page.page(with_one)
 
 
+@pytest.mark.parametrize(("change", "verdict"), [(-5, "lower"), (5, "higher"), (0, "inconclusive")])
+def test_a_verdict_holds_for_every_pair_of_seeds(done, table, change, verdict):
+    record, _ = done
+    scores = {"lstm": [100.0, 101.0, 102.0], "neural": [101.0 + change] * 3}
+    runs = dict(record.runs)
+    for name, tests in scores.items():
+        for run, test in zip(seeds(table[name], record), tests, strict=True):
+            digest = run.digest(record.text)
+            validation = {"lstm": 1.0, "neural": 0.9}[name]  # so that they are the last two
+            runs[digest] = msgspec.structs.replace(runs[digest], test=test, validation=validation)
+    text = page.page(msgspec.structs.replace(record, runs=runs))
+    (line,) = (it for it in text.split("## What beats what")[1].splitlines() if "| neural |" in it)
+    less, between, said = (it.strip() for it in line.split("|")[2:5])
+    assert said == verdict
+    mean = sum(scores["neural"]) / 3 / 101 - 1
+    low, high = ((scores["neural"][0] - each) / 101 for each in (102, 100))
+    assert less == f"{mean:+.1%}".replace("-", "−")
+    assert between == f"{low:+.1%} … {high:+.1%}".replace("-", "−")
+
+
 def test_the_command_lists_and_passes_names_on(done, folders, tmp_path, monkeypatch):
     monkeypatch.setattr(recorded, "shelf", lambda: folders[1])
     listed = invoke().output
