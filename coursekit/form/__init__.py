@@ -22,12 +22,13 @@ def breaches(source: course.Source) -> list[Breach]:
         rules.code,
         rules.figures,
         rules.voice,
+        checks.measured,
     ]
     if source.number:
         kept.append(rules.numbers)
     if source.kind == "chapter":
         kept += [rules.equations, rules.counts, rules.deeper]
-        kept += [checks.measured, checks.recorded, defined_once]
+        kept += [checks.recorded, defined_once]
     if source.kind == "widget":
         kept.append(rules.widget)
     return sorted((it for rule in kept for it in rule(page)), key=lambda it: it.line)

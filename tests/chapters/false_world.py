@@ -17,24 +17,31 @@ from lmcourse import table_forms
 TABLE = Path(__file__).with_suffix(".md")
 _HEAD = """# What each measured check rules out
 
-Written by `python -m tests.chapters.false_world` from the chapters. A check fails if its bounds
-admit what the number would be in one of these cases, which the notebook computes.
+Written by `python -m tests.chapters.false_world` from the chapters and labs. A check fails if its
+bounds admit what the number would be in one of these cases, which the notebook computes.
 """
-Row = tuple[str, str, str, str]  # chapter, name, bounds, what is ruled out
+Row = tuple[str, str, str, str]  # chapter or lab, name, bounds, what is ruled out
 
 
-def rows() -> Iterator[Row]:
-    """Yield a row for each measured check of the chapters, in their order."""
-    for source in course.sources("chapter"):
+def checks() -> Iterator[tuple[str, ast.Call]]:
+    """Yield each measured check of the chapters and labs, in their order, and where it is."""
+    for source in course.sources():
+        where = f"lab {source.number}" if source.kind == "lab" else source.number
         for cell in read_notebook(source.path).cells:
             if cell.cell_type == "code":
                 for call in calls(cell.source, "expect"):
-                    yield source.number, _text(call.args[0]), _bounds(call), _ruled_out(call)
+                    yield where, call
+
+
+def rows() -> Iterator[Row]:
+    """Yield a row for each measured check."""
+    for where, call in checks():
+        yield where, _text(call.args[0]), _bounds(call), _ruled_out(call)
 
 
 def written() -> str:
     """Return the table, in Markdown."""
-    header = ("chapter", "check", "expected", "rules out")
+    header = ("chapter or lab", "check", "expected", "rules out")
     return f"{_HEAD}\n{table_forms.markdown(header, rows(), words=range(len(header)))}\n"
 
 

@@ -100,6 +100,21 @@ def test_a_broken_rule_is_found(small: SmallCourse, old, new, says):  # noqa: F8
     assert says in found(small, old, new)
 
 
+@pytest.mark.parametrize(
+    ("check", "says"),
+    [
+        ('expect("accuracy", x, close_to=0.9, within=0.1)', "does not say what it rules out"),
+        ('expect("accuracy", x, at_least=0.5, rules_out=rivals)', "The bound 0.5 of a measured"),
+    ],
+)
+def test_a_measured_check_of_a_lab_keeps_its_rule(small: SmallCourse, check, says):  # noqa: F811
+    (lab,) = course.sources("lab")
+    text = lab.path.read_text(encoding="utf-8")
+    assert says not in form.report([lab])
+    lab.path.write_text(f"{text}\n```{{code-cell}} ipython3\n{check}\n```\n", encoding="utf-8")
+    assert says in form.report([lab])
+
+
 def test_letters_are_the_symbols_of_an_equation():
     tex = r"\frac{\partial L}{\partial W} = \sum_{t=1}^T e^{\delta_t} h_{t-1}^\top"
     assert letters(tex + r" \text{for } \varepsilon") == {"L", "W", "h", r"\varepsilon"}
