@@ -8,7 +8,6 @@ from lmcourse.findings.language_models import spread
 from research.brown.entries import ENTRIES, LEARNERS, NGRAMS, Learner, NGram
 from research.brown.results import (
     Record,
-    Result,
     Run,
     discounts_of,
     found_of,
@@ -19,6 +18,7 @@ from research.brown.results import (
 )
 from research.brown.table import row
 from research.brown.text import PAPER
+from research.recorded import cost
 
 _HEAD = """# Table 1 of Bengio et al. (2003), again
 
@@ -77,7 +77,7 @@ def page(record: Record) -> str:
         _TUNING,
         *[_grid(entry, record) for entry in ENTRIES.values()],
         "## Cost",
-        _cost(record),
+        cost(record.runs.values()) if record.runs else "",
     ]
     return "\n\n".join(part for part in parts if part) + "\n"
 
@@ -158,18 +158,3 @@ def _value(value: object) -> str:
     if value is None:
         return "modified"
     return {True: "yes", False: "no"}[value] if isinstance(value, bool) else f"{value:g}"
-
-
-def _cost(record: Record) -> str:
-    runs = record.runs.values()
-    if not runs:
-        return ""
-    hours = sum(it.cpu_seconds + it.scoring_seconds for it in runs) / 3600
-    machines = sorted({_machine(it) for it in runs})
-    return f"{len(runs)} runs, {hours:.1f} hours of one core in all ({'; '.join(machines)})."
-
-
-def _machine(result: Result) -> str:
-    one = result.machine
-    threads = f"{one.threads} thread{'s' * (one.threads != 1)}"
-    return f"{one.device}, {threads}, Python {one.python}, PyTorch {one.pytorch}"
