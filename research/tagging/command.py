@@ -54,9 +54,10 @@ def done(
             result = learned(run, texts[run.task])
             runs = record.runs | {run.digest(record): result}
             record = msgspec.structs.replace(record, runs=runs)
-            write(record, folder)
+            _write(record, folder)
             seconds = result.cpu_seconds + result.scoring_seconds
             say(f"    validation {result.validation:.2%}, {seconds:.0f} s of the CPU")
+    _write(record, folder)
     return record
 
 
@@ -94,12 +95,7 @@ def overview(folder: Path | None = None) -> Iterator[str]:
         yield f"{entry.name}: {scores} % of the test's tags are right"
 
 
-def write(record: Record, folder: Path) -> None:
-    """Write the record and its page.
-
-    Raises:
-        CourseError: they cannot be written.
-    """
+def _write(record: Record, folder: Path) -> None:
     recorded.write({recorded.RESULTS: record, recorded.PAGE: page(record).encode()}, folder)
 
 

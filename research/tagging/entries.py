@@ -18,9 +18,11 @@ from research.pretrain.records import Machine
 from research.recorded import digest_of
 from research.tagging import networks
 from research.tagging.features import MostFrequentTag, Perceptron
+from research.tagging.networks import DROPOUT, EMBEDDING, ROWS
 from research.tagging.text import EVERY, WITHOUT, Text
 
-SEEDS = 3
+SEEDS, EPOCHS = 3, 4
+RATES = (3e-3, 6e-3, 1.2e-2)
 
 
 class Learned(Protocol):
@@ -48,6 +50,7 @@ class Entry:
         setting: what is tuned.
         values: those that are tried.
         seeds: how many.
+        shifted: whether it is trained without fiction, too.
     """
 
     name: str
@@ -57,35 +60,56 @@ class Entry:
     setting: str = ""
     values: tuple[float, ...] = (0,)
     seeds: int = SEEDS
+    shifted: bool = False
 
 
-def _network(name: str, about: str, **sizes: Any) -> Entry:
+def _network(
+    name: str,
+    about: str,
+    epochs: int = EPOCHS,
+    values: tuple[float, ...] = RATES,
+    seeds: int = SEEDS,
+    shifted: bool = False,
+    **sizes: Any,
+) -> Entry:
     def learn(text: Text, learning_rate: float, seed: int) -> Learned:
         torch.manual_seed(seed)  # of the first weights, of dropout and of unknown words
         tagger = networks.Tagger(text, **sizes)
-        networks.learned(tagger, text, learning_rate, seed)
+        networks.learned(tagger, text, learning_rate, epochs, seed)
         return tagger
 
-    training = (networks.EMBEDDING, networks.EPOCHS, networks.ROWS, networks.DROPOUT)
-    config = {**sizes, "embedding, epochs, rows, dropout": training}
-    return Entry(name, about, learn, config, "learning rate", RATES)
+    config = {**sizes, "epochs": epochs, "embedding": EMBEDDING, "rows": ROWS, "dropout": DROPOUT}
+    return Entry(name, about, learn, config, "learning rate", values, seeds, shifted)
 
 
-RATES = (3e-3, 6e-3, 1.2e-2)
+CHARACTERS = {"hidden": 46, "bidirectional": True, "characters": True}
 _ALL = [
-    Entry("most-frequent", "most frequent tag", lambda text, *_: MostFrequentTag(text), seeds=1),
+    Entry(
+        "most-frequent",
+        "most frequent tag",
+        lambda text, *_: MostFrequentTag(text),
+        seeds=1,
+        shifted=True,
+    ),
     Entry(
         "perceptron",
-        "averaged perceptron on features",
+        "averaged perceptron",
         lambda text, epochs, seed: Perceptron(text, int(epochs), seed),
         setting="epochs",
-        values=(2, 4, 8),
+        values=(3, 6, 12),
+        shifted=True,
     ),
     _network("lstm", "LSTM", hidden=96),
     _network("lstm-delay", "LSTM, delay of one word", hidden=96, delay=1),
     _network("bilstm", "BiLSTM", hidden=64, bidirectional=True),
+    _network("bilstm-characters", "BiLSTM, characters", shifted=True, **CHARACTERS),
     _network(
-        "bilstm-characters", "BiLSTM, characters", hidden=44, bidirectional=True, characters=True
+        "bilstm-characters-long",
+        "BiLSTM, characters, 12 epochs",
+        epochs=3 * EPOCHS,
+        values=RATES[1:2],
+        seeds=1,
+        **CHARACTERS,
     ),
 ]
 ENTRIES = {entry.name: entry for entry in _ALL}
@@ -177,7 +201,8 @@ class Run:
 def runs_of(entry: Entry, record: Record) -> list[Run]:
     """The runs of a row, as far as they are known: its seeds are after its trials."""
     trials = trials_of(entry)
-    return [*trials, *(run for task in (EVERY, WITHOUT) for run in seeds(entry, task, record))]
+    tasks = [EVERY, *[WITHOUT] * entry.shifted]
+    return [*trials, *(run for task in tasks for run in seeds(entry, task, record))]
 
 
 def trials_of(entry: Entry) -> list[Run]:

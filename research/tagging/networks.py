@@ -23,11 +23,11 @@ from research.tagging.text import Text, size
 
 UNKNOWN, PADDING = 0, 1
 EMBEDDING = 32  # width of a word's vector, and of the one from its characters
-EPOCHS, ROWS = 3, 32  # a step learns from so many sentences of about the same length
+ROWS = 32  # a step learns from so many sentences of about the same length
 DROPOUT, WARMUP, CLIP = 0.25, 0.05, 1.0
 CHARACTERS = CharacterCNNConfig(
     embedding_size=16,
-    filters=((2, 16), (3, 32), (4, 32)),
+    filters=((3, 50),),
     num_highway_layers=0,
     max_characters=22,
     activation="tanh",
@@ -115,21 +115,21 @@ def batches(sentences: Sequence[Sentence], draw: random.Random) -> list[list[int
     return found
 
 
-def learned(tagger: Tagger, text: Text, learning_rate: float, seed: int) -> None:
+def learned(tagger: Tagger, text: Text, learning_rate: float, epochs: int, seed: int) -> None:
     """Train a tagger; the learning rate rises to its value and falls to 0 linearly."""
-    steps = EPOCHS * len(batches(text.train, random.Random(seed)))
+    steps = epochs * len(batches(text.train, random.Random(seed)))
     optimizer = torch.optim.Adam(tagger.parameters(), lr=learning_rate, fused=True)
     schedule = scheduled(optimizer, linear(round(WARMUP * steps), steps))
-    losses = _losses(tagger, text.train, random.Random(seed))
+    losses = _losses(tagger, text.train, epochs, random.Random(seed))
     train(tagger, losses, clip=CLIP, optimizer=optimizer, scheduler=schedule, watch="nothing")
     tagger.eval()
 
 
 def _losses(
-    tagger: Tagger, sentences: Sequence[Sentence], draw: random.Random
+    tagger: Tagger, sentences: Sequence[Sentence], epochs: int, draw: random.Random
 ) -> Iterator[tuple[Tensor, int]]:
     number_of = {tag: number for number, tag in enumerate(tagger.tags)}
-    for _ in range(EPOCHS):
+    for _ in range(epochs):
         for part in batches(sentences, draw):
             read = [sentences[number] for number in part]
             logits = tagger([sentence.words for sentence in read])
