@@ -4,7 +4,7 @@ import hashlib
 import json
 from collections.abc import Collection, Mapping
 from pathlib import Path
-from typing import Any, Protocol, TypeVar
+from typing import Any, Protocol, TypeVar, runtime_checkable
 
 import msgspec
 
@@ -17,6 +17,7 @@ ELSEWHERE = "Make the checkout writable, or work in a checkout of your own."
 T = TypeVar("T")
 
 
+@runtime_checkable
 class Timed(Protocol):
     """A result that says how long its run took, in seconds of the CPU, and where."""
 

@@ -55,7 +55,7 @@ _TUNING = """One setting of each tagger, three values, each trained in full; the
 validation chooses. A value at the end of its range may not be the best possible. The width of the
 networks, their dropout and the number of their epochs are fixed."""
 
-_PAIRS = [
+PAIRS = [
     ("perceptron", "most-frequent"),
     ("bilstm", "lstm"),
     ("bilstm", "lstm-delay"),
@@ -64,7 +64,10 @@ _PAIRS = [
     ("lstm", "perceptron"),
     ("bilstm", "perceptron"),
     ("bilstm-characters", "perceptron"),
+    ("bilstm-characters-long", "bilstm-characters"),
+    ("bilstm-characters-long", "perceptron"),
 ]
+"""The rows whose differences the page shows."""
 
 
 def page(record: Record) -> str:
@@ -104,7 +107,7 @@ def _scores(done: Sequence[Entry], record: Record) -> str:
 
 def _contrasts(record: Record) -> str:
     lines = []
-    for names in _PAIRS:
+    for names in PAIRS:
         one, other = (ENTRIES[name] for name in names)
         results = rows(one, record), rows(other, record)
         if all(results):

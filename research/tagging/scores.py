@@ -5,10 +5,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import stats
 
-from lmcourse.evaluation.uncertainty import bootstrap
 from research.tagging.entries import Record, Result
 from research.tagging.text import ALL
+
+RESAMPLES = 10_000
 
 
 class Contrast(NamedTuple):
@@ -63,14 +65,19 @@ def contrast(
     """Compare the seeds of two taggers on the same tokens; arguments as in `accuracies`."""
     right = [_right(each, record, kind, genres) for each in (one, other)]
     tokens = _tokens(one, record, kind, genres)
-    score = bootstrap(_ratio, right[0].mean(0) - right[1].mean(0), tokens)
+    difference = right[0].mean(0) - right[1].mean(0)
+    drawn: Any = stats.bootstrap(
+        (difference, tokens),
+        lambda *sums, axis: sums[0].sum(axis) / sums[1].sum(axis),
+        paired=True,
+        method="percentile",
+        n_resamples=RESAMPLES,
+        rng=0,
+    )
     first, second = (accuracies(each, record, kind, genres) for each in (one, other))
     spread = min(first) - max(second), max(first) - min(second)
-    return Contrast(score.value, score.low, score.high, *spread)
-
-
-def _ratio(sums: Any, tokens: Any) -> float:
-    return float(sums.sum() / tokens.sum())
+    low, high = map(float, drawn.confidence_interval)
+    return Contrast(float(difference.sum() / tokens.sum()), low, high, *spread)
 
 
 def _right(
