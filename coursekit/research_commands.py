@@ -168,7 +168,7 @@ def tagging(
         list[str] | None, typer.Argument(help="Taggers to train. Without one: a list.")
     ] = None,
     every: Annotated[
-        bool, typer.Option("--all", help="All of them, some 25 minutes on one core.")
+        bool, typer.Option("--all", help="All of them, some 15 minutes on one core.")
     ] = False,
 ) -> None:
     """Train taggers on the Brown corpus, and write their accuracy into data/tagging.

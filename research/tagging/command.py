@@ -1,6 +1,7 @@
 """What `lmcourse tagging` does: list the taggers, or do the runs that are missing."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import chain
 from pathlib import Path
 
 import msgspec
@@ -12,7 +13,7 @@ from lmcourse.files import require_writable
 from research import recorded
 from research.pretrain.clock import Seconds
 from research.pretrain.records import Machine
-from research.tagging.entries import ENTRIES, Entry, Learned, Record, Result, Run, rows, runs_of
+from research.tagging.entries import ENTRIES, Entry, Learned, Record, Result, Run, rows, stages
 from research.tagging.page import page, percent
 from research.tagging.scores import accuracies
 from research.tagging.text import Text, size
@@ -47,16 +48,15 @@ def done(
     before = recorded.read(folder / recorded.RESULTS, Record)
     if before is not None and before.texts == record.texts:
         record = before
-    for entry in entries:
-        while (run := _missing(entry, record)) is not None:
-            setting = f"{entry.setting} {run.setting:g}, " if entry.setting else ""
-            say(f"{entry.name} ({setting}seed {run.seed}, {run.task}) ...")
-            result = learned(run, texts[run.task])
-            runs = record.runs | {run.digest(record): result}
-            record = msgspec.structs.replace(record, runs=runs)
-            _write(record, folder)
-            seconds = result.cpu_seconds + result.scoring_seconds
-            say(f"    validation {result.validation:.2%}, {seconds:.0f} s of the CPU")
+    while (run := _missing(entries, record)) is not None:
+        setting = f"{run.entry.setting} {run.setting:g}, " if run.entry.setting else ""
+        say(f"{run.entry.name} ({setting}seed {run.seed}, {run.task}) ...")
+        result = learned(run, texts[run.task])
+        runs = record.runs | {run.digest(record): result}
+        record = msgspec.structs.replace(record, runs=runs)
+        _write(record, folder)
+        seconds = result.cpu_seconds + result.scoring_seconds
+        say(f"    validation {result.validation:.2%}, {seconds:.0f} s of the CPU")
     _write(record, folder)
     return record
 
@@ -99,9 +99,13 @@ def _write(record: Record, folder: Path) -> None:
     recorded.write({recorded.RESULTS: record, recorded.PAGE: page(record).encode()}, folder)
 
 
-def _missing(entry: Entry, record: Record) -> Run | None:
-    missing = (run for run in runs_of(entry, record) if run.digest(record) not in record.runs)
-    return next(missing, None)
+def _missing(entries: Sequence[Entry], record: Record) -> Run | None:
+    """The next run: all trials are before all seeds."""
+    for each in zip(*(stages(entry, record) for entry in entries), strict=True):
+        for run in chain(*each):
+            if run.digest(record) not in record.runs:
+                return run
+    return None
 
 
 def _accuracy(sentences: Sequence[Sentence], predicted: Sequence[Sequence[str]]) -> float:

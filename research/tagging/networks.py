@@ -23,7 +23,7 @@ from research.tagging.text import Text, size
 
 UNKNOWN, PADDING = 0, 1
 EMBEDDING = 32  # width of a word's vector, and of the one from its characters
-ROWS = 32  # a step learns from so many sentences of about the same length
+ROWS, AT_ONCE = 16, 128  # a step learns from so many sentences of about the same length
 DROPOUT, WARMUP, CLIP = 0.25, 0.05, 1.0
 CHARACTERS = CharacterCNNConfig(
     embedding_size=16,
@@ -97,7 +97,7 @@ class Tagger(nn.Module):
     def tagged(self, sentences: Sequence[Sentence]) -> list[list[str]]:
         """A tag for each token."""
         found: dict[int, list[str]] = {}
-        for part in batches(sentences, random.Random(0)):
+        for part in batches(sentences, AT_ONCE, random.Random(0)):
             logits = self([sentences[number].words for number in part])
             for number, row in zip(part, logits.argmax(-1).tolist(), strict=True):
                 length = len(sentences[number].words)
@@ -105,19 +105,19 @@ class Tagger(nn.Module):
         return [found[number] for number in range(len(sentences))]
 
 
-def batches(sentences: Sequence[Sentence], draw: random.Random) -> list[list[int]]:
-    """The numbers of sentences of about the same length, ``ROWS`` each, in a random order."""
+def batches(sentences: Sequence[Sentence], rows: int, draw: random.Random) -> list[list[int]]:
+    """The numbers of sentences of about the same length, some ``rows`` each, in a random order."""
     order = list(range(len(sentences)))
     draw.shuffle(order)
     order.sort(key=lambda number: len(sentences[number].words))
-    found = [order[at : at + ROWS] for at in range(0, len(order), ROWS)]
+    found = [order[at : at + rows] for at in range(0, len(order), rows)]
     draw.shuffle(found)
     return found
 
 
 def learned(tagger: Tagger, text: Text, learning_rate: float, epochs: int, seed: int) -> None:
     """Train a tagger; the learning rate rises to its value and falls to 0 linearly."""
-    steps = epochs * len(batches(text.train, random.Random(seed)))
+    steps = epochs * len(batches(text.train, ROWS, random.Random(seed)))
     optimizer = torch.optim.Adam(tagger.parameters(), lr=learning_rate, fused=True)
     schedule = scheduled(optimizer, linear(round(WARMUP * steps), steps))
     losses = _losses(tagger, text.train, epochs, random.Random(seed))
@@ -130,7 +130,7 @@ def _losses(
 ) -> Iterator[tuple[Tensor, int]]:
     number_of = {tag: number for number, tag in enumerate(tagger.tags)}
     for _ in range(epochs):
-        for part in batches(sentences, draw):
+        for part in batches(sentences, ROWS, draw):
             read = [sentences[number] for number in part]
             logits = tagger([sentence.words for sentence in read])
             golds = [torch.tensor([number_of[tag] for tag in it.tags]) for it in read]

@@ -6,13 +6,33 @@ from statistics import mean, stdev
 from lmcourse import table_forms
 from lmcourse.corpus.brown import GENRES
 from research.recorded import cost
-from research.tagging.entries import ENTRIES, Entry, Record, Result, found, rows, trials_of
+from research.tagging.entries import (
+    ENTRIES,
+    EPOCHS,
+    LONG,
+    Entry,
+    Record,
+    Result,
+    found,
+    rows,
+    trials_of,
+)
 from research.tagging.scores import Contrast, accuracies, contrast
-from research.tagging.text import ALL, EVERY, FICTION, KINDS, UNSEEN, WITHOUT
+from research.tagging.text import (
+    ALL,
+    EVERY,
+    FICTION,
+    KINDS,
+    TEST,
+    UNSEEN,
+    VALIDATION,
+    WITHOUT,
+    WORDS,
+)
 
 _HEAD = """# Part-of-speech tagging of text that people wrote
 
-Six taggers learn the twelve universal tags of the Brown corpus from the same sentences.
+Taggers learn the twelve universal tags of the Brown corpus from the same sentences.
 `lmcourse tagging --all` does the runs that are missing and rewrites this page from `results.json`;
 `lmcourse real install` brings the corpus."""
 
@@ -46,14 +66,16 @@ other genres alone ({fiction} are left out). The test texts are the same. *Diffe
 fiction less with all genres, in percentage points, on fiction's test texts, with intervals as
 above; on the other texts, the mean."""
 
-_TEXT = """Whole texts are held out. The texts of each genre are numbered in the order of the
-corpus: those whose number ends in 2 validate, those whose number ends in 5 test. Training texts are
-drawn at random from the others, until they have 300,000 words; all of them would be three times as
-many. Networks read them three times, so longer training or more text may change the order."""
+_TEXT = f"""Whole texts are held out. The texts of each genre are numbered from 0 in the order of
+the corpus: every twentieth, from number {VALIDATION[0]} on, validates, and every tenth, from number
+{TEST[0]} on, tests. Training texts are drawn at random from the others until they have {WORDS:,}
+words, a ninth of the corpus, so that all runs take minutes. More text may change the order."""
 
-_TUNING = """One setting of each tagger, three values, each trained in full; the accuracy on
+_TUNING = f"""One setting of each tagger, three values, each trained in full; the accuracy on
 validation chooses. A value at the end of its range may not be the best possible. The width of the
-networks, their dropout and the number of their epochs are fixed."""
+networks, their dropout and the number of their epochs are fixed. They read the training text
+{EPOCHS} times, and more epochs help: the row with {LONG} epochs, which is not tuned, shows by how
+much."""
 
 PAIRS = [
     ("perceptron", "most-frequent"),

@@ -10,7 +10,7 @@ from coursekit import cli
 from lmcourse.errors import CourseError
 from research import recorded
 from research.tagging import command, entries, page
-from research.tagging.entries import Record, Run, rows, runs_of, trials_of
+from research.tagging.entries import Record, Run, rows, stages, trials_of
 from research.tagging.scores import accuracies, contrast
 from research.tagging.text import EVERY, FICTION, WITHOUT
 
@@ -28,7 +28,12 @@ def done(table, texts, tmp_path_factory):
 
 def test_the_whole_table_of_a_small_corpus(done, table):
     record, folder = done
-    wanted = {run.digest(record) for entry in table.values() for run in runs_of(entry, record)}
+    wanted = {
+        run.digest(record)
+        for entry in table.values()
+        for stage in stages(entry, record)
+        for run in stage
+    }
     assert set(record.runs) == wanted
     assert recorded.read(folder / recorded.RESULTS, Record) == record
     for name, trials, seeds in (("most-frequent", 1, 1), ("perceptron", 2, 3), ("lstm", 3, 3)):

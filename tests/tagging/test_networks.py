@@ -73,11 +73,11 @@ def test_in_training_half_of_the_words_that_occur_once_are_unknown(texts):
 
 def test_a_batch_has_sentences_of_about_the_same_length(texts):
     sentences = texts[EVERY].train
-    found = batches(sentences, random.Random(0))
+    found = batches(sentences, 16, random.Random(0))
     assert sorted(number for part in found for number in part) == list(range(len(sentences)))
     lengths = sorted(sorted(len(sentences[it].words) for it in part) for part in found)
     assert [it for part in lengths for it in part] == sorted(len(it.words) for it in sentences)
-    assert found != batches(sentences, random.Random(1))
+    assert found != batches(sentences, 16, random.Random(1))
 
 
 def test_all_of_them_learn(texts):
