@@ -49,5 +49,7 @@ def write(record: Record, folder: Path) -> None:
     Raises:
         CourseError: they cannot be written.
     """
-    contents = {RESULTS: record, PAGE: page(record).encode(), TABLE: table(record)}
-    recorded.write(contents, folder)
+    recorded.write(
+        {RESULTS: record, PAGE: page(record).encode(), TABLE: table(record)},
+        folder,
+    )

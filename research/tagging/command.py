@@ -50,7 +50,8 @@ def done(
         record = before
     while (run := _missing(entries, record)) is not None:
         setting = f"{run.entry.setting} {run.setting:g}, " if run.entry.setting else ""
-        say(f"{run.entry.name} ({setting}seed {run.seed}, {run.task}) ...")
+        epochs = f", {run.epochs} epochs" if run.epochs else ""
+        say(f"{run.entry.name} ({setting}seed {run.seed}{epochs}, {run.task}) ...")
         result = learned(run, texts[run.task])
         runs = record.runs | {run.digest(record): result}
         record = msgspec.structs.replace(record, runs=runs)
@@ -64,7 +65,7 @@ def done(
 def learned(run: Run, text: Text) -> Result:
     """Train a tagger and score it."""
     start = Seconds.now()
-    tagger: Learned = run.entry.learn(text, run.setting, run.seed)
+    tagger: Learned = run.entry.learn(text, run.setting, run.seed, run.epochs)
     trained = Seconds.now()
     validation = _accuracy(text.validation, tagger.tagged(text.validation))
     right = text.right(tagger.tagged(text.test))
@@ -73,7 +74,7 @@ def learned(run: Run, text: Text) -> Result:
         task=run.task,
         setting=run.setting,
         seed=run.seed,
-        config=dict(run.entry.config),
+        config=run.config,
         parameters=tagger.num_parameters,
         validation=validation,
         right=right,

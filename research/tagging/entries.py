@@ -1,9 +1,8 @@
 """The taggers, how they are tuned, and the runs that a row of the table needs.
 
-Each tagger has at most one setting, of which three values are tried on all of the training text: a
-network's learning rate, the perceptron's epochs. The best one on validation is repeated from other
-seeds, and some are trained without fiction. All networks have about as many parameters. One is
-trained longer, with the middle learning rate.
+Each tagger has at most one setting, of which three values are tried: a network's learning rate, in
+a shorter training; the perceptron's epochs. The best one on validation is used for all seeds, and
+to train some taggers without fiction. All networks have about as many parameters.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -22,8 +21,9 @@ from research.tagging.features import MostFrequentTag, Perceptron
 from research.tagging.networks import DROPOUT, EMBEDDING, ROWS
 from research.tagging.text import EVERY, WITHOUT, Text
 
-SEEDS, EPOCHS, LONG = 3, 3, 12
-RATES = (3e-3, 6e-3, 1.2e-2)
+SEEDS = 3
+EPOCHS, TRIAL = 8, 3  # how often a network reads the training text
+RATES = (6e-3, 1.2e-2, 2.4e-2)
 
 
 @runtime_checkable
@@ -36,8 +36,8 @@ class Learned(Protocol):
     def tagged(self, sentences: Sequence[Sentence]) -> list[list[str]]: ...
 
 
-Learn = Callable[[Text, float, int], Learned]
-"""Trains a tagger on a text, with a setting, from a seed."""
+Learn = Callable[[Text, float, int, int], Learned]
+"""Trains a tagger on a text, with a setting, from a seed, for some epochs."""
 
 
 @dataclass(frozen=True)
@@ -53,6 +53,7 @@ class Entry:
         values: those that are tried.
         seeds: how many.
         shifted: whether it is trained without fiction, too.
+        epochs, trial: how long, and how long a trial is; 0 where the setting decides.
     """
 
     name: str
@@ -63,27 +64,38 @@ class Entry:
     values: tuple[float, ...] = (0.0,)
     seeds: int = SEEDS
     shifted: bool = False
+    epochs: int = 0
+    trial: int = 0
 
 
 def network(
     name: str,
     about: str,
     epochs: int = EPOCHS,
-    values: tuple[float, ...] = RATES,
-    seeds: int = SEEDS,
+    trial: int = TRIAL,
     shifted: bool = False,
     **sizes: Any,
 ) -> Entry:
-    """A network of some sizes, which reads the training text so often."""
+    """A network of some sizes."""
 
-    def learn(text: Text, learning_rate: float, seed: int) -> Learned:
+    def learn(text: Text, learning_rate: float, seed: int, epochs: int) -> Learned:
         torch.manual_seed(seed)  # of the first weights, of dropout and of unknown words
         tagger = networks.Tagger(text, **sizes)
         networks.learned(tagger, text, learning_rate, epochs, seed)
         return tagger
 
-    config = {**sizes, "epochs": epochs, "embedding": EMBEDDING, "rows": ROWS, "dropout": DROPOUT}
-    return Entry(name, about, learn, config, "learning rate", values, seeds, shifted)
+    config = {**sizes, "embedding": EMBEDDING, "rows": ROWS, "dropout": DROPOUT}
+    return Entry(
+        name,
+        about,
+        learn,
+        config,
+        "learning rate",
+        RATES,
+        shifted=shifted,
+        epochs=epochs,
+        trial=trial,
+    )
 
 
 CHARACTERS = {"hidden": 46, "bidirectional": True, "characters": True}
@@ -98,7 +110,7 @@ _ALL = [
     Entry(
         "perceptron",
         "averaged perceptron",
-        lambda text, epochs, seed: Perceptron(text, int(epochs), seed),
+        lambda text, epochs, seed, _: Perceptron(text, int(epochs), seed),
         setting="epochs",
         values=(3.0, 6.0, 12.0),
         shifted=True,
@@ -107,14 +119,6 @@ _ALL = [
     network("lstm-delay", "LSTM, delay of one word", hidden=96, delay=1),
     network("bilstm", "BiLSTM", hidden=64, bidirectional=True),
     network("bilstm-characters", "BiLSTM, characters", shifted=True, **CHARACTERS),
-    network(
-        "bilstm-characters-long",
-        f"BiLSTM, characters, {LONG} epochs",
-        epochs=LONG,
-        values=RATES[1:2],
-        seeds=1,
-        **CHARACTERS,
-    ),
 ]
 ENTRIES = {entry.name: entry for entry in _ALL}
 
@@ -134,7 +138,7 @@ class Result(msgspec.Struct, frozen=True, kw_only=True):
 
     Attributes:
         name, task, setting, seed: of the run.
-        config: see `Entry`.
+        config: see `Run`.
         parameters: their number; of the most frequent tag, the words; of the perceptron, the
             weights that are not 0.
         validation: accuracy.
@@ -195,10 +199,16 @@ class Run:
     setting: float
     seed: int = 0
     task: str = EVERY
+    epochs: int = 0
+
+    @property
+    def config(self) -> dict[str, Any]:
+        """What decides the result besides its setting, its seed and its text."""
+        return {**self.entry.config, **({"epochs": self.epochs} if self.epochs else {})}
 
     def digest(self, record: Record) -> str:
         """An identification by everything that decides the result."""
-        decides = [self.entry.name, self.entry.config, self.setting, self.seed]
+        decides = [self.entry.name, self.config, self.setting, self.seed]
         return digest_of([record.texts[self.task], *decides])
 
 
@@ -210,7 +220,7 @@ def stages(entry: Entry, record: Record) -> list[list[Run]]:
 
 def trials_of(entry: Entry) -> list[Run]:
     """The runs that choose the setting."""
-    return [Run(entry, value) for value in entry.values]
+    return [Run(entry, value, epochs=entry.trial) for value in entry.values]
 
 
 def seeds(entry: Entry, task: str, record: Record) -> list[Run]:
@@ -220,7 +230,7 @@ def seeds(entry: Entry, task: str, record: Record) -> list[Run]:
     if len(done) < len(trials):
         return []
     best = max(done, key=lambda result: result.validation).setting
-    return [Run(entry, best, seed, task) for seed in range(entry.seeds)]
+    return [Run(entry, best, seed, task, entry.epochs) for seed in range(entry.seeds)]
 
 
 def found(runs: Sequence[Run], record: Record) -> list[Result]:

@@ -9,7 +9,7 @@ from research.recorded import cost
 from research.tagging.entries import (
     ENTRIES,
     EPOCHS,
-    LONG,
+    TRIAL,
     Entry,
     Record,
     Result,
@@ -71,11 +71,10 @@ the corpus: every twentieth, from number {VALIDATION[0]} on, validates, and ever
 {TEST[0]} on, tests. Training texts are drawn at random from the others until they have {WORDS:,}
 words, a ninth of the corpus, so that all runs take minutes. More text may change the order."""
 
-_TUNING = f"""One setting of each tagger, three values, each trained in full; the accuracy on
-validation chooses. A value at the end of its range may not be the best possible. The width of the
-networks, their dropout and the number of their epochs are fixed. They read the training text
-{EPOCHS} times, and more epochs help: the row with {LONG} epochs, which is not tuned, shows by how
-much."""
+_TUNING = f"""One setting of each tagger, three values; the accuracy on validation chooses. Networks
+read the training text {TRIAL} times in these trials, and {EPOCHS} times in the table above. A value
+at the end of its range may not be the best possible. The width of the networks, their dropout and
+the number of their epochs are fixed; longer training may change the order, too."""
 
 PAIRS = [
     ("perceptron", "most-frequent"),
@@ -86,8 +85,6 @@ PAIRS = [
     ("lstm", "perceptron"),
     ("bilstm", "perceptron"),
     ("bilstm-characters", "perceptron"),
-    ("bilstm-characters-long", "bilstm-characters"),
-    ("bilstm-characters-long", "perceptron"),
 ]
 """The rows whose differences the page shows."""
 

@@ -54,13 +54,13 @@ def table():
         Entry(
             "perceptron",
             "perceptron",
-            lambda text, epochs, seed: Perceptron(text, int(epochs), seed),
+            lambda text, epochs, seed, _: Perceptron(text, int(epochs), seed),
             setting="epochs",
             values=(1.0, 2.0),
             shifted=True,
         ),
-        entries.network("lstm", "LSTM", epochs=1, hidden=4),
-        entries.network("bilstm-characters", "characters", epochs=1, shifted=True, **both),
+        entries.network("lstm", "LSTM", epochs=2, trial=1, hidden=4),
+        entries.network("bilstm-characters", "characters", epochs=2, trial=1, shifted=True, **both),
     ]
     found = {entry.name: entry for entry in small}
     with pytest.MonkeyPatch.context() as patch:

@@ -46,7 +46,7 @@ def test_the_whole_table_of_a_small_corpus(done, table):
             results = rows(entry, record, task)
             assert len(results) == (seeds if task == EVERY or entry.shifted else 0)
             for result in results:
-                chosen = Run(entry, result.setting).digest(record)
+                chosen = Run(entry, result.setting, epochs=entry.trial).digest(record)
                 assert record.runs[chosen].validation == best
                 assert (result.seed, result.task) == (results.index(result), task)
     assert len({it.validation for it in record.runs.values()}) > 8
@@ -63,7 +63,7 @@ def test_a_run_is_a_function_of_its_seed(done, table, texts):
             a == b
             for sentence, tags in zip(
                 texts[WITHOUT].validation,
-                run.entry.learn(texts[WITHOUT], run.setting, run.seed).tagged(
+                run.entry.learn(texts[WITHOUT], run.setting, run.seed, run.epochs).tagged(
                     texts[WITHOUT].validation
                 ),
                 strict=True,

@@ -25,4 +25,4 @@ def test_networks_have_as_many_parameters():
     record = recorded.read(FOLDER / recorded.RESULTS, Record)
     networks = [it for it in ENTRIES.values() if it.setting == "learning rate"]
     counts = [rows(entry, record, EVERY)[0].parameters for entry in networks]
-    assert len(counts) == 5 and max(counts) < 1.01 * min(counts)
+    assert len(counts) == 4 and max(counts) < 1.01 * min(counts)

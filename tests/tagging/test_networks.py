@@ -80,13 +80,14 @@ def test_a_batch_has_sentences_of_about_the_same_length(texts):
     assert found != batches(sentences, 16, random.Random(1))
 
 
-def test_all_of_them_learn(texts):
+def test_all_of_them_learn_and_characters_help_with_unseen_words(texts):
     text = texts[EVERY]
-    right = {}
+    right = {"most frequent": text.right(MostFrequentTag(text).tagged(text.test))}
     for kind in KINDS:
         torch.manual_seed(0)
         tagger = Tagger(text, 16, **KINDS[kind])
-        learned(tagger, text, 4e-2, 20, seed=0)
-        right[kind] = sum(text.right(tagger.tagged(text.test))["all"])
-    assert min(right.values()) > sum(text.right(MostFrequentTag(text).tagged(text.test))["all"])
-    assert right["characters"] == max(right.values()) > right["both"]
+        learned(tagger, text, 2e-2, 12, seed=0)
+        right[kind] = text.right(tagger.tagged(text.test))
+    sums = {kind: sum(counts["all"]) for kind, counts in right.items()}
+    assert min(sums, key=sums.__getitem__) == "most frequent"
+    assert sum(right["characters"]["unseen"]) > sum(right["both"]["unseen"])

@@ -16,7 +16,7 @@ def runs(table, texts):
     """A record, and two seeds of two taggers for each task."""
     results = {
         (name, task): [
-            command.learned(Run(table[name], 1e-2, seed, task), texts[task]) for seed in (0, 1)
+            command.learned(Run(table[name], 1e-2, seed, task, 2), texts[task]) for seed in (0, 1)
         ]
         for name in ("lstm", "bilstm-characters")
         for task in (EVERY, WITHOUT)
