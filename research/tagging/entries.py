@@ -22,7 +22,7 @@ from research.tagging.networks import DROPOUT, EMBEDDING, ROWS
 from research.tagging.text import EVERY, WITHOUT, Text
 
 SEEDS = 3
-EPOCHS, TRIAL = 8, 3  # how often a network reads the training text
+EPOCHS, TRIAL = 6, 3  # how often a network reads the training text
 RATES = (6e-3, 1.2e-2, 2.4e-2)
 
 
