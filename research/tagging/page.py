@@ -61,8 +61,8 @@ the others are inconclusive. The intervals are not corrected for their number.""
 _GENRES = """Percent of the tokens of each genre's test texts, mean over the seeds. Most genres have
 few texts, so these numbers are rough."""
 
-_SHIFT = """The same taggers, with the settings of the table above, trained on as many words of the
-other genres alone ({fiction} are left out). The test texts are the same. *Difference*: without
+_SHIFT = """Some of the taggers, with the settings of the table above, trained on as many words of
+the other genres alone ({fiction} are left out). The test texts are the same. *Difference*: without
 fiction less with all genres, in percentage points, on fiction's test texts, with intervals as
 above; on the other texts, the mean."""
 
