@@ -24,6 +24,7 @@ def add_to(app: typer.Typer) -> None:
     app.command()(pretrain)
     app.command()(claims)
     app.command()(brown)
+    app.command()(tagging)
 
 
 def pretrain(
@@ -158,5 +159,37 @@ def brown(
     except KeyboardInterrupt:
         raise CourseError(
             "The runs on the Brown corpus were interrupted; finished ones are recorded.",
+            "Run the same command again to continue from there.",
+        ) from None
+
+
+def tagging(
+    names: Annotated[
+        list[str] | None, typer.Argument(help="Taggers to train. Without one: a list.")
+    ] = None,
+    every: Annotated[
+        bool, typer.Option("--all", help="All of them, some 15 minutes on one core.")
+    ] = False,
+) -> None:
+    """Train taggers on the Brown corpus, and write their accuracy into data/tagging.
+
+    Runs that data/tagging records are not done again. Ctrl-C leaves it; the same command goes on
+    from there. `lmcourse real install` brings the corpus.
+    """
+    from lmcourse.corpus.brown import Brown
+    from research.tagging import command, entries
+    from research.tagging.text import texts_of
+
+    if not names and not every:
+        for line in command.overview():
+            print(line)
+        return
+    chosen = entries.chosen(list(entries.ENTRIES) if every else names or [])
+    try:
+        print("Reading the Brown corpus ...", flush=True)
+        command.done(chosen, texts_of(Brown().sentences()), partial(print, flush=True))
+    except KeyboardInterrupt:
+        raise CourseError(
+            "The training of taggers was interrupted; finished runs are recorded.",
             "Run the same command again to continue from there.",
         ) from None

@@ -12,6 +12,7 @@ from research.brown.entries import ENTRIES, Learner, NGram
 from research.brown.results import Record, Result, Run, found_of, long, seeds, trials, untuned
 from research.brown.runs import clean, counted, learned
 from research.brown.text import Text
+from research.recorded import ELSEWHERE, RESULTS
 
 Say = Callable[[str], None]
 
@@ -40,8 +41,8 @@ def done(
             with.
     """
     folder, shelf = folder or recorded.home(), shelf or recorded.shelf()
-    require_writable(folder / "results", recorded.ELSEWHERE)
-    require_writable(shelf / recorded.RESULTS, recorded.ELSEWHERE)
+    require_writable(folder / "results", ELSEWHERE)
+    require_writable(shelf / RESULTS, ELSEWHERE)
     torch.set_num_threads(1)
     record = recorded.record_of(text, shelf)
     for entry in entries:

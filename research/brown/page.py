@@ -8,9 +8,10 @@ from statistics import mean
 from lmcourse import checkout, table_forms
 from lmcourse.findings.language_models import Row, spread
 from research.brown.entries import ENTRIES, LEARNERS, NGRAMS, Learner, NGram
-from research.brown.results import Record, Result, found_of
+from research.brown.results import Record, found_of
 from research.brown.table import row
 from research.brown.text import PAPER
+from research.recorded import cost
 
 _HEAD = """# Table 1 of Bengio et al. (2003), again
 
@@ -85,7 +86,7 @@ def page(record: Record) -> str:
         _TUNING,
         *[_grid(entry, record) for entry in ENTRIES.values()],
         "## Cost",
-        _cost(record),
+        cost(record.runs.values()) if record.runs else "",
     ]
     return "\n\n".join(part for part in parts if part) + "\n"
 
@@ -200,18 +201,3 @@ def _value(value: object) -> str:
     if value is None:
         return "modified"
     return {True: "yes", False: "no"}[value] if isinstance(value, bool) else f"{value:g}"
-
-
-def _cost(record: Record) -> str:
-    runs = record.runs.values()
-    if not runs:
-        return ""
-    hours = sum(it.cpu_seconds + it.scoring_seconds for it in runs) / 3600
-    machines = sorted({_machine(it) for it in runs})
-    return f"{len(runs)} runs, {hours:.1f} hours of one core in all ({'; '.join(machines)})."
-
-
-def _machine(result: Result) -> str:
-    one = result.machine
-    threads = f"{one.threads} thread{'s' * (one.threads != 1)}"
-    return f"{one.device}, {threads}, Python {one.python}, PyTorch {one.pytorch}"

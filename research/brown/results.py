@@ -3,8 +3,6 @@
 A run is identified by the digest of everything that decides it, and is never done twice.
 """
 
-import hashlib
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -14,6 +12,7 @@ import msgspec
 from research.brown.entries import DISCOUNTS, SEEDS, Learner, NGram, Setting
 from research.brown.text import Text
 from research.pretrain.records import Machine
+from research.recorded import digest_of
 from research.runs.run_config import plain
 
 
@@ -105,8 +104,7 @@ class Run:
 
     def digest(self, text: str) -> str:
         """An identification, on a text with this digest."""
-        content = json.dumps([text, self.config], sort_keys=True)
-        return hashlib.sha256(content.encode()).hexdigest()[:16]
+        return digest_of([text, self.config])
 
 
 def untuned(entry: Learner) -> Run:
