@@ -21,6 +21,7 @@ from research.brown.results import (
 )
 from research.brown.runs import clean, counted, learned
 from research.brown.text import Text
+from research.record_files import ELSEWHERE
 
 Say = Callable[[str], None]
 
@@ -49,8 +50,8 @@ def done(
             with.
     """
     folder, shelf = folder or recorded.home(), shelf or recorded.shelf()
-    require_writable(folder / "results", recorded.ELSEWHERE)
-    require_writable(shelf / recorded.RESULTS, recorded.ELSEWHERE)
+    require_writable(folder / "results", ELSEWHERE)
+    require_writable(shelf / recorded.RESULTS, ELSEWHERE)
     torch.set_num_threads(1)
     record = recorded.record_of(text, shelf)
     for entry in entries:

@@ -8,7 +8,6 @@ from lmcourse.findings.language_models import spread
 from research.brown.entries import ENTRIES, LEARNERS, NGRAMS, Learner, NGram
 from research.brown.results import (
     Record,
-    Result,
     Run,
     discounts_of,
     found_of,
@@ -19,6 +18,7 @@ from research.brown.results import (
 )
 from research.brown.table import row
 from research.brown.text import PAPER
+from research.record_files import machine_said
 
 _HEAD = """# Table 1 of Bengio et al. (2003), again
 
@@ -165,11 +165,5 @@ def _cost(record: Record) -> str:
     if not runs:
         return ""
     hours = sum(it.cpu_seconds + it.scoring_seconds for it in runs) / 3600
-    machines = sorted({_machine(it) for it in runs})
+    machines = sorted({machine_said(it.machine) for it in runs})
     return f"{len(runs)} runs, {hours:.1f} hours of one core in all ({'; '.join(machines)})."
-
-
-def _machine(result: Result) -> str:
-    one = result.machine
-    threads = f"{one.threads} thread{'s' * (one.threads != 1)}"
-    return f"{one.device}, {threads}, Python {one.python}, PyTorch {one.pytorch}"

@@ -2,18 +2,16 @@
 
 from pathlib import Path
 
-import msgspec
-
-from lmcourse import checkout, files
-from lmcourse.errors import CourseError
+from lmcourse import checkout
 from lmcourse.findings.language_models import FILE
+from research import record_files
 from research.brown.page import page
 from research.brown.results import Record
 from research.brown.table import table
 from research.brown.text import Text
+from research.record_files import as_json
 
 RESULTS, PAGE, TABLE = "results.json", "README.md", Path(FILE).name
-ELSEWHERE = "Make the checkout writable, or work in a checkout of your own."
 
 
 def home() -> Path:
@@ -42,16 +40,7 @@ def read(folder: Path) -> Record | None:
     Raises:
         CourseError: the file cannot be read.
     """
-    path = folder / RESULTS
-    try:
-        return msgspec.json.decode(path.read_bytes(), type=Record)
-    except FileNotFoundError:
-        return None
-    except (OSError, msgspec.DecodeError) as error:
-        raise CourseError(
-            f"The results {path} cannot be read: {error}.",
-            f"Restore the file (git checkout -- {path}), or move it away.",
-        ) from error
+    return record_files.read(folder / RESULTS, Record)
 
 
 def write(record: Record, folder: Path) -> None:
@@ -60,14 +49,9 @@ def write(record: Record, folder: Path) -> None:
     Raises:
         CourseError: they cannot be written.
     """
-    contents = {RESULTS: _json(record), PAGE: page(record).encode(), TABLE: _json(table(record))}
-    for name, data in contents.items():
-        try:
-            with files.replacing(folder / name) as file:
-                file.write(data)
-        except OSError as error:
-            raise files.trouble(error, folder / name, ELSEWHERE) from error
-
-
-def _json(content: msgspec.Struct) -> bytes:
-    return msgspec.json.format(msgspec.json.encode(content), indent=1) + b"\n"
+    contents = {
+        RESULTS: as_json(record),
+        PAGE: page(record).encode(),
+        TABLE: as_json(table(record)),
+    }
+    record_files.write(contents, folder)
