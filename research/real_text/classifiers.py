@@ -45,8 +45,9 @@ SETUP = {
     "folds": FOLDS,
     "seed": SEED,
 }
-CONTRASTS = """How much more often the row's features are right than the column's, same texts; bold: the interval does not contain 0. Intervals are not corrected for their number; what is not
-bold is inconclusive."""
+CONTRASTS = """How much more often the row's features are right than the column's, same texts; bold:
+the interval does not contain 0. Intervals are not corrected for their number; what is not bold is
+inconclusive."""
 Split = tuple[Int[np.ndarray, " training"], Int[np.ndarray, " test"]]
 
 

@@ -112,9 +112,12 @@ def page(record: Record) -> str:
     parts = [_HEAD]
     for name, table in TABLES.items():
         found = kept(name, record)
-        values = {unit: found.units[unit].values for unit in table.units if unit in found.units}
-        parts += [f"## {table.about}", table.section(values)]
-        if values:
+        missing = len(table.units) - len(found.units)
+        parts.append(f"## {table.about}")
+        if missing:
+            parts.append(f"{missing} of {len(table.units)} parts are not measured yet.")
+        else:
+            parts.append(table.section({it: found.units[it].values for it in table.units}))
             settings = [f"- {key}: {_said(value)}" for key, value in found.setup.items()]
             minutes = sum(it.cpu_seconds for it in found.units.values()) / 60
             machines = sorted({machine_said(it.machine) for it in found.units.values()})

@@ -8,16 +8,16 @@ from collections import Counter
 from collections.abc import Mapping
 from functools import partial
 from re import findall
-from typing import Any
 
+import numpy as np
 from tokenizers import Tokenizer
 
 from lmcourse import hub, table_forms
 from lmcourse.corpus.brown import GENRES
 from lmcourse.evaluation.uncertainty import mean_of_ratio
 from lmcourse.tokenizers import recipes
-from research.real_text.classifiers import plain
-from research.real_text.sources import MISSING, PACKAGES, Sources, Text, Units, Values
+from research.real_text.classifiers import plain, said
+from research.real_text.sources import PACKAGES, Sources, Text, Units, Values
 from research.real_text.zipf import WORLD
 
 SIZE, TEXTS = 4_000, 15  # tokens of a BPE; texts of Brown that train it
@@ -64,62 +64,70 @@ def words_of(genre: str, sources: Sources) -> list[Counter[str]]:
 
 
 def measured(name: str, sources: Sources) -> Values:
-    """A tokenizer's size, and by genre: tokens a word, shares of whole and of unknown words."""
+    """A tokenizer's size, and how it splits each genre's words."""
     used = tokenizer(name, sources)
-    found: Values = {"tokens": used.get_vocab_size(), "genres": {}}
-    for genre in (*GENRES, WORLD):
-        texts = words_of(genre, sources)
-        found["genres"][genre] = split_words(used, texts)
-    return found
+    genres = {genre: split_words(used, words_of(genre, sources)) for genre in (*GENRES, WORLD)}
+    return {"size": used.get_vocab_size(), "genres": genres}
 
 
-def split_words(used: Tokenizer, texts: list[Counter[str]]) -> dict[str, Any]:
-    """Tokens a word, and the shares of words that are one token and that are unknown."""
+def split_words(used: Tokenizer, texts: list[Counter[str]]) -> Values:
+    """Words and tokens of each text; the shares of words that are one token and that are unknown.
+
+    An unknown word is not counted as one token.
+    """
     words = sorted(set().union(*texts))
     encodings = used.encode_batch([f" {word}" for word in words], add_special_tokens=False)
-    unknown = {token for token in ("[UNK]", "<unk>") if used.token_to_id(token) is not None}
-    pieces = {
-        # Padding, which a batch may have, is not counted.
-        word: [it for it, seen in zip(each.tokens, each.attention_mask, strict=True) if seen]
-        for word, each in zip(words, encodings, strict=True)
-    }
-    lost = {word for word, each in pieces.items() if unknown.intersection(each)}
-    counts = [text.total() for text in texts]
-
-    def mean(amount: Mapping[str, int]) -> Any:
-        sums = [sum(amount[word] * count for word, count in text.items()) for text in texts]
-        return mean_of_ratio(sums, counts)
-
+    # A batch may be padded.
+    counts = {word: sum(it.attention_mask) for word, it in zip(words, encodings, strict=True)}
+    unknown = {word for word, it in zip(words, encodings, strict=True) if "[UNK]" in it.tokens}
+    whole = {word for word in words if counts[word] == 1} - unknown
+    total = sum(text.total() for text in texts)
+    tokens = [sum(counts[word] * count for word, count in text.items()) for text in texts]
     return {
-        "tokens a word": mean({word: len(each) for word, each in pieces.items()}),
-        "whole": mean({word: len(it) == 1 and word not in lost for word, it in pieces.items()}),
-        "unknown": mean({word: word in lost for word in pieces}).value,
+        "words": " ".join(str(text.total()) for text in texts),
+        "tokens": " ".join(map(str, tokens)),
+        "whole": sum(text[word] for text in texts for word in whole) / total,
+        "unknown": sum(text[word] for text in texts for word in unknown) / total,
     }
 
 
 BPES = {f"BPE of {name}": name for name in (*TRAINED, WORLD)}
 UNITS: Units = {name: partial(measured, BPES.get(name, name)) for name in (MINILM, *BPES, SHIPPED)}
-READING = """Half of each genre's texts, which train no tokenizer. First table: tokens a word, with
-a 95 % interval over texts; second: words that are one token. Tokenizers that split no word replace
-unknown ones by one token, which is not a whole word; the last column is their share. Sizes: {}."""
+REFERENCE = f"BPE of {ALL}"
+READING = """Half of each genre's texts, which train no tokenizer. Brackets: 95 % interval over
+texts, paired for differences; bold: it does not contain 0, uncorrected for the number of intervals.
+Sizes: {}."""
+WHOLE = """Words that are one token. The course's own tokenizer splits no word: it replaces those
+that it does not know (last column)."""
 
 
 def section(units: Mapping[str, Values]) -> str:
     """The page's part."""
-    if not units:
-        return MISSING
-    split = [name for name in units if name != SHIPPED]
-    parts = [READING.format("; ".join(f"{name} {it['tokens']:,}" for name, it in units.items()))]
-    genres = (*GENRES, WORLD)
-    rows = [
-        [genre, *(plain(units[name]["genres"][genre]["tokens a word"]) for name in split)]
-        for genre in genres
-    ]
-    parts.append(table_forms.markdown(["tokens a word", *split], rows))
-    rows = [
-        [genre, *(f"{it['genres'][genre]['whole'][0]:.1%}" for it in units.values())]
-        + [f"{units[SHIPPED]['genres'][genre]['unknown']:.1%}"] * (SHIPPED in units)
-        for genre in genres
-    ]
-    header = ["whole words", *units, *["unknown there"] * (SHIPPED in units)]
-    return "\n\n".join([*parts, table_forms.markdown(header, rows)])
+    others = [name for name in BPES if name != REFERENCE]
+    scores, shares = [], []
+    for genre in (*GENRES, WORLD):
+        of = {name: units[name]["genres"][genre] for name in units}
+        words, tokens = _numbers(of[MINILM]["words"]), {it: _numbers(of[it]["tokens"]) for it in of}
+        scores.append(
+            [
+                genre,
+                *(plain(mean_of_ratio(tokens[it], words)) for it in (MINILM, REFERENCE)),
+                *(said(mean_of_ratio(tokens[it] - tokens[REFERENCE], words)) for it in others),
+            ]
+        )
+        whole = [f"{of[name]['whole']:.1%}" for name in units]
+        shares.append([genre, *whole, f"{of[SHIPPED]['unknown']:.1%}"])
+    sizes = "; ".join(f"{name} {it['size']:,}" for name, it in units.items())
+    header = ["tokens a word", MINILM, REFERENCE, *(f"{name}, difference" for name in others)]
+    return "\n\n".join(
+        [
+            READING.format(sizes),
+            table_forms.markdown(header, scores),
+            WHOLE,
+            table_forms.markdown(["one token", *units, "unknown to it"], shares),
+        ]
+    )
+
+
+def _numbers(text: str) -> np.ndarray:
+    return np.array(list(map(int, text.split())))

@@ -25,7 +25,7 @@ from research.real_text.classifiers import (
     tuning,
     unpacked,
 )
-from research.real_text.sources import MISSING, PACKAGES, TOKENS, Sources, Text, Units, Values
+from research.real_text.sources import PACKAGES, TOKENS, Sources, Text, Units, Values
 
 WORDS, PASSAGES = 200, 5  # of a passage, at least; of a text
 QUOTES = {"``": '"', "''": '"'}
@@ -101,9 +101,7 @@ UNITS: Units = {"corpus": corpus, **{name: partial(measured, name) for name in M
 
 def section(units: Mapping[str, Values]) -> str:
     """The page's part."""
-    done = {name: units[name] for name in MODELS if name in units}
-    if "corpus" not in units or not done:
-        return MISSING
+    done = {name: units[name] for name in MODELS}
     passages_of = units["corpus"]["passages"]
     groups = np.repeat(np.arange(len(passages_of)), passages_of)
     rows = [

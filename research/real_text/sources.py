@@ -29,7 +29,6 @@ from research.pretrain.clock import Seconds
 PART, BATCH = 256, 16  # texts
 TOKENS = 320  # of a text, at most
 PACKAGES = {name: RELEASES[name].package for name in ("brown", "mails", "minilm", "glove-6b-50d")}
-MISSING = "Not measured yet."
 Values = dict[str, Any]
 """What a unit of a table measures: numbers, scores with their intervals, or lists of them."""
 

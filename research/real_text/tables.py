@@ -17,7 +17,7 @@ class Table:
         about: its heading on the page.
         setup: everything that decides it; results with another setup do not count.
         units: what is measured one by one.
-        section: what the page says of the units that are measured.
+        section: what the page says once all units are measured.
     """
 
     about: str

@@ -28,7 +28,7 @@ from lmcourse import table_forms
 from lmcourse.corpus.brown import GENRES
 from lmcourse.evaluation.uncertainty import LEVEL, Score
 from research.real_text.classifiers import plain
-from research.real_text.sources import MISSING, PACKAGES, Sources, Units, Values
+from research.real_text.sources import PACKAGES, Sources, Units, Values
 
 LENGTH, TEXTS, SAMPLES, SEED = 1_900, 4, 200, 0  # words of a text; texts of a sample; samples
 CUTOFFS = (1, 5)
@@ -51,7 +51,7 @@ def by_likelihood(counts: Counts, cutoff: int) -> float:
     kept = counts[counts >= cutoff]
     logs = np.log(kept).mean()
     found = minimize_scalar(
-        lambda gamma: gamma * logs + np.log(zeta(gamma, cutoff)), (1.2, 3), (1.01, 8), "bounded"
+        lambda gamma: gamma * logs + np.log(zeta(gamma, cutoff)), bounds=(1.01, 8)
     )
     return 1 / (float(found.x) - 1)
 
@@ -62,9 +62,12 @@ def by_squares(counts: Counts, cutoff: int) -> float:
     return -float(np.polyfit(np.log(np.arange(1, len(kept) + 1)), np.log(kept), 1)[0])
 
 
-MEASURES: dict[str, Callable[[Counts], float]] = {
+EXPONENTS: dict[str, Callable[[Counts], float]] = {
     **{f"likelihood, n ≥ {it}": partial(by_likelihood, cutoff=it) for it in CUTOFFS},
     **{f"squares, n ≥ {it}": partial(by_squares, cutoff=it) for it in CUTOFFS},
+}
+MEASURES: dict[str, Callable[[Counts], float]] = {
+    **EXPONENTS,
     "types / tokens": lambda counts: len(counts) / counts.sum(),
     "hapaxes / types": lambda counts: (counts == 1).mean(),
 }
@@ -112,18 +115,26 @@ def jackknife(sampled: Sequence[float], texts: int) -> Score:
 
 
 UNITS: Units = {genre: partial(measured, genre) for genre in (*GENRES, WORLD)}
-READING = """Samples of {texts} texts, {words:,} words each; brackets: 95 % interval over texts. The
-exponent is that of ranks in all four columns. Zipf's own law has s = 1. Columns, not rows, are the
-larger differences: an exponent means little without its estimator, cutoff and sample size."""
+READING = """Samples of {texts} texts, {words:,} words each; brackets: 95 % interval over texts. All
+four exponents are s, which is 1 in Zipf's own law. The order of the genres depends on the estimator
+and the cutoff; Spearman's correlation of the genres' exponents with those of "{reference}":
+{others}.
+Where exponents change with the cutoff, frequencies follow no power law."""
 
 
 def section(units: Mapping[str, Values]) -> str:
     """The page's part."""
-    if not units:
-        return MISSING
     rows = [
         [name, f"{it['texts']}", *(plain(it[measure]) for measure in MEASURES)]
         for name, it in units.items()
     ]
-    text = READING.format(texts=TEXTS, words=TEXTS * LENGTH)
+    exponents = {it: [units[name][it][0] for name in units if name != WORLD] for it in EXPONENTS}
+    reference, *others = exponents
+    orders = [
+        f"{it} {stats.spearmanr(exponents[reference], exponents[it]).statistic:.2f}"
+        for it in others
+    ]
+    text = READING.format(
+        texts=TEXTS, words=TEXTS * LENGTH, reference=reference, others=", ".join(orders)
+    )
     return f"{text}\n\n{table_forms.markdown(['genre', 'texts', *MEASURES], rows)}"
