@@ -95,9 +95,10 @@ class Sources:
         path = self.folder / f"{name}.npz"
         if not path.is_file():
             start = Seconds.now()
-            states = np.concatenate(
-                [self._batch(texts[at : at + BATCH]) for at in range(0, len(texts), BATCH)]
-            )
+            order = sorted(range(len(texts)), key=lambda at: len(texts[at]))  # to pad little
+            batches = [order[at : at + BATCH] for at in range(0, len(texts), BATCH)]
+            batched = [self._batch([texts[at] for at in batch]) for batch in batches]
+            states = np.concatenate(batched)[np.argsort(order)]
             with replacing(path) as file:
                 np.savez(file, states=states, seconds=(Seconds.now() - start).cpu)
         with np.load(path) as kept:

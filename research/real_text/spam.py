@@ -42,7 +42,7 @@ from research.real_text.classifiers import (
 )
 from research.real_text.sources import PACKAGES, Sources, Units, Values
 
-WORDS = 100  # of a body, that all models read: MiniLM takes minutes
+WORDS = 64  # of a body, that all models read: MiniLM takes minutes
 SHINGLE, SIMILAR, COMMON = 5, 0.5, 0.05
 FIRST, SECOND = ("easy-ham-1", "spam-1"), ("easy-ham-2", "spam-2")
 FIELDS = (
@@ -76,8 +76,9 @@ def values(mail: Mail, chosen: Callable[[str], bool]) -> Iterator[str]:
 
 
 def field(name: str, mail: Mail) -> str:
-    """The values of the fields of one name; a mark before them, so that a blank one is there."""
-    return " ".join(f"here {value}" for value in values(mail, lambda other: other == name.lower()))
+    """The values of the fields of one name, with marks that tell a blank one from none."""
+    found = values(mail, lambda other: other == name.lower())
+    return " ".join(f"here {value}" for value in found) or "absent"
 
 
 def month(dates: Iterator[str]) -> str:
@@ -118,9 +119,7 @@ VIEWS: dict[str, Callable[[Mail], str]] = {
 }
 READERS = {
     FIRST_WORDS: MODELS,
-    BODY: ("words", "words and pairs", "characters", "GloVe"),
-    "header": ("words", "characters"),
-    "header and body": ("words", "characters"),
+    BODY: ("words", "words and pairs", "GloVe"),
 }
 
 
@@ -143,12 +142,18 @@ def shingles(text: str) -> set[str]:
     return {" ".join(words[at : at + SHINGLE]) for at in range(count)}
 
 
+def labels(mails: Sequence[Mail]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Whether each mail is spam, is of the first collections, is of the second ones."""
+    group = np.array([mail.group for mail in mails])
+    spam = np.array([mail.spam for mail in mails])
+    return spam, np.isin(group, FIRST), np.isin(group, SECOND)
+
+
 def split(name: str, mails: Sequence[Mail], copies: Int[np.ndarray, " mail"]) -> list[Split]:
     """The training and test mails of a split."""
-    spam, group = np.array([mail.spam for mail in mails]), np.array([mail.group for mail in mails])
+    spam, train, test = labels(mails)
     if name in (RANDOM, TOGETHER):
         return list(folds(spam, copies if name == TOGETHER else np.arange(len(mails))))
-    train, test = np.isin(group, FIRST), np.isin(group, SECOND)
     if name == SAME_SIZES:
         drawn = np.random.default_rng(SEED).permutation(copies.max() + 1)[copies]
         kept = train | test
@@ -164,17 +169,16 @@ def corpus(sources: Sources) -> Values:
     mails = sources.mails
     copies = _copies(sources)
     several = np.bincount(copies)[copies] > 1
-    group = np.array([mail.group for mail in mails])
-    test = np.isin(group, SECOND)
+    _, first, second = labels(mails)
     return {
         "copies": " ".join(map(str, copies)),
-        "second": np.flatnonzero(test).tolist(),
+        "second": packed(second),
         "mails": len(mails),
         "with copies": int(several.sum()),
         "sets of copies": len(np.unique(copies[several])),
         "largest set": int(np.bincount(copies).max()),
         "of the second collections, with a copy in the first": int(
-            np.isin(copies[test], copies[np.isin(group, FIRST)]).sum()
+            np.isin(copies[second], copies[first]).sum()
         ),
         "encoding_seconds": sources.encoded([VIEWS[FIRST_WORDS](it) for it in mails]).cpu_seconds,
     }
@@ -187,8 +191,7 @@ def presence(sources: Sources) -> Values:
     the first collections; its accuracies there, and on the second ones.
     """
     mails = sources.mails
-    spam, group = np.array([mail.spam for mail in mails]), np.array([mail.group for mail in mails])
-    first, second = np.isin(group, FIRST), np.isin(group, SECOND)
+    spam, first, second = labels(mails)
     names = [{name.lower() for name, _ in mail.headers} for mail in mails]
     counts = Counter(name for each in names for name in each)
     found = {}
@@ -207,8 +210,7 @@ def presence(sources: Sources) -> Values:
 def measured(view: str, model: str, name: str, sources: Sources) -> Values:
     """What a model's features of a view achieve on a split."""
     mails = sources.mails
-    spam = np.array([mail.spam for mail in mails])
-    copies = _copies(sources)
+    spam, copies = labels(mails)[0], _copies(sources)
     rows = _rows(view, model, sources)
     tested, p, strengths = crossed(rows, spam, copies, split(name, mails, copies))
     right = (p[:, 1] > 0.5) == spam[tested]
@@ -279,7 +281,10 @@ def section(units: Mapping[str, Values]) -> str:
         READING.format(late=corpus["of the second collections, with a copy in the first"], **keys),
         table_forms.markdown(header, rows, words=(0, 1)),
     ]
-    tested = {TOGETHER: np.arange(len(copies)), LATER: np.array(corpus["second"])}
+    tested = {
+        TOGETHER: np.arange(len(copies)),
+        LATER: np.flatnonzero(unpacked(corpus["second"], len(copies))),
+    }
     for name, mails in tested.items():
         parts += [f"**{FIRST_WORDS}; {name}.** {CONTRASTS}"]
         right = {
