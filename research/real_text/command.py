@@ -81,14 +81,20 @@ def done(
             measured = Measured(values, spent, Machine.here(torch.device("cpu")))
             found = msgspec.structs.replace(found, units=found.units | {unit: measured})
             record = Record(record.tables | {name: found})
-            contents = {RESULTS: as_json(record), PAGE: page(record).encode()}
-            record_files.write(contents, folder)
+            write(record, folder)
+    write(record, folder)  # the page of an earlier version, too
     return record
 
 
 def read(folder: Path) -> Record:
     """The record in a folder; an empty one if there is none."""
     return record_files.read(folder / RESULTS, Record) or Record()
+
+
+def write(record: Record, folder: Path) -> None:
+    """Write the results and the page."""
+    contents = {RESULTS: as_json(record), PAGE: page(record).encode()}
+    record_files.write(contents, folder)
 
 
 def kept(name: str, record: Record) -> Done:

@@ -53,7 +53,7 @@ def test_words_are_those_of_a_pipeline_and_C_has_the_lowest_loss(passages, sourc
 
     def fitted(strength, train):
         tfidf = TfidfVectorizer(token_pattern=WORD, min_df=2, sublinear_tf=True)
-        model = LogisticRegression(C=strength, max_iter=300, tol=1e-3)
+        model = LogisticRegression(C=strength, max_iter=200, tol=1e-3)
         return make_pipeline(tfidf, model).fit(texts[train], labels[train])
 
     train, test = split
