@@ -77,7 +77,8 @@ def done(
             say(f"{name}: {unit} ...")
             start = Seconds.now()
             values = msgspec.to_builtins(measure(sources), enc_hook=float)
-            spent = (Seconds.now() - start).cpu
+            # Features that an interrupted command has kept count, too.
+            spent = max((Seconds.now() - start).cpu, values.get("encoding_seconds", 0.0))
             measured = Measured(values, spent, Machine.here(torch.device("cpu")))
             found = msgspec.structs.replace(found, units=found.units | {unit: measured})
             record = Record(record.tables | {name: found})
