@@ -24,7 +24,7 @@ from lmcourse import table_forms
 from lmcourse.evaluation.uncertainty import mean_score
 from research.real_text.sources import Sources, Values
 
-STRENGTHS = (0.01, 0.1, 1.0, 10.0, 100.0)  # scikit-learn's C: large is weak
+STRENGTHS = (0.01, 0.1, 1.0, 10.0, 100.0, 1000.0)  # scikit-learn's C: large is weak
 FOLDS, INNER, SEED, MIN_TEXTS = 5, 4, 0, 2
 WORD = r"\w+|[^\w\s]"
 COUNTERS: dict[str, dict[str, Any]] = {

@@ -29,6 +29,7 @@ from research.real_text.classifiers import (
 from research.real_text.sources import PACKAGES, TOKENS, Sources, Text, Units, Values
 
 WORDS, PASSAGES = 200, 3  # of a passage, at least; of a text
+RESAMPLES = 500  # of the texts, for macro F1
 QUOTES = {"``": '"', "''": '"'}
 SETUP = {
     "texts": f"{PASSAGES} passages of each text, evenly spaced, each the shortest series of "
@@ -89,7 +90,7 @@ def measured(model: str, sources: Sources) -> Values:
     matrix = confusion_matrix(genres, found, labels=names)
     return {
         "accuracy": mean_score(found == genres, groups),
-        "macro F1": bootstrap(_macro, genres, found, groups=groups, resamples=500),
+        "macro F1": bootstrap(_macro, genres, found, groups=groups, resamples=RESAMPLES),
         "text accuracy": mean_score(whole),
         "C": strengths,
         "right": packed(found == genres),

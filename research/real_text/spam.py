@@ -43,7 +43,7 @@ from research.real_text.classifiers import (
 )
 from research.real_text.sources import PACKAGES, Sources, Units, Values
 
-WORDS = 64  # of a body, that all models read: MiniLM takes minutes
+WORDS = 50  # of a body, that all models read: MiniLM takes minutes
 SHINGLE, SIMILAR, COMMON = 5, 0.5, 0.05
 FIRST, SECOND = ("easy-ham-1", "spam-1"), ("easy-ham-2", "spam-2")
 FIELDS = (

@@ -128,7 +128,7 @@ def small_texts():
     """Passages and samples that texts of some hundred words have."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(genres, "WORDS", 24)
-        patch.setattr(genres, "PASSAGES", 3)
+        patch.setattr(genres, "RESAMPLES", 20)
         patch.setattr(zipf, "LENGTH", 60)
         patch.setattr(zipf, "SAMPLES", 20)
         patch.setattr(spam, "WORDS", 15)
