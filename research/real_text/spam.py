@@ -9,7 +9,7 @@ resemblance and containment of documents": intersection / union), and what they 
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from email.utils import parsedate_to_datetime
 from functools import lru_cache, partial
@@ -22,29 +22,23 @@ from scipy.sparse.csgraph import connected_components
 from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.metrics import roc_auc_score
 
-from lmcourse import table_forms
 from lmcourse.corpus.mails import Mail
-from lmcourse.evaluation.uncertainty import Score, mean_score
+from lmcourse.evaluation.uncertainty import mean_score
 from research.real_text import classifiers
 from research.real_text.classifiers import (
-    CONTRASTS,
     LAYERS,
     MODELS,
     SEED,
     Split,
-    contrasts,
     crossed,
     folds,
     packed,
-    plain,
     rows_of,
-    said,
-    unpacked,
 )
 from research.real_text.sources import PACKAGES, Sources, Units, Values
 
 WORDS = 50  # of a body, that all models read: MiniLM takes minutes
-SHINGLE, SIMILAR, COMMON = 5, 0.5, 0.05
+SHINGLE, SIMILAR, COMMON = 5, 0.5, 0.02
 FIRST, SECOND = ("easy-ham-1", "spam-1"), ("easy-ham-2", "spam-2")
 FIELDS = (
     *("From", "To", "Subject", "Date", "Received", "Return-Path", "Delivered-To", "Message-Id"),
@@ -240,7 +234,8 @@ def _rows(view: str, model: str, sources: Sources) -> Any:
     return rows_of(model, [VIEWS[view](mail) for mail in sources.mails], sources)
 
 
-def _name(view: str, model: str, split_name: str) -> str:
+def unit(view: str, model: str, split_name: str) -> str:
+    """The name of a unit."""
     return f"{view} | {model} | {split_name}"
 
 
@@ -258,89 +253,7 @@ def _units() -> Iterator[tuple[str, Callable[[Sources], Values]]]:
             yield "encoding", encoding
         for each in named:
             if (each[1] in LAYERS) == slow:
-                yield _name(*each), partial(measured, *each)
+                yield unit(*each), partial(measured, *each)
 
 
 UNITS: Units = dict(_units())
-READING = """{mails:,} mails. Near-copies: {with_copies:,} mails form {sets_of_copies} sets, the
-largest of {largest_set}; {late} mails of the second collections have one in the first. Accuracy,
-with a 95 % interval over sets of near-copies. *Same sizes*: drawn at random from the mails of the
-column before, with as many of each class in training and test. *Fall*: the difference of these two;
-its interval takes them as independent. *Area*: under the ROC curve, which does not depend on the
-share of spam, on the second collections and at the same sizes. *Ham*: the share called spam
-there."""
-COPIES = """What copies give: accuracy on the same mails of a random split, minus that with
-near-copies together."""
-PRESENT = """Single fields of the header. *Rule*: spam if the field is there, or if it is not, as
-the first collections have it. *Its words*: TF-IDF of the field's value, near-copies together.
-Fields of at least 5 % of the mails whose rule beats the majority class there by a point or more,
-and some others."""
-
-
-def section(units: Mapping[str, Values]) -> str:
-    """The page's part."""
-    corpus = units["corpus"]
-    copies = np.array(list(map(int, corpus["copies"].split())))
-    keys = {key.replace(" ", "_"): value for key, value in corpus.items()}
-    named = [
-        (view, model)
-        for view in VIEWS
-        if not view.startswith("field ")
-        for model in READERS.get(view, ("words",))
-    ]
-    rows = [[*pair, *_row([units[_name(*pair, name)] for name in SPLITS])] for pair in named]
-    header = ["reads", "features", RANDOM, TOGETHER, LATER, "same sizes", "fall"]
-    header += ["area, second", "area, same sizes", "ham, second", "ham, same sizes"]
-    parts = [
-        READING.format(late=corpus["of the second collections, with a copy in the first"], **keys),
-        table_forms.markdown(header, rows, words=(0, 1)),
-    ]
-    tested = {
-        TOGETHER: np.arange(len(copies)),
-        LATER: np.flatnonzero(unpacked(corpus["second"], len(copies))),
-    }
-    for name, mails in tested.items():
-        parts += [f"**{FIRST_WORDS}; {name}.** {CONTRASTS}"]
-        right = {
-            model: unpacked(units[_name(FIRST_WORDS, model, name)]["right"], len(mails))
-            for model in READERS[FIRST_WORDS]
-        }
-        parts.append(contrasts(right, copies[mails]))
-    gains = []
-    for pair in named:
-        one, other = (unpacked(units[_name(*pair, it)]["right"], len(copies)) for it in SPLITS[:2])
-        gains.append([*pair, said(mean_score(one - other, copies))])
-    parts += [COPIES, table_forms.markdown(["reads", "features", "difference"], gains, (0, 1))]
-    return "\n\n".join([*parts, PRESENT, _fields(units)])
-
-
-def _row(found: Sequence[Values]) -> list[str]:
-    late, same = found[2:]
-    difference = same["accuracy"][0] - late["accuracy"][0]
-    error = float(np.hypot(same["accuracy"][1], late["accuracy"][1]))
-    fall = Score(difference, error, difference - 1.96 * error, difference + 1.96 * error)
-    return [
-        *(plain(each["accuracy"]) for each in found),
-        said(fall),
-        *(f"{each['area']:.3f}" for each in (late, same)),
-        *(f"{each['ham called spam']:.1%}" for each in (late, same)),
-    ]
-
-
-def _fields(units: Mapping[str, Values]) -> str:
-    fields: dict[str, list[float]] = units["presence"]["fields"]
-    floor = units["presence"]["majority"] + 0.01
-    valued = {name.lower(): f"field {name}" for name in FIELDS}
-    chosen = {name: it for name, it in fields.items() if it[2] >= floor or name in valued}
-    rows = []
-    for name, (ham, spam, first, second) in sorted(chosen.items(), key=lambda it: -it[1][2]):
-        row = [name, f"{ham:.1%}", f"{spam:.1%}", f"{first:.3f}", f"{second:.3f}"]
-        of_words = (
-            [units[_name(valued[name], "words", it)] for it in (TOGETHER, LATER)]
-            if (name in valued)
-            else []
-        )
-        row += [plain(it["accuracy"]) for it in of_words] or ["", ""]
-        rows.append(row)
-    header = ["field", "in ham", "in spam", "rule, first", "rule, second", "its words", LATER]
-    return table_forms.markdown(header, rows)

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from research.by_name import by_name
-from research.real_text import fertility, genres, spam, zipf
+from research.real_text import fertility, genres, spam, spam_page, zipf
 from research.real_text.sources import Units, Values
 
 
@@ -28,7 +28,7 @@ class Table:
 
 TABLES = {
     "genres": Table("Genres of the Brown corpus", genres.SETUP, genres.UNITS, genres.section),
-    "spam": Table("Spam, and what leaks", spam.SETUP, spam.UNITS, spam.section),
+    "spam": Table("Spam, and what leaks", spam.SETUP, spam.UNITS, spam_page.section),
     "zipf": Table("Zipf's law by genre", zipf.SETUP, zipf.UNITS, zipf.section),
     "fertility": Table(
         "Tokens a word by genre", fertility.SETUP, fertility.UNITS, fertility.section

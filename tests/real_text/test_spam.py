@@ -8,6 +8,7 @@ import pytest
 
 from lmcourse.corpus.mails import Mail
 from research.real_text import spam
+from research.real_text.classifiers import unpacked
 from research.real_text.spam import LATER, RANDOM, SAME_SIZES, TOGETHER, VIEWS
 
 pytestmark = pytest.mark.usefixtures("small_texts")
@@ -137,7 +138,7 @@ def test_the_scores_of_a_split_by_brute_force(sources, copies):
     found = spam.measured(name, "words", LATER, sources)
     mails = sources.mails
     ((_, test),) = spam.split(LATER, mails, copies)
-    right = spam.unpacked(found["right"], len(test))
+    right = unpacked(found["right"], len(test))
     # Ham of lists is recognized, all else is alike: it is called ham or spam as a whole.
     listed = np.array([any(name == "List-Id" for name, _ in mails[it].headers) for it in test])
     truth = np.array([mails[it].spam for it in test])
