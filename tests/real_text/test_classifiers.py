@@ -100,11 +100,11 @@ def test_word_vectors_are_averaged_over_the_known_words(sources):
 
 
 def test_states_are_averaged_without_padding_and_kept(sources, tmp_path, monkeypatch):
-    texts = ["the of", "money win free the of and", "the"]
-    monkeypatch.setattr(sources_module, "PART", 2)
+    texts = ["the of", "money win free the of and", "the", "of and"]
+    monkeypatch.setattr(sources_module, "PART", 3)
     monkeypatch.setattr(sources, "folder", tmp_path)
     found = sources.encoded(texts)
-    assert found.states.shape == (3, 4, 8) and found.cpu_seconds > 0
+    assert found.states.shape == (4, 4, 8) and found.cpu_seconds > 0
     for text, states in zip(texts, found.states, strict=True):
         output = sources.encoder.model(**sources.encoder.inputs([text]), output_hidden_states=True)
         for layer, hidden in zip(states, output.hidden_states, strict=True):
@@ -163,6 +163,7 @@ def test_the_scores_of_genres_by_brute_force(passages, sources):
     of_texts = [it.genre for it in sources.brown]
     assert found["text accuracy"].value == pytest.approx((names[logs.argmax(1)] == of_texts).mean())
     matrix = np.array([row.split() for row in found["confusion"]], int)
+    assert set(matrix.sum(1)) == {len(texts) // len(names)}  # a row is what they are
     assert matrix.sum() == 270 and np.trace(matrix) == right.sum()
     assert matrix[0, 1] == ((labels == names[0]) & (guesses == names[1])).sum()
     np.testing.assert_array_equal(classifiers.unpacked(found["right"], 270), right)
