@@ -25,6 +25,7 @@ def add_to(app: typer.Typer) -> None:
     app.command()(claims)
     app.command()(brown)
     app.command()(tagging)
+    app.command()(texts)
 
 
 def pretrain(
@@ -191,5 +192,35 @@ def tagging(
     except KeyboardInterrupt:
         raise CourseError(
             "The training of taggers was interrupted; finished runs are recorded.",
+            "Run the same command again to continue from there.",
+        ) from None
+
+
+def texts(
+    names: Annotated[
+        list[str] | None, typer.Argument(help="Tables to measure. Without one: a list.")
+    ] = None,
+    every: Annotated[
+        bool, typer.Option("--all", help="All of them, some 20 minutes on one core.")
+    ] = False,
+) -> None:
+    """Measure genres, spam, Zipf's law and tokenizers on real text, and write data/real_text.
+
+    What data/real_text records is not measured again. Ctrl-C leaves it; the same command goes on
+    from there. `lmcourse real install` brings the corpora, word vectors and the encoder.
+    """
+    from research.real_text import command, tables
+    from research.real_text.sources import Sources
+
+    if not names and not every:
+        for line in command.overview():
+            print(line)
+        return
+    chosen = tables.chosen(list(tables.TABLES) if every else names or [])
+    try:
+        command.done(chosen, Sources(), partial(print, flush=True))
+    except KeyboardInterrupt:
+        raise CourseError(
+            "The tables of real text were interrupted; finished parts are recorded.",
             "Run the same command again to continue from there.",
         ) from None

@@ -74,11 +74,12 @@ def write(contents: Mapping[str, bytes | msgspec.Struct], folder: Path) -> None:
 def cost(runs: Collection[Timed]) -> str:
     """A sentence on the number of runs, their time and their machines."""
     hours = sum(it.cpu_seconds + it.scoring_seconds for it in runs) / 3600
-    machines = sorted({_said(it.machine) for it in runs})
+    machines = sorted({machine_said(it.machine) for it in runs})
     return f"{len(runs)} runs, {hours:.1f} hours of one core in all ({'; '.join(machines)})."
 
 
-def _said(one: Machine) -> str:
+def machine_said(one: Machine) -> str:
+    """A machine in a line: "cpu, 1 thread, Python 3.11.7, PyTorch 2.13.0"."""
     threads = f"{one.threads} thread{'s' * (one.threads != 1)}"
     return f"{one.device}, {threads}, Python {one.python}, PyTorch {one.pytorch}"
 

@@ -69,7 +69,8 @@ above; on the other texts, the mean."""
 _TEXT = f"""Whole texts are held out. The texts of each genre are numbered from 0 in the order of
 the corpus: every twentieth, from number {VALIDATION[0]} on, validates, and every tenth, from number
 {TEST[0]} on, tests. Training texts are drawn at random from the others until they have {WORDS:,}
-words, less than a tenth of the corpus, so that all runs take minutes. More text may change the order."""
+words, less than a tenth of the corpus, so that all runs take minutes. More text may change the
+order."""
 
 _TUNING = f"""One setting of each tagger, three values; the accuracy on validation chooses. Networks
 read the training text {TRIAL} times in these trials, and {EPOCHS} times in the table above. A value
