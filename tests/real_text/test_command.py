@@ -9,9 +9,9 @@ from lmcourse.errors import CourseError
 from research.real_text import classifiers, command, tables
 from research.real_text.command import Record
 from research.real_text.tables import TABLES, Table
+from research.recorded import PAGE, RESULTS
 
 pytestmark = pytest.mark.usefixtures("small_texts")
-from research.recorded import PAGE, RESULTS
 
 
 def invoke(*arguments):
