@@ -55,7 +55,7 @@ def raw_mail(draw, group, number):
     ]
     if not bad and number % 2:
         lines.append("List-Id: talk")
-    if number == 4:  # so rare that it is left out
+    if number == 4 and group not in ("easy-ham-2", "hard-ham-1"):  # too rare for the table
         lines += [
             f"{name}: secret" for name in spam.FIELDS if name not in "From Received Date List-Id"
         ]
