@@ -62,10 +62,10 @@ the others are inconclusive. The intervals are not corrected for their number.""
 _GENRES = """Percent of the tokens of each genre's test texts, mean over the seeds. Most genres have
 few texts, so these numbers are rough."""
 
-_SHIFT = """Some of the taggers, with the settings of the table above, trained on as many words without
-{fiction}. The test texts are the same. *Difference*: without
-fiction less with all genres, in percentage points, on fiction's test texts, with intervals as
-above; on the other texts, the mean."""
+_SHIFT = """Some of the taggers, with the settings of the table above, trained on as many words
+without {fiction}. The test texts are the same.
+*Difference*: without fiction less with all genres, in percentage points, on the test texts of these
+five genres, with intervals as above; on the other texts, the mean."""
 
 _TEXT = f"""Whole texts are held out. The texts of each genre are numbered from 0 in the order of
 the corpus: every twentieth, from number {VALIDATION[0]} on, validates, and every tenth, from number
