@@ -36,7 +36,8 @@ Taggers learn the twelve universal tags of the Brown corpus from the same senten
 `lmcourse tagging --all` does the runs that are missing and rewrites this page from `results.json`;
 `lmcourse real install` brings the corpus."""
 
-_READING = """Percent of the test's tokens with the right tag, punctuation included. *Unseen*:
+_READING = f"""All learn from the same {WORDS:,} words, which the networks read {EPOCHS} times.
+Percent of the test's tokens with the right tag, punctuation included. *Unseen*:
 tokens of words that the training text does not have. *Ambiguous*: tokens of words that have more
 than one tag in it. Several seeds: mean ± standard deviation. *Parameters*: of a network, mostly the
 vectors of words; of the most frequent tag, the words; of the perceptron, the weights that are not
@@ -61,16 +62,15 @@ the others are inconclusive. The intervals are not corrected for their number.""
 _GENRES = """Percent of the tokens of each genre's test texts, mean over the seeds. Most genres have
 few texts, so these numbers are rough."""
 
-_SHIFT = """Some of the taggers, with the settings of the table above, trained on as many words of
-the other genres alone ({fiction} are left out). The test texts are the same. *Difference*: without
-fiction less with all genres, in percentage points, on fiction's test texts, with intervals as
-above; on the other texts, the mean."""
+_SHIFT = """Some of the taggers, with the settings of the table above, trained on as many words
+without {fiction}. The test texts are the same.
+*Difference*: without fiction less with all genres, in percentage points, on the test texts of these
+five genres, with intervals as above; on the other texts, the mean."""
 
 _TEXT = f"""Whole texts are held out. The texts of each genre are numbered from 0 in the order of
 the corpus: every twentieth, from number {VALIDATION[0]} on, validates, and every tenth, from number
 {TEST[0]} on, tests. Training texts are drawn at random from the others until they have {WORDS:,}
-words, less than a tenth of the corpus, so that all runs take minutes. More text may change the
-order."""
+words, less than a tenth of the corpus: each run takes a minute. More text may change the order."""
 
 _TUNING = f"""One setting of each tagger, three values; the accuracy on validation chooses. Networks
 read the training text {TRIAL} times in these trials, and {EPOCHS} times in the table above. A value
@@ -99,7 +99,10 @@ def page(record: Record) -> str:
         *("## Accuracy", _READING, _scores(done, record)),
         *("## What beats what", _CONTRASTS, _contrasts(record)),
         *("## Genres", _GENRES, _genres(done, record)),
-        *("## Trained without fiction", _SHIFT.format(fiction=", ".join(FICTION))),
+        *(
+            "## Trained without fiction",
+            _SHIFT.format(fiction=", ".join(FICTION).replace("_", " ")),
+        ),
         _shift(shifted, record),
         *("## The text", _TEXT, _counts(record)),
         *("## How they were tuned", _TUNING, _tuning(record)),
