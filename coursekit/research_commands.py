@@ -1,6 +1,8 @@
 """The commands that train the shipped models and test the papers' claims."""
 
 import enum
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from typing import Annotated
@@ -85,6 +87,28 @@ def pretrain(
     print("\n".join([overview.summary(record), *beside]))
 
 
+def _some(
+    names: Sequence[str] | None,
+    every: bool,
+    overview: Callable[[], Iterable[str]],
+    known: Iterable[str],
+) -> list[str]:
+    """The names that were given, or all; none, after an overview, where nothing was asked for."""
+    if not names and not every:
+        for line in overview():
+            print(line, flush=True)
+    return list(known) if every else list(names or [])
+
+
+@contextmanager
+def _resumable(what: str) -> Iterator[None]:
+    """Say what is kept when Ctrl-C leaves it."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        raise CourseError(what, "Run the same command again to continue from there.") from None
+
+
 def claims(
     names: Annotated[
         list[str] | None, typer.Argument(help="Claims to test. Without one, all are listed.")
@@ -110,12 +134,10 @@ def claims(
     print("Reading the claims and their runs ...", flush=True)
     from research.claims import command, table
 
-    if not names and not every:
-        for line in command.overview():
-            print(line, flush=True)
+    wanted = _some(names, every, command.overview, table.CLAIMS)
+    if not wanted:
         return
-    wanted = list(table.CLAIMS) if every else names or []
-    try:
+    with _resumable("The test of the claims was interrupted; finished runs are kept."):
         found = command.tested(
             wanted,
             at_once=jobs,
@@ -124,11 +146,6 @@ def claims(
             anew=anew,
             say=partial(print, flush=True),
         )
-    except KeyboardInterrupt:
-        raise CourseError(
-            "The test of the claims was interrupted; finished runs are kept.",
-            "Run the same command again to continue from there.",
-        ) from None
     print("\n\n".join(map(repr, found)))
 
 
@@ -149,19 +166,11 @@ def brown(
     from research.brown import command, entries
     from research.brown.text import text_of
 
-    if not names and not every:
-        for line in command.overview():
-            print(line)
-        return
-    chosen = entries.chosen(list(entries.ENTRIES) if every else names or [])
-    try:
-        print("Reading the Brown corpus ...", flush=True)
-        command.done(chosen, text_of(Brown().sentences()), partial(print, flush=True))
-    except KeyboardInterrupt:
-        raise CourseError(
-            "The runs on the Brown corpus were interrupted; finished ones are recorded.",
-            "Run the same command again to continue from there.",
-        ) from None
+    chosen = entries.chosen(_some(names, every, command.overview, entries.ENTRIES))
+    with _resumable("The runs on the Brown corpus were interrupted; finished ones are recorded."):
+        if chosen:
+            print("Reading the Brown corpus ...", flush=True)
+            command.done(chosen, text_of(Brown().sentences()), partial(print, flush=True))
 
 
 def tagging(
@@ -181,19 +190,11 @@ def tagging(
     from research.tagging import command, entries
     from research.tagging.text import texts_of
 
-    if not names and not every:
-        for line in command.overview():
-            print(line)
-        return
-    chosen = entries.chosen(list(entries.ENTRIES) if every else names or [])
-    try:
-        print("Reading the Brown corpus ...", flush=True)
-        command.done(chosen, texts_of(Brown().sentences()), partial(print, flush=True))
-    except KeyboardInterrupt:
-        raise CourseError(
-            "The training of taggers was interrupted; finished runs are recorded.",
-            "Run the same command again to continue from there.",
-        ) from None
+    chosen = entries.chosen(_some(names, every, command.overview, entries.ENTRIES))
+    with _resumable("The training of taggers was interrupted; finished runs are recorded."):
+        if chosen:
+            print("Reading the Brown corpus ...", flush=True)
+            command.done(chosen, texts_of(Brown().sentences()), partial(print, flush=True))
 
 
 def texts(
@@ -212,15 +213,7 @@ def texts(
     from research.real_text import command, tables
     from research.real_text.sources import Sources
 
-    if not names and not every:
-        for line in command.overview():
-            print(line)
-        return
-    chosen = tables.chosen(list(tables.TABLES) if every else names or [])
-    try:
-        command.done(chosen, Sources(), partial(print, flush=True))
-    except KeyboardInterrupt:
-        raise CourseError(
-            "The tables of real text were interrupted; finished parts are recorded.",
-            "Run the same command again to continue from there.",
-        ) from None
+    chosen = tables.chosen(_some(names, every, command.overview, tables.TABLES))
+    with _resumable("The tables of real text were interrupted; finished parts are recorded."):
+        if chosen:
+            command.done(chosen, Sources(), partial(print, flush=True))
