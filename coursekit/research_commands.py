@@ -1,4 +1,4 @@
-"""The commands that train the shipped models and test the papers' claims."""
+"""The commands that train the shipped models, test the papers' claims and measure real text."""
 
 import enum
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -87,13 +87,13 @@ def pretrain(
     print("\n".join([overview.summary(record), *beside]))
 
 
-def _some(
+def _chosen(
     names: Sequence[str] | None,
     every: bool,
     overview: Callable[[], Iterable[str]],
     known: Iterable[str],
 ) -> list[str]:
-    """The names that were given, or all; none, after an overview, where nothing was asked for."""
+    """Return the given names, or all; print an overview if there are neither names nor --all."""
     if not names and not every:
         for line in overview():
             print(line, flush=True)
@@ -102,7 +102,7 @@ def _some(
 
 @contextmanager
 def _resumable(what: str) -> Iterator[None]:
-    """Say what is kept when Ctrl-C leaves it."""
+    """Report an interruption with Ctrl-C, and what is kept."""
     try:
         yield
     except KeyboardInterrupt:
@@ -134,7 +134,7 @@ def claims(
     print("Reading the claims and their runs ...", flush=True)
     from research.claims import command, table
 
-    wanted = _some(names, every, command.overview, table.CLAIMS)
+    wanted = _chosen(names, every, command.overview, table.CLAIMS)
     if not wanted:
         return
     with _resumable("The test of the claims was interrupted; finished runs are kept."):
@@ -154,7 +154,7 @@ def brown(
         list[str] | None, typer.Argument(help="Models to count or train. Without one: a list.")
     ] = None,
     every: Annotated[
-        bool, typer.Option("--all", help="All of them, some 9 hours on one core.")
+        bool, typer.Option("--all", help="All of them, some 6 hours on one core.")
     ] = False,
 ) -> None:
     """Re-run table 1 of Bengio et al. (2003) on the Brown corpus, and write it into data/brown.
@@ -166,7 +166,7 @@ def brown(
     from research.brown import command, entries
     from research.brown.text import text_of
 
-    chosen = entries.chosen(_some(names, every, command.overview, entries.ENTRIES))
+    chosen = entries.chosen(_chosen(names, every, command.overview, entries.ENTRIES))
     with _resumable("The runs on the Brown corpus were interrupted; finished ones are recorded."):
         if chosen:
             print("Reading the Brown corpus ...", flush=True)
@@ -190,7 +190,7 @@ def tagging(
     from research.tagging import command, entries
     from research.tagging.text import texts_of
 
-    chosen = entries.chosen(_some(names, every, command.overview, entries.ENTRIES))
+    chosen = entries.chosen(_chosen(names, every, command.overview, entries.ENTRIES))
     with _resumable("The training of taggers was interrupted; finished runs are recorded."):
         if chosen:
             print("Reading the Brown corpus ...", flush=True)
@@ -213,7 +213,7 @@ def texts(
     from research.real_text import command, tables
     from research.real_text.sources import Sources
 
-    chosen = tables.chosen(_some(names, every, command.overview, tables.TABLES))
+    chosen = tables.chosen(_chosen(names, every, command.overview, tables.TABLES))
     with _resumable("The tables of real text were interrupted; finished parts are recorded."):
         if chosen:
             command.done(chosen, Sources(), partial(print, flush=True))

@@ -157,7 +157,7 @@ def differences(
     """The checks whose values differ between two runs, relative to their size.
 
     Values that both hold may differ: random numbers are not the same on every device. If what is
-    trained differs (``drawn``), so may all that is measured: after three steps of training it says
+    trained differs (``drawn``), so may all that is measured: after two steps of training it says
     nothing.
     """
     if [name for _, name, *_ in one] != [name for _, name, *_ in other]:
