@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any, ClassVar, TypeVar, cast, get_type_hints
 
 import msgspec
-import torch
 from torch import Tensor, nn
 
 from lmcourse.errors import CourseError, check_sizes
@@ -19,6 +18,7 @@ from lmcourse.models.conversion import conversion_of
 from lmcourse.models.weights import (
     check_shapes,
     load_strictly,
+    meta_device,
     on_meta,
     read_header,
     read_tensors,
@@ -112,7 +112,7 @@ def check_as_configured(model: Model, remedy: str = "") -> None:
     Args:
         remedy: the error's advice, if it is not about saving.
     """
-    with torch.device("meta"):
+    with meta_device():
         wanted = type(model)(model.config)
     shapes = _shapes(model)
     if shapes != _shapes(wanted):

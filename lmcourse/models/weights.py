@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 
 import torch
 from torch import Tensor, nn
+from torch.overrides import TorchFunctionMode
 
 from lmcourse.errors import CourseError
 
@@ -51,6 +52,26 @@ def read_tensors(path: Path) -> tuple[dict[str, str], dict[str, Tensor]]:
         return dict(file.metadata() or {}), {name: file.get_tensor(name) for name in names}
 
 
+class Unrandom(TorchFunctionMode):
+    """Zeros in place of random numbers, which on the meta device import a compiler first.
+
+    A tensor with values is not left as it is: `nn.init.trunc_normal_` draws until all are in range.
+    """
+
+    def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        if func.__name__.endswith(("normal_", "uniform_")):
+            with torch.no_grad():
+                return (args[0] if args else kwargs["tensor"]).zero_()
+        return func(*args, **(kwargs or {}))
+
+
+@contextmanager
+def meta_device() -> Iterator[None]:
+    """A context in which models have shapes and no values, which saves memory and time."""
+    with torch.device("meta"), Unrandom():
+        yield
+
+
 def on_meta(build: Callable[[], N], tensors: int, source: str) -> N:
     """A model on the meta device, where its tensors have shapes and take no memory.
 
@@ -69,7 +90,7 @@ def on_meta(build: Callable[[], N], tensors: int, source: str) -> N:
 
     hook = nn.modules.module.register_module_parameter_registration_hook(count)
     try:
-        with torch.device("meta"):
+        with meta_device():
             return build()
     except CourseError:
         raise

@@ -43,7 +43,7 @@ DRAWN = {
 }
 LARGE = 200_000  # numbers in a matrix; the course trains smaller ones
 _SERVER = multiprocessing.get_context("spawn" if len(NAMES) > 1 else "forkserver")
-_SERVER.set_forkserver_preload([__name__, "transformers", "matplotlib.pyplot", "ipywidgets"])
+_SERVER.set_forkserver_preload([__name__, "tests.device.warm"])
 Values = list[tuple[str, str, float, bool]]  # each check's kind, name, value, whether it holds
 
 

@@ -19,7 +19,7 @@ from torch import Tensor, nn
 
 import lmcourse.models
 from lmcourse.errors import CourseError
-from lmcourse.evaluation.anatomy import Unrandom, anatomy
+from lmcourse.evaluation.anatomy import anatomy
 from lmcourse.models.albert import Albert, AlbertConfig
 from lmcourse.models.attention import AdditiveAttention, MultiHeadAttention
 from lmcourse.models.bert import Bert, BertConfig
@@ -27,6 +27,7 @@ from lmcourse.models.bert_heads import BertForMaskedLM
 from lmcourse.models.checkpoint import Model
 from lmcourse.models.rnn_lm import RNNConfig, RNNLanguageModel
 from lmcourse.models.sampling import evaluating
+from lmcourse.models.weights import Unrandom
 from lmcourse.widgets.anatomy_data import Drawing
 from tests.device.pretend import NAMES, entered
 from tests.models.subject import Subject

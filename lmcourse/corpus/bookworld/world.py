@@ -41,7 +41,7 @@ class BookWorld:
         with _no_collection():
             self.network = _shipped() if grammar is None else Network(grammar)
         self.grammar = self.network.grammar
-        self._sampler = Sampler(self.network)
+        self.sampler = Sampler(self.network)
 
     @property
     def vocabulary(self) -> list[str]:
@@ -83,7 +83,7 @@ class BookWorld:
                 splits.
         """
         check_sizes(0, n=n)
-        return list(self._sampler.reviews(n, seed))
+        return list(self.sampler.reviews(n, seed))
 
     def split(self, name: str, at_most: int | None = None) -> list[Review]:
         """The reviews of ``train``, ``validation`` or ``test``: about 1 million tokens in all.

@@ -8,7 +8,6 @@ from random import Random
 from typing import Generic, TypeVar
 
 from lmcourse.corpus.bookworld import BookWorld, Review
-from lmcourse.corpus.bookworld.sampling import Sampler
 from lmcourse.errors import CourseError, check_sizes
 
 K = TypeVar("K")
@@ -60,7 +59,7 @@ class Pool(Generic[K, T]):
         self.name = f"{task} {seed}"
         self.find = find
         self.given = reviews is not None
-        drawn = Sampler(world.network).reviews(2**62, own_seed(task, seed))
+        drawn = world.sampler.reviews(2**62, own_seed(task, seed))
         self.reviews = enumerate(drawn if reviews is None else reviews)
         self.waiting: dict[K, deque[T]] = defaultdict(deque)
 

@@ -100,7 +100,11 @@ def answering(world: BookWorld, n: int, seed: int = 0) -> Task[SentencePair]:
     kind of sentence answers as often as not, so the sentence alone is uninformative.
     """
     random = Random(f"answering {seed}")
-    deeds = [it for it in acts_with_places(world) if it[1][0] in ("at", "in")]  # not: with the date
+    deeds = [
+        (act, f" {' '.join(act + where)} ")
+        for act, where in acts_with_places(world)
+        if where[0] in ("at", "in")  # not: with the date
+    ]
     pool = Pool(world, "answering", seed, partial(_answers, deeds))
     kinds = {
         "answer": in_turn([(kind, kind) for kind in ASKED], n, random),
@@ -124,7 +128,7 @@ def resolution(world: BookWorld, n: int, seed: int = 0) -> Task[SentencePair]:
 
 
 def _answers(
-    deeds: list[tuple[Tokens, Tokens]], review: Review, random: Random
+    deeds: list[tuple[Tokens, str]], review: Review, random: Random
 ) -> Iterator[tuple[tuple[str, str], tuple[Tokens, Tokens]]]:
     """Questions with sentences, by what is asked and what the sentence says."""
     found: dict[str, tuple[Tokens, Tokens]] = {}
@@ -136,8 +140,8 @@ def _answers(
             found["author"] = ("who", "wrote", *title), tokens
         if "lives" in tokens:
             found["home"] = ("where", "is", "it", "that", "the", "author", "lives"), tokens
-        for act, where in deeds:
-            before, said, _ = text.partition(f" {' '.join(act + where)} ")
+        for act, phrase in deeds:
+            before, said, _ = text.partition(phrase)
             who = before.split(" ")[-1]
             if said and who in (review.hero, review.second, "he", "she"):
                 found["where"] = ("where", "was", "it", "that", who, *act), tokens

@@ -104,7 +104,8 @@ def _deeds(
 ) -> Iterator[tuple[str, Question]]:
     if review.hero not in tokens or review.second not in tokens:
         return
-    done = [(act, where, _positions(tokens, act)) for act, where in acts if act[0] in tokens]
+    words = set(tokens)
+    done = [(act, where, _positions(tokens, act)) for act, where in acts if act[0] in words]
     # An act that several senses share, or that is done twice, would leave the question open.
     count = Counter(act for act, _, positions in done for _ in positions)
     once = [(act, where, positions[0]) for act, where, positions in done if count[act] == 1]

@@ -11,7 +11,6 @@ from typing import Any
 
 import torch
 from torch import Tensor, nn
-from torch.overrides import TorchFunctionMode
 
 from lmcourse.errors import CourseError
 from lmcourse.evaluation.anatomy.describing import (
@@ -25,6 +24,7 @@ from lmcourse.evaluation.anatomy.folding import Graph, Part, fold
 from lmcourse.evaluation.anatomy.numbers import extremes, numbers
 from lmcourse.evaluation.anatomy.tracing import trace
 from lmcourse.models.sampling import evaluating
+from lmcourse.models.weights import meta_device
 from lmcourse.widgets.anatomy_data import Block, Drawing
 from lmcourse.widgets.tokens import as_tokens
 
@@ -196,25 +196,13 @@ def _published(model: nn.Module, paper: Any) -> nn.Module | None:
     if paper is None and not found:
         return None
     try:
-        with torch.device("meta"), Unrandom():
+        with meta_device():
             built: nn.Module = kind(paper or found[0])
     except CourseError:  # such as a student with more layers than its teacher
         if paper is not None:
             raise
         return None
     return built
-
-
-class Unrandom(TorchFunctionMode):
-    """Zeros in place of random numbers, which on the meta device import a compiler first.
-
-    A tensor with values is not left as it is: `nn.init.trunc_normal_` draws until all are in range.
-    """
-
-    def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        if func.__name__.endswith(("normal_", "uniform_")):
-            return (args[0] if args else kwargs["tensor"]).zero_()
-        return func(*args, **(kwargs or {}))
 
 
 def _takes(model: nn.Module, name: str) -> bool:

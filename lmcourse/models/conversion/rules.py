@@ -4,12 +4,11 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-import torch
 from torch import nn
 
 from lmcourse.errors import CourseError
 from lmcourse.models.conversion.renaming import Renaming
-from lmcourse.models.weights import load_strictly
+from lmcourse.models.weights import load_strictly, meta_device
 
 SAME = {"gelu_pytorch_tanh": "gelu_new"}
 """Another name of theirs for the activation gelu_new."""
@@ -100,7 +99,7 @@ class Conversion:
         parts = {
             ours: getattr(reference, part) is not None for ours, (part, _) in self.parts.items()
         }
-        with torch.device("meta"):  # its weights are about to be replaced
+        with meta_device():  # its weights are about to be replaced
             model = kind(kind.Config(**settings, **parts, **self.ours))
         state = self.names(theirs).to_ours(reference.state_dict())
         load_strictly(model, state, f"this {name}")
