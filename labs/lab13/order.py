@@ -1,7 +1,7 @@
 """Pairs of segments in order or swapped; a comparison of sharing at tuned learning rates."""
 
 import math
-from itertools import zip_longest
+from itertools import chain, zip_longest
 from typing import Any
 
 import torch
@@ -26,7 +26,7 @@ def order_pairs(
                 end += 1
             u, v = draws[len(examples)]
             cut = at + 1 + int(u * (end - at - 1))
-            a, b = sum(sentences[at:cut], []), sum(sentences[cut:end], [])
+            a, b = [*chain(*sentences[at:cut])], [*chain(*sentences[cut:end])]
             while len(a) + len(b) > length:
                 longer = a if len(a) > len(b) else b
                 longer.pop()
@@ -120,20 +120,18 @@ always the same.
     or
     else (a, b, 0) -> else (a, b, 1)
 This is next-sentence prediction: the other segment is from another document. Both are from one.
-    a, b = sum(sentences[at:cut], []), sum(sentences[cut:end], []) ->
-        a, b = sum(sentences[at:cut], []), sum(sentences[cut:end], []);
-        b = b if v >= 0.5 else sum(documents[(documents.index(sentences) + 1) % len(documents)], []);
-        a, b = (b, a) if v < 0.5 else (a, b)
-    or
-    a, b = sum(sentences[at:cut], []), sum(sentences[cut:end], []) ->
-        a, b = sum(sentences[at:cut], []), sum(sentences[cut:end], []);
-        b = b if v >= 0.5 else documents[(documents.index(sentences) + 1) % len(documents)][0][:];
-        a, b = (b, a) if v < 0.5 else (a, b)
+    a, b = -> other = documents[(documents.index(sentences) + 1) % len(documents)]; a, b =
+    examples.append((b, a, 1) if v < 0.5 else (a, b, 0)) ->
+        examples.append((a, [*other[0]], 1) if v < 0.5 else (a, b, 0)) ||
+        examples.append((a, [*chain(*other)], 1) if v < 0.5 else (a, b, 0)) ||
+        examples.append((a, [*chain(*other)][:len(b)], 1) if v < 0.5 else (a, b, 0))
 A pair continues in the next document. Both segments are from the same one.
     in documents: -> in [sum(documents, [])]:
 The sentences of a swapped pair are in reverse order, or their tokens are. Only the two segments
 change places; each is read as before.
-    (b, a, 1) if -> (sum(sentences[cut:end][::-1], []), sum(sentences[at:cut][::-1], []), 1) if ||
+    (b, a, 1) if -> 
+        ([*chain(*sentences[cut:end][::-1])], [*chain(*sentences[at:cut][::-1])], 1) if
+        ||
         (b[::-1], a[::-1], 1) if
 The first segment has the wrong number of sentences. It may be 1 to n − 1 of n, as `u` decides.
     int(u * (end - at - 1)) -> int(u * (end - at)) || 0 || (end - at) // 2 - 1 || end - at - 2 ||
@@ -237,7 +235,8 @@ The rate is that of the single best run. Average over the seeds first.
         validation.median(2).values.argmin(1) || validation[..., -1].argmin(1)
 Each seed has its own rate, or the losses of the best run of each kind are compared. A kind has one
 rate, and all of its seeds count.
-    own = test[torch.arange(kinds), chosen] -> own = test.gather(1, validation.argmin(1)[:, None])[:, 0]
+    own = test[torch.arange(kinds), chosen] -> own =
+        test.gather(1, validation.argmin(1)[:, None])[:, 0]
     or
     own = test[torch.arange(kinds), chosen] -> own = test.amin(1)
 The largest loss is chosen.
@@ -247,8 +246,8 @@ The mean is over the rates, or over all kinds. The axes are [kind, rate, seed].
         validation.mean(0).argmin(0)[:1].expand(kinds)
 The edge is that of another grid. It has two ends, the first rate and the last one.
     (chosen == 0) | (chosen == rates - 1) -> chosen == rates - 1 || chosen == 0 ||
-        (chosen == 0) | (chosen == rates) || (chosen != 0) & (chosen != rates - 1) || chosen != chosen[0] ||
-        chosen == rates
+        (chosen == 0) | (chosen == rates) || (chosen != 0) & (chosen != rates - 1) ||
+        chosen != chosen[0] || chosen == rates
 The sign is reversed: a kind that is worse than the baseline has a positive difference.
     own - own[0] -> own[0] - own
 The runs are paired: they have the same seeds. Use the standard deviation of the differences.
@@ -262,7 +261,8 @@ The losses are those on the validation set, which chose the rate.
 The interval has another width: `t` times the standard deviation, with n − 1, over the root of the
 number of seeds.
     t * difference.std(1) / seeds**0.5 -> difference.std(1) / seeds**0.5 || t * difference.std(1) ||
-        t * difference.std(1, correction=0) / seeds**0.5 || 2 * t * difference.std(1) / seeds**0.5 ||
+        t * difference.std(1, correction=0) / seeds**0.5 ||
+        2 * t * difference.std(1) / seeds**0.5 ||
         t * difference.std(1) / seeds || t * difference.var(1) / seeds**0.5 ||
         1.96 * difference.std(1) / seeds**0.5 || 2 * difference.std(1) / seeds**0.5 ||
         t * difference.std(1) / (seeds - 1) ** 0.5 || t * difference.std(1) / kinds**0.5

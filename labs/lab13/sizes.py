@@ -69,11 +69,11 @@ This is the smallest rank that saves nothing. The largest one that saves paramet
 
 
 def albert_size(
-    V: int, E: int, H: int, width: int, positions: int, L: int, sharing: str, groups: int
+    V: int, E: int, H: int, inner: int, positions: int, L: int, sharing: str, groups: int
 ) -> tuple[int, int, int, int]:
     embeddings = (V + positions + 2) * E + 2 * E + E * H + H
     attention = 4 * (H * H + H) + 2 * H
-    network = H * width + width + width * H + H + 2 * H
+    network = H * inner + inner + inner * H + H + 2 * H
     attentions = groups if sharing in ("all", "attention") else L
     networks = groups if sharing in ("all", "ffn") else L
     return embeddings, attentions * attention, networks * network, H * H + H
@@ -84,12 +84,12 @@ def _plausible(arguments: Example, value: Any, wanted: Any) -> str:
     found = one_value(SIZE, arguments, value, wanted)
     if found:
         return found
-    V, E, H, width, positions, *_ = arguments
+    _, E, H, inner, _, L, sharing, _ = arguments
     pairs = zip(value.parts, wanted.parts, strict=True)
     at, difference = next(
         (at, int(ours - theirs)) for at, (ours, theirs) in enumerate(pairs) if ours != theirs
     )
-    sizes = {"H²": H * H, "H · I": H * width, "E · H": E * H, "H": H, "I": width, "E": E}
+    sizes = {"H²": H * H, "H · inner": H * inner, "E · H": E * H, "H": H, "inner": inner, "E": E}
     times = [
         (count, name)
         for name, size in sizes.items()
@@ -99,7 +99,7 @@ def _plausible(arguments: Example, value: Any, wanted: Any) -> str:
     if not times:
         return ""
     count, name = times[0]
-    given = f"H = {H}, I = {width}, E = {E}, L = {arguments[5]}, sharing = {arguments[6]!r}"
+    given = f"{E = }, {H = }, {inner = }, {L = }, {sharing = }"
     what = "too many" if difference > 0 else "missing"
     amount = name if count == 1 else f"{count} · {name}"
     return f"{SIZE.names[at]}: {abs(difference)} = {amount} parameters are {what}, for {given}."
@@ -120,14 +120,14 @@ SIZE: Task = Task(
     slips="""
 Biases are missing: each linear map has one, of as many numbers as its result.
     4 * (H * H + H) -> 4 * H * H
-    H * width + width + width * H + H -> H * width + width * H
+    H * inner + inner + inner * H + H -> H * inner + inner * H
     E * H + H -> E * H
     networks * network, H * H + H -> networks * network, H * H
     or
     E * H + H -> E * H || E * H + E
     or
-    H * width + width + width * H + H -> H * width + width * H || H * width + H + width * H + H ||
-        H * width + width * H + H
+    H * inner + inner + inner * H + H -> H * inner + inner * H || H * inner + H + inner * H + H ||
+        H * inner + inner * H + H
     or
     4 * (H * H + H) -> 4 * H * H || 4 * H * H + H
     or
@@ -135,19 +135,19 @@ Biases are missing: each linear map has one, of as many numbers as its result.
 The LayerNorm is missing. One follows each sublayer, with a weight and a bias, and belongs to it.
     4 * (H * H + H) + 2 * H -> 4 * (H * H + H)
     or
-    width * H + H + 2 * H -> width * H + H
+    inner * H + H + 2 * H -> inner * H + H
     or
     + 2 * E -> + 0
     (H * H + H) + 2 * H -> (H * H + H)
-    width * H + H + 2 * H -> width * H + H
+    inner * H + H + 2 * H -> inner * H + H
 H numbers are missing in a sublayer: one of its biases, or one of the LayerNorm's two vectors.
     4 * (H * H + H) + 2 * H -> 4 * (H * H + H) + H
     or
-    width * H + H + 2 * H -> width * H + H + H
+    inner * H + H + 2 * H -> inner * H + H + H
     or
     + 2 * E -> + E
     (H * H + H) + 2 * H -> (H * H + H) + H
-    width * H + H + 2 * H -> width * H + H + H
+    inner * H + H + 2 * H -> inner * H + H + H
 Vectors of width E are missing in the embeddings: there are two segments, and a LayerNorm, which has
 a weight and a bias.
     + 2 * E -> + 0 || + E || - 2 * E || + 2 * E - 3 * E
@@ -197,9 +197,9 @@ What is not shared has one set, or one for each group. Without sharing, each lay
     ("all", "ffn") else L -> ("all", "ffn") else 1
 Attention has four linear maps of H to H: for queries, keys, values, and after the heads.
     4 * (H * H + H) -> 3 * (H * H + H) || H * H + H || 5 * (H * H + H)
-The feed-forward network has two linear maps, or the pooler has one: from H to I and back, H to H.
-    H * width + width + width * H + H -> H * width + width || H * width + H ||
-        2 * (H * width + width) || 4 * (H * width + width)
+The feed-forward network has two linear maps, from H to `inner` and back; the pooler has one.
+    H * inner + inner + inner * H + H -> H * inner + inner || H * inner + H ||
+        2 * (H * inner + inner) || 4 * (H * inner + inner)
     or
     networks * network, H * H + H -> networks * network, 0 || networks * network, E * H + H ||
         networks * network, 2 * H || networks * network, E * E + E || networks * network, 2 * H + 2
