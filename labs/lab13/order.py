@@ -129,7 +129,7 @@ A pair continues in the next document. Both segments are from the same one.
     in documents: -> in [sum(documents, [])]:
 The sentences of a swapped pair are in reverse order, or their tokens are. Only the two segments
 change places; each is read as before.
-    (b, a, 1) if -> 
+    (b, a, 1) if ->
         ([*chain(*sentences[cut:end][::-1])], [*chain(*sentences[at:cut][::-1])], 1) if
         ||
         (b[::-1], a[::-1], 1) if
