@@ -81,7 +81,8 @@ SHARING: Task = Task(
         "for one layer": _stack(1, 3, 4, "all", 1),
     },
     slips="""
-What is shared is exchanged: `"ffn"` shares the feed-forward networks, and only these.
+What is shared is exchanged, or the two numbers of a pair: `"ffn"` shares the feed-forward networks,
+and only these, and attention comes first.
     a = first if sharing in ("all", "attention") -> a = first if sharing in ("all", "ffn")
     f = first if sharing in ("all", "ffn") -> f = first if sharing in ("all", "attention")
 Both kinds are shared wherever one is. Only what `sharing` names is shared; `"all"` shares both.

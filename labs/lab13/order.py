@@ -4,11 +4,12 @@ import math
 from itertools import chain, zip_longest
 from typing import Any
 
+import numpy as np
 import torch
 from torch import Tensor
 
 from lmcourse.labs.kit import Example, Task, normal, one_value
-from lmcourse.labs.results import Result, read
+from lmcourse.labs.results import Result, read, shown
 from lmcourse.labs.verdict import Wrong
 
 Text = list[int]
@@ -44,6 +45,8 @@ def _documents(seed: int, length: int, *sizes: tuple[int, ...], spare: int = 3) 
             documents[-1].append([*range(at, at + size)])
             at += size
     uniform = torch.special.ndtr(normal(sum(map(len, sizes)) // 2 + spare, 2, seed=seed))
+    if seed % 2:  # also 0, and 1/2 exactly
+        uniform = (4 * uniform).floor() / 4
     return documents, length, [(u, v) for u, v in uniform.tolist()]
 
 
@@ -52,9 +55,14 @@ def _flat(returned: Any, *_: Any) -> tuple[Tensor, ...]:
     rows = list(returned[:1000]) if isinstance(returned, (list, tuple)) else [0]
     if not all(isinstance(row, (list, tuple)) and len(row) == 3 for row in rows):
         raise Wrong("Return a list of examples, each (first segment, second segment, label).")
+    for row in rows:
+        if not all(isinstance(each, (list, tuple, Tensor, np.ndarray)) for each in row[:2]):
+            raise Wrong("An example is (first segment, second segment, label), in this order.")
+        if any(isinstance(token, (list, tuple)) for each in row[:2] for token in each):
+            raise Wrong("A segment is one list of ids: join its sentences.", "type")
     segments = [read(each, [0]).parts[0] for row in rows for each in row[:2]]
     if any(each.ndim != 1 for each in segments):
-        raise Wrong("A segment is one list of ids: join its sentences.", "type")
+        raise Wrong("A segment is one list of ids.", "type")
     labels = [read(row[2], 0).parts[0] for row in rows]
     empty = torch.empty(0, dtype=torch.float64)
     tokens = torch.cat([*segments, empty])
@@ -92,7 +100,7 @@ PAIRS = Task(
     examples=[
         _documents(0, 12, (3, 4, 2, 3, 4, 5, 1), (2, 3), (4, 1, 2, 3, 3, 1, 2)),
         _documents(1, 9, (2, 4, 3, 2, 2, 3), (5,), (6, 2, 1, 3), (1, 1, 1, 1, 1, 1)),
-        _documents(2, 15, (4, 6, 3, 2), (6, 2, 5, 4, 4), (7, 2), (2, 2, 3, 1, 5, 2, 2, 2, 4)),
+        _documents(5, 15, (4, 6, 3, 2), (6, 2, 5, 4, 4), (7, 2), (2, 2, 3, 1, 5, 2, 2, 2, 4)),
         _documents(6, 10, (3, 3, 3, 1, 2, 2, 2, 2, 1), (4, 4), (2, 3, 1, 2, 2, 5, 5, 2)),
     ],
     edge_cases={
@@ -203,7 +211,7 @@ def _sweep(seed: int, kinds: int, rates: int, seeds: int, t: float, best: str) -
     validation = validation - luck + luck.mean(2, keepdim=True)
     test = (
         validation
-        + 0.5 * normal(kinds, rates, 1, seed=(seed, "split"))
+        + 1.2 * normal(kinds, rates, 1, seed=(seed, "split"))
         + 0.1 * normal(kinds, rates, seeds, seed=(seed, "test"))
     )
     return validation, test, t
@@ -214,6 +222,22 @@ def _diverged(seed: int) -> Example:
     validation[1, 3, 1] = test[1, 3, 1] = math.inf
     validation[2, 3] = test[2, 3] = math.inf
     return validation, test, t
+
+
+def _part(arguments: Example, value: Result, wanted: Result) -> str:
+    """The hint of a slip for one of the real numbers; else which rate or edge is wrong."""
+    (rates, edges, *_), (right, ends, *_) = ([*map(shown, each.parts)] for each in (value, wanted))
+    if rates != right:
+        kind = int((value.parts[0] != wanted.parts[0]).nonzero()[0])
+        means = shown(arguments[0].mean(2)[kind])
+        return (
+            f"The rates: {rates}; expected: {right}. The mean validation losses of kind {kind} at "
+            f"the rates of the grid are {means}."
+        )
+    if edges != ends:
+        count = arguments[0].shape[1]
+        return f"The edges: for the rates {rates} of {count}, yours are {edges}; expected: {ends}."
+    return one_value(TUNED, arguments, value, wanted)
 
 
 TUNED: Task = Task(
@@ -268,7 +292,7 @@ number of seeds.
         t * difference.std(1) / (seeds - 1) ** 0.5 || t * difference.std(1) / kinds**0.5
 """,
     names=("The rates", "The edges", "The differences", "The half widths"),
-    cause=lambda *call: one_value(TUNED, *call),
+    cause=_part,
     note="If the interval contains 0, report its ends: larger effects than these are excluded, "
     "smaller ones are not.",
 )

@@ -1,11 +1,12 @@
 """Narrow embeddings and their break-even rank; the parameters of an ALBERT."""
 
-from typing import Any
+import math
 
 import torch
 from torch import Tensor
 
 from lmcourse.labs.kit import Example, Task, normal, one_value
+from lmcourse.labs.results import Result, shown
 
 
 def factorized(ids: Tensor, table: Tensor, W: Tensor, b: Tensor) -> tuple[Tensor, int]:
@@ -19,6 +20,25 @@ def _narrow(seed: int, V: int, E: int, H: int, *shape: int) -> Example:
     ids = (V * torch.special.ndtr(normal(*shape, seed=(seed, "ids")))).long().clamp(max=V - 1)
     table, W = normal(V, E, seed=(seed, "table")), normal(H, E, seed=(seed, "W"))
     return ids, table, W, normal(H, seed=(seed, "b"))
+
+
+def _vectors_or_rank(arguments: Example, value: Result, wanted: Result) -> str:
+    """The hint of a slip for the vectors; else what differs, in a few numbers."""
+    ids, table, W, _ = arguments
+    (V, H), rank = (len(table), len(W)), value.parts[1].item()
+    if not torch.allclose(value.parts[0], wanted.parts[0]):
+        ours, right = (shown(each.parts[0][0, 0, :4]) for each in (value, wanted))
+        return one_value(FACTORIZED, arguments, value, wanted) or (
+            f"The vectors: that of ids[0, 0] = {ids[0, 0]} begins with {ours}; expected: {right}."
+        )
+    if not (math.isfinite(rank) and rank == round(rank) >= 0):
+        return f"The rank: {rank:.4g}; it should be an integer, at least 0."
+    size = int(rank) * (V + H) + H
+    compared = "fewer than" if size < V * H else "not fewer than"
+    return (
+        f"The rank: for V = {V} and H = {H}, your rank of {int(rank)} has {size} parameters, "
+        f"{compared} V · H = {V * H}. Is it the largest one that has fewer?"
+    )
 
 
 FACTORIZED: Task = Task(
@@ -62,7 +82,7 @@ This is the smallest rank that saves nothing. The largest one that saves paramet
         (V * H - H) // (V + H) + 1 || V * H // (V + H) + 1
 """,
     names=("The vectors", "The rank"),
-    cause=lambda *call: one_value(FACTORIZED, *call),
+    cause=_vectors_or_rank,
     note="Below half of the break-even rank, the factorized table has less than half of the "
     "parameters. ALBERT base has E = 128 of at most 748.",
 )
@@ -79,7 +99,7 @@ def albert_size(
     return embeddings, attentions * attention, networks * network, H * H + H
 
 
-def _plausible(arguments: Example, value: Any, wanted: Any) -> str:
+def _plausible(arguments: Example, value: Result, wanted: Result) -> str:
     """The hint of a slip; else a difference that is a number of vectors or matrices."""
     found = one_value(SIZE, arguments, value, wanted)
     if found:
@@ -108,10 +128,10 @@ def _plausible(arguments: Example, value: Any, wanted: Any) -> str:
 SIZE: Task = Task(
     albert_size,
     examples=[
-        *((300, 8, 24, 96, 50, 6, "all", 1), (411, 16, 20, 70, 33, 12, "ffn", 3)),
-        *((250, 12, 32, 100, 64, 8, "attention", 2), (97, 10, 28, 56, 40, 4, "none", 1)),
-        *((512, 9, 36, 150, 17, 9, "all", 3), (130, 14, 22, 44, 21, 5, "none", 5)),
-        *((301, 7, 18, 90, 60, 6, "attention", 1), (222, 15, 26, 52, 44, 8, "ffn", 1)),
+        *((300, 7, 24, 101, 53, 6, "all", 1), (411, 16, 20, 70, 33, 12, "ffn", 3)),
+        *((250, 11, 32, 107, 64, 8, "attention", 2), (97, 10, 28, 61, 41, 4, "none", 1)),
+        *((512, 13, 36, 150, 17, 9, "all", 3), (130, 14, 22, 47, 21, 5, "none", 5)),
+        *((301, 8, 18, 91, 60, 6, "attention", 1), (222, 15, 26, 57, 44, 8, "ffn", 1)),
     ],
     edge_cases={
         "for ALBERT xxlarge": (30_000, 128, 4096, 16_384, 512, 12, "all", 1),
@@ -140,6 +160,13 @@ The LayerNorm is missing. One follows each sublayer, with a weight and a bias, a
     + 2 * E -> + 0
     (H * H + H) + 2 * H -> (H * H + H)
     inner * H + H + 2 * H -> inner * H + H
+The LayerNorms are not shared. A LayerNorm belongs to its sublayer, and is shared with it.
+    attentions * attention -> attentions * (attention - 2 * H) + L * 2 * H
+    networks * network -> networks * (network - 2 * H) + L * 2 * H
+    or
+    attentions * attention -> attentions * (attention - 2 * H) + L * 2 * H
+    or
+    networks * network -> networks * (network - 2 * H) + L * 2 * H
 H numbers are missing in a sublayer: one of its biases, or one of the LayerNorm's two vectors.
     4 * (H * H + H) + 2 * H -> 4 * (H * H + H) + H
     or
@@ -177,7 +204,8 @@ What is shared is exchanged: `"ffn"` shares the feed-forward networks, and only 
     or
     attentions = groups if -> attentions = -(-L // groups) if
     networks = groups if -> networks = -(-L // groups) if
-Each kind is shared, or none. Only what `sharing` names is: the other has a set for each layer.
+What `sharing` names has one set for each group, and the other kind one for each layer. `"all"`
+names both kinds, and `"none"` neither.
     if sharing in ("all", "attention") else L -> if sharing != "none" else L
     if sharing in ("all", "ffn") else L -> if sharing != "none" else L
     or
@@ -195,9 +223,10 @@ What is not shared has one set, or one for each group. Without sharing, each lay
     or
     ("all", "attention") else L -> ("all", "attention") else 1
     ("all", "ffn") else L -> ("all", "ffn") else 1
-Attention has four linear maps of H to H: for queries, keys, values, and after the heads.
+The number of linear maps is wrong: attention has four of H to H, the feed-forward network two, from
+H to `inner` and back, and the pooler one of H to H.
     4 * (H * H + H) -> 3 * (H * H + H) || H * H + H || 5 * (H * H + H)
-The feed-forward network has two linear maps, from H to `inner` and back; the pooler has one.
+    or
     H * inner + inner + inner * H + H -> H * inner + inner || H * inner + H ||
         2 * (H * inner + inner) || 4 * (H * inner + inner)
     or
