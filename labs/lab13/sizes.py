@@ -45,7 +45,7 @@ FACTORIZED: Task = Task(
     factorized,
     examples=[
         *(_narrow(0, 31, 3, 8, 2, 3), _narrow(1, 9, 5, 9, 3, 4), _narrow(2, 10, 4, 4, 1, 6)),
-        *(_narrow(3, 23, 2, 12, 4, 2), _narrow(4, 7, 6, 20, 2, 2)),
+        *(_narrow(3, 23, 2, 12, 4, 2), _narrow(4, 7, 6, 21, 2, 2)),
     ],
     edge_cases={
         "if no rank saves parameters": _narrow(5, 2, 1, 5, 2, 2),
