@@ -52,7 +52,7 @@ def _documents(seed: int, length: int, *sizes: tuple[int, ...], spare: int = 3) 
 
 def _flat(returned: Any, *_: Any) -> tuple[Tensor, ...]:
     """A zero, the labels, the lengths of both segments, and the tokens one after the other."""
-    rows = list(returned[:1000]) if isinstance(returned, (list, tuple)) else [0]
+    rows: list[Any] = list(returned[:1000]) if isinstance(returned, (list, tuple)) else [0]
     if not all(isinstance(row, (list, tuple)) and len(row) == 3 for row in rows):
         raise Wrong("Return a list of examples, each (first segment, second segment, label).")
     for row in rows:
@@ -81,7 +81,7 @@ def _example(arguments: Example, value: Result, wanted: Result) -> str:
     """The first example that differs, and in what."""
     ours, right = _examples(value), _examples(wanted)
     documents, length, draws = arguments
-    none = ([], [], -1)
+    none: tuple[Text, Text, int] = ([], [], -1)
     i, one, other = next(
         (i, *pair)
         for i, pair in enumerate(zip_longest(ours, right, fillvalue=none))
