@@ -102,7 +102,7 @@ Even with `"none"`, or for the kind that is not shared, layers share within thei
     first if sharing in ("all", "ffn") else own -> first
     or
     own = -> own = first if sharing == "none" else
-`"all"` is one of the four kinds, and it shares both.
+`"all"` is one of the four settings, and shares both.
     sharing in ("all", "attention") -> sharing == "attention"
     sharing in ("all", "ffn") -> sharing == "ffn"
     or
@@ -212,7 +212,8 @@ gradient of its own.
     or
     lengths = member @ uses.flatten(1).norm(dim=1) -> uses = total[group_of]; lengths = member @
         uses.flatten(1).norm(dim=1)
-The groups are taken in another order, or as equal runs of layers. `group_of` states each one.
+The groups are taken in another order, or as equal runs of layers. `group_of` states the group
+of each layer.
     torch.tensor(group_of) == torch.arange(len(weights))[:, None] ->
         torch.tensor(sorted(group_of)) == torch.arange(len(weights))[:, None] ||
         torch.arange(len(group_of)) * len(weights) // len(group_of) ==
@@ -261,6 +262,6 @@ The gradients are multiplied by the weights.
 """,
     names=("The gradients of the uses", "The gradients of the weights", "The agreement"),
     cause=lambda *call: one_value(GRADIENTS, *call),
-    note="Autograd adds up the uses of a shared tensor without being told. The copies show what "
+    note="Autograd adds up the gradients of a shared tensor's uses by itself. The copies show what "
     "each use contributes.",
 )

@@ -64,6 +64,8 @@ def _flat(returned: Any, *_: Any) -> tuple[Tensor, ...]:
     if any(each.ndim != 1 for each in segments):
         raise Wrong("A segment is one list of ids.", "type")
     labels = [read(row[2], 0).parts[0] for row in rows]
+    if any(label.numel() != 1 or label.item() not in (0, 1) for label in labels):
+        raise Wrong("A label is 0 or 1.")
     empty = torch.empty(0, dtype=torch.float64)
     tokens = torch.cat([*segments, empty])
     lengths = torch.tensor([len(each) for each in segments]).double()
@@ -136,7 +138,7 @@ This is next-sentence prediction: the other segment is from another document. Bo
 A pair continues in the next document. Both segments are from the same one.
     in documents: -> in [sum(documents, [])]:
 The sentences of a swapped pair are in reverse order, or their tokens are. Only the two segments
-change places; each is read as before.
+are exchanged; the tokens of each keep their order.
     (b, a, 1) if ->
         ([*chain(*sentences[cut:end][::-1])], [*chain(*sentences[at:cut][::-1])], 1) if
         ||

@@ -56,7 +56,7 @@ The bias is missing in the vectors.
     @ W.T + b -> @ W.T
 The projection is applied to the wrong side, or its matrix is not transposed: `W` is [H, E].
     @ W.T + b -> @ W + b || @ W.reshape(E, H) + b
-The vectors have something that ALBERT's projection has not: an activation or a scale.
+The vectors have something that ALBERT's projection does not have: an activation or a scale.
     table[ids] @ W.T + b -> (table[ids] @ W.T + b).tanh() || table[ids] @ W.T * E**0.5 + b ||
         (table[ids] @ W.T + b).relu() || table[ids].tanh() @ W.T + b ||
         torch.nn.functional.gelu(table[ids] @ W.T + b)
@@ -152,7 +152,8 @@ Biases are missing: each linear map has one, of as many numbers as its result.
     4 * (H * H + H) -> 4 * H * H || 4 * H * H + H
     or
     networks * network, H * H + H -> networks * network, H * H
-The LayerNorm is missing. One follows each sublayer, with a weight and a bias, and belongs to it.
+A LayerNorm is missing: one is in the embeddings, and one belongs to each sublayer. It has a weight
+and a bias.
     4 * (H * H + H) + 2 * H -> 4 * (H * H + H)
     or
     inner * H + H + 2 * H -> inner * H + H
