@@ -76,7 +76,8 @@ class Facts:
         objects = {
             relation: sorted({its[relation] for its in found.values()}) for relation in UNSTATED
         }
-        for token in ("lives_in", "wrote", *UNSTATED, *sum(objects.values(), [])):
+        listed = [each for its in objects.values() for each in its]
+        for token in ("lives_in", "wrote", *UNSTATED, *listed):
             ids.setdefault(token, len(ids))
         return cls(ids, found, others, objects)
 
@@ -349,11 +350,13 @@ KNOWLEDGE = Claim(
         Contrast("tree", "no soft positions", "test", 0.05),
         Contrast("tree", "inserted", "test", 0.05),
         Contrast("tree", "as text", "test", 0.05),
+        Contrast("tree", "as text, at [MASK]", "test", 0.05),
         Contrast("tree, at [MASK]", "no visible matrix, at [MASK]", "test", 0.05),
         Contrast("tree, at [MASK]", "as text, at [MASK]", "test", 0.05),
         Contrast("tree", "no visible matrix", "noise", 0.05),
         Contrast("tree", "no soft positions", "noise", 0.05),
         Contrast("tree", "as text", "noise", 0.05),
+        Contrast("tree", "as text, at [MASK]", "noise", 0.05),
     ),
     "The model is bookworld-mlm (two layers of width 128), fine-tuned for 400 steps of 16 "
     "questions about 18 authors, and tested on 12 others. In the first four rows, the facts are "
