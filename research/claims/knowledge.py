@@ -66,7 +66,9 @@ class Facts:
     @classmethod
     def read(cls, world: BookWorld) -> "Facts":
         """BookWorld's."""
-        found, others, ids = {}, {}, dict(words.ids(world))
+        found: dict[str, dict[str, str]] = {}
+        others: dict[str, list[Fact]] = {}
+        ids = dict(words.ids(world))
         for fact in graph(world):
             if fact.relation in UNSTATED:
                 found.setdefault(fact.subject, {})[fact.relation] = fact.object
