@@ -105,7 +105,7 @@ This is the mean of the words that come before or after a word in its span, or h
     names=("The probabilities", "The mean", "The mean span of a masked word"),
     cause=_length,
     note="SpanBERT's spans have 3.8 words on average, not 1/p = 5. A masked word is in a span of "
-    "5.8 words on average.",
+    "5.5 words on average.",
 )
 
 
