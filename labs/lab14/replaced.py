@@ -256,19 +256,36 @@ JOINT: Task = Task(
     ],
     edge_cases={"if the discriminator's loss has the weight 0": _pair(3, 0.0, 5, 3, "x..x.", ".xx__")},
     slips="""
-The discriminator's loss is over the masked positions only. All real positions count: this is what
-ELECTRA gains.
-    scores[real], replaced[real] -> scores[masked], replaced[masked]
+The discriminator's loss is over the masked positions only, or the visible or the replaced ones. All
+real positions count: this is what ELECTRA gains.
+    scores[real], replaced[real] -> scores[masked], replaced[masked] ||
+        scores[real & ~masked], replaced[real & ~masked] ||
+        scores[replaced == 1], replaced[replaced == 1]
 Padding is in the discriminator's loss.
     scores[real], replaced[real] -> scores, replaced
 The generator's loss is not over the masked positions. The others show their token.
     F.cross_entropy(logits[masked], ids[masked]) -> F.cross_entropy(logits[real], ids[real]) ||
         F.cross_entropy(logits.flatten(0, 1), ids.flatten()) ||
         F.cross_entropy(logits[real & ~masked], ids[real & ~masked])
-A correct guess is an original token: its label is 0. The labels compare the texts.
-    replaced = (text != ids).to(E.dtype) -> replaced = masked.to(E.dtype)
-The labels are reversed: 1 is for a replaced token.
-    replaced = (text != ids).to(E.dtype) -> replaced = (text == ids).to(E.dtype)
+The labels are wrong: 1 is for a token that differs from the original. A correct guess is an original
+token, with the label 0.
+    replaced = (text != ids).to(E.dtype) -> replaced = masked.to(E.dtype) ||
+        replaced = (text == ids).to(E.dtype) || replaced = (masked & (text == ids)).to(E.dtype) ||
+        replaced = (~masked).to(E.dtype)
+A loss gets probabilities, or another function than a logarithm is applied to these. Both networks
+return logits.
+    F.cross_entropy(logits[masked], ids[masked]) -> F.cross_entropy(logits[masked].softmax(-1),
+        ids[masked]) || -logits[masked].softmax(-1).gather(1, ids[masked][:, None]).mean() ||
+        -logits[masked].gather(1, ids[masked][:, None]).mean()
+    or
+    F.binary_cross_entropy_with_logits(scores[real], replaced[real]) ->
+        F.binary_cross_entropy_with_logits(scores[real].sigmoid(), replaced[real]) ||
+        F.mse_loss(scores[real].sigmoid(), replaced[real])
+    or
+    F.cross_entropy(logits[masked], ids[masked]) -> F.cross_entropy(logits[masked].softmax(-1),
+        ids[masked])
+    F.binary_cross_entropy_with_logits(scores[real], replaced[real]) ->
+        F.binary_cross_entropy_with_logits(scores[real].sigmoid(), replaced[real])
 A network reads the wrong text: the generator reads the text with [MASK], and the discriminator the
 original text with the *sampled* tokens at the masked positions.
     discriminator(E, phi, text) -> discriminator(E, phi, masked_ids)
@@ -356,8 +373,8 @@ This is another size of the gradient: its length is the square root of the sum o
     names=(
         "The generator's loss",
         "The discriminator's loss",
-        *(f"The gradients of the generator's term, for {each}" for each in ("E", "θ", "φ")),
-        *(f"The gradients of the discriminator's term, for {each}" for each in ("E", "θ", "φ")),
+        "The gradients of the generator's term for E, θ and φ",
+        "The gradients of the discriminator's term for E, θ and φ",
     ),
     cause=_terms,
     note="Only the shared embeddings learn from both terms. Sampling has no gradient, so the "
