@@ -69,8 +69,8 @@ The generator has no effect. What q gives often is replaced often.
     ratio * (1 - p) / ratio.sum(1, keepdim=True) -> 1 - p
     or
     ratio = q / p -> ratio = 1 / p
-The probabilities of each text sum to 1. That would be right if every text had a replaced token; some
-guesses are correct.
+The probabilities of each text sum to 1. That would be right if every text had a replaced token;
+some guesses are correct.
     ratio * (1 - p) / ratio.sum(1, keepdim=True) -> ratio * (1 - p) / (ratio * (1 - p)).sum(1,
         keepdim=True)
 Each position is judged by itself, as if all were masked or as if masks were independent. Exactly
@@ -109,6 +109,6 @@ These are decisions. Return the probabilities, which the decisions would need.
 """,
     names=("The probabilities",),
     cause=_row,
-    note="For an exact generator, q = p, this is (1 − p) / T: the best discriminator then states how "
-    "improbable each token is.",
+    note="For an exact generator, q = p, this is (1 − p) / T: the best discriminator then states "
+    "how improbable each token is.",
 )

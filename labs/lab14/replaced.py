@@ -75,7 +75,10 @@ CORRUPTED: Task = Task(
         _text(1, 5, "x.xxx.", "xxx.x#"),
         _text(2, 9, ".xx.x.xx.x", "x..xx.xx#_", "xxxxx..x.x", "..xxx_____"),
     ],
-    edge_cases={"with logits near 1000": _large(), "if a probability or a draw is 0": _impossible()},
+    edge_cases={
+        "with logits near 1000": _large(),
+        "if a probability or a draw is 0": _impossible(),
+    },
     slips="""
 Every sampled token has the label 1. If the sample is the original token, nothing was replaced: the
 label is 0.
@@ -176,13 +179,11 @@ def joint(
     L_G = F.cross_entropy(logits[masked], ids[masked])
     scores = discriminator(E, phi, text)
     L_D = F.binary_cross_entropy_with_logits(scores[real], replaced[real])
-    lengths = []
+    lengths = list[list[Tensor]]()
     for term in (L_G, weight * L_D):
-        gradients = torch.autograd.grad(
-            term, (E, theta, phi), retain_graph=True, allow_unused=True
-        )
+        gradients = torch.autograd.grad(term, (E, theta, phi), retain_graph=True, allow_unused=True)
         lengths.append([torch.zeros(()) if g is None else g.norm() for g in gradients])
-    return L_G.detach(), L_D.detach(), *lengths
+    return L_G.detach(), L_D.detach(), lengths[0], lengths[1]
 
 
 class _Generator:
@@ -254,7 +255,9 @@ JOINT: Task = Task(
         _pair(1, 10.0, 5, 4, "x..xx.", ".xxx__"),
         _pair(2, 3.0, 8, 2, "..xx..x...", ".xx.x.____", "x...x.x.x."),
     ],
-    edge_cases={"if the discriminator's loss has the weight 0": _pair(3, 0.0, 5, 3, "x..x.", ".xx__")},
+    edge_cases={
+        "if the discriminator's loss has the weight 0": _pair(3, 0.0, 5, 3, "x..x.", ".xx__")
+    },
     slips="""
 The discriminator's loss is over the masked positions only, or the visible or the replaced ones. All
 real positions count: this is what ELECTRA gains.
@@ -267,8 +270,8 @@ The generator's loss is not over the masked positions. The others show their tok
     F.cross_entropy(logits[masked], ids[masked]) -> F.cross_entropy(logits[real], ids[real]) ||
         F.cross_entropy(logits.flatten(0, 1), ids.flatten()) ||
         F.cross_entropy(logits[real & ~masked], ids[real & ~masked])
-The labels are wrong: 1 is for a token that differs from the original. A correct guess is an original
-token, with the label 0.
+The labels are wrong: 1 is for a token that differs from the original. A correct guess is an
+original token, with the label 0.
     replaced = (text != ids).to(E.dtype) -> replaced = masked.to(E.dtype) ||
         replaced = (text == ids).to(E.dtype) || replaced = (masked & (text == ids)).to(E.dtype) ||
         replaced = (~masked).to(E.dtype)
@@ -350,17 +353,17 @@ discriminator's term reaches θ, and none of the generator's term φ.
     for term in (L_G, weight * L_D): -> for term in (L_G + 0 * phi.sum() - weight * L_D, weight *
         L_D):
     or
-    return L_G.detach(), L_D.detach(), *lengths -> lengths[1][1] = lengths[0][1]; return
-        L_G.detach(), L_D.detach(), *lengths
+    return L_G.detach(), L_D.detach(), lengths[0], lengths[1] ->
+        lengths[1][1] = lengths[0][1]; return L_G.detach(), L_D.detach(), lengths[0], lengths[1]
     or
     L_G = F.cross_entropy(logits[masked], ids[masked]) -> L_G = F.binary_cross_entropy_with_logits(
         discriminator(E, phi, text)[masked], 1 - replaced[masked])
 The embeddings are shared: both terms have a gradient for E.
-    return L_G.detach(), L_D.detach(), *lengths -> lengths[1][0] = torch.zeros(()); return
-        L_G.detach(), L_D.detach(), *lengths
+    return L_G.detach(), L_D.detach(), lengths[0], lengths[1] ->
+        lengths[1][0] = torch.zeros(()); return L_G.detach(), L_D.detach(), lengths[0], lengths[1]
     or
-    return L_G.detach(), L_D.detach(), *lengths -> lengths[0][0] = torch.zeros(()); return
-        L_G.detach(), L_D.detach(), *lengths
+    return L_G.detach(), L_D.detach(), lengths[0], lengths[1] ->
+        lengths[0][0] = torch.zeros(()); return L_G.detach(), L_D.detach(), lengths[0], lengths[1]
     or
     scores = discriminator(E, phi, text) -> scores = discriminator(E.detach(), phi, text)
     or

@@ -189,7 +189,8 @@ i − s is counted from the other end, from the start of the row, or from the bo
 i − s numbers the masked positions of the row. It begins with 0 in each span.
     position - left - 1 -> masked.long().cumsum(1) - 1 || masked.long().cumsum(1)
 These are the neighbors of each position, which may be masked. Go on to the nearest visible one.
-    return left, right, position - left - 1 -> return position - 1, position + 1, position - left - 1
+    return left, right, position - left - 1 -> return position - 1, position + 1, position - left -
+        1
     or
     return left, right, position - left - 1 -> return position - 1, position + 1, 0 * position
     or
@@ -272,9 +273,9 @@ def boundary_objective(
     row, i = (labels != -100).nonzero(as_tuple=True)
     known = i - left[row, i] - 1 < len(P)
     row, i = row[known], i[known]
-    l, r = left[row, i], right[row, i]
-    step = i - l - 1
-    h = torch.cat([states[row, l], states[row, r], P[step]], -1)
+    lo, hi = left[row, i], right[row, i]
+    step = i - lo - 1
+    h = torch.cat([states[row, lo], states[row, hi], P[step]], -1)
     h = F.layer_norm(F.gelu(h @ W1.T), W1.shape[:1])
     y = F.layer_norm(F.gelu(h @ W2.T), W2.shape[:1])
     logits = y @ E.T + c
@@ -329,23 +330,24 @@ OBJECTIVE: Task = Task(
     },
     slips="""
 Left and right are exchanged: the left state comes first.
-    states[row, l], states[row, r], P[step] -> states[row, r], states[row, l], P[step]
+    states[row, lo], states[row, hi], P[step] -> states[row, hi], states[row, lo], P[step]
 The three parts are joined in another order: left state, right state, position.
-    states[row, l], states[row, r], P[step] -> P[step], states[row, l], states[row, r] ||
-        states[row, l], P[step], states[row, r]
+    states[row, lo], states[row, hi], P[step] -> P[step], states[row, lo], states[row, hi] ||
+        states[row, lo], P[step], states[row, hi]
 These are states of the span itself. At masked positions, the encoder has no token to see: the
 objective is about the states outside.
-    states[row, l], states[row, r], P[step] -> states[row, l + 1], states[row, r - 1], P[step] ||
-        states[row, i], states[row, i], P[step] || states[row, i], states[row, r], P[step] ||
-        states[row, l], states[row, i], P[step] || states[row, l + 1], states[row, r], P[step] ||
-        states[row, l], states[row, r - 1], P[step]
+    states[row, lo], states[row, hi], P[step] ->
+        states[row, lo + 1], states[row, hi - 1], P[step] ||
+        states[row, i], states[row, i], P[step] || states[row, i], states[row, hi], P[step] ||
+        states[row, lo], states[row, i], P[step] || states[row, lo + 1], states[row, hi], P[step] ||
+        states[row, lo], states[row, hi - 1], P[step]
 These are the neighbors of each position, or one boundary twice, not both boundaries of the span.
-    states[row, l], states[row, r], P[step] -> states[row, i - 1], states[row, i + 1], P[step] ||
-        states[row, l], states[row, l], P[step] || states[row, r], states[row, r], P[step]
+    states[row, lo], states[row, hi], P[step] -> states[row, i - 1], states[row, i + 1], P[step] ||
+        states[row, lo], states[row, lo], P[step] || states[row, hi], states[row, hi], P[step]
 The position is another one: `P[0]` belongs to the first position of a span, and all others count
 from there.
-    P[step] -> P[step + 1 - (step + 1 == len(P)).long()] || P[r - i - 1] || P[i % len(P)] ||
-        P[0 * step] || 0 * P[step] || P[r - l - 2] || P[(step + 1) % len(P)] || P[step - 1]
+    P[step] -> P[step + 1 - (step + 1 == len(P)).long()] || P[hi - i - 1] || P[i % len(P)] ||
+        P[0 * step] || 0 * P[step] || P[hi - lo - 2] || P[(step + 1) % len(P)] || P[step - 1]
 A layer is missing, or its GELU, or its LayerNorm. Each of the two layers has a matrix, then the
 GELU, then the LayerNorm.
     F.layer_norm(F.gelu(h @ W2.T), W2.shape[:1]) -> h || F.gelu(h @ W2.T) || h @ W2.T ||
@@ -365,8 +367,8 @@ GELU, then the LayerNorm.
     F.layer_norm(F.gelu(h @ W1.T), W1.shape[:1]) -> F.gelu(F.layer_norm(h @ W1.T,
         W1.shape[:1]))
     F.layer_norm(F.gelu(h @ W2.T), W2.shape[:1]) -> F.gelu(F.layer_norm(h @ W2.T, W2.shape[:1]))
-Another activation, or another ε: the GELU is exact, not its approximation by tanh, and both functions
-have PyTorch's default settings.
+Another activation, or another ε: the GELU is exact, not its approximation by tanh, and both
+functions have PyTorch's default settings.
     h = F.layer_norm(F.gelu(h @ W1.T), W1.shape[:1]) -> h = F.layer_norm(F.gelu(h @ W1.T),
         W1.shape[:1], eps=1e-12)
     y = F.layer_norm(F.gelu(h @ W2.T), W2.shape[:1]) -> y = F.layer_norm(F.gelu(h @ W2.T),
@@ -419,12 +421,12 @@ has the wrong sign.
         F.cross_entropy(logits, labels[row, i], reduction="none")[step == 0].mean()
 Positions beyond the rows of `P` are ignored: they are not predicted from its last row.
     known = i - left[row, i] - 1 < len(P) -> known = i >= 0
-    step = i - l - 1 -> step = (i - l - 1).clamp(max=len(P) - 1)
+    step = i - lo - 1 -> step = (i - lo - 1).clamp(max=len(P) - 1)
     or
     known = i - left[row, i] - 1 < len(P) -> known = right[row, i] - left[row, i] - 1 <= len(P)
     or
     known = i - left[row, i] - 1 < len(P) -> known = i >= 0
-    step = i - l - 1 -> step = (i - l - 1) % len(P)
+    step = i - lo - 1 -> step = (i - lo - 1) % len(P)
     or
     known = i - left[row, i] - 1 < len(P) -> known = i - left[row, i] - 1 < len(P) - 1
     or
@@ -432,6 +434,6 @@ Positions beyond the rows of `P` are ignored: they are not predicted from its la
 """,
     names=("The logits", "The loss"),
     cause=_logits,
-    note="The inner states have no part in it: to lower this loss, the encoder has to store what is "
-    "in a span in the states of its boundaries.",
+    note="The inner states have no part in it: to lower this loss, the encoder has to store what "
+    "is in a span in the states of its boundaries.",
 )

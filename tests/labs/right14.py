@@ -290,7 +290,9 @@ def joint_by_two_passes(
         for leaf in leaves:
             leaf.grad = None
         term.backward()
-        rows.append([0 if leaf.grad is None else leaf.grad.square().sum() ** 0.5 for leaf in leaves])
+        rows.append(
+            [0 if leaf.grad is None else leaf.grad.square().sum() ** 0.5 for leaf in leaves]
+        )
     return L_G, L_D, *rows
 
 
