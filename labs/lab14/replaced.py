@@ -30,7 +30,7 @@ def _text(seed: int, vocab: int, *rows: str) -> Example:
     masked = torch.tensor([[letter in "x#" for letter in row] for row in rows])
     real = torch.tensor([[letter in ".x" for letter in row] for row in rows])
     uniform = torch.special.ndtr(normal(2, batch, time, seed=(seed, "draws")))
-    ids = 1 + ((vocab - 1) * uniform[0]).long().clamp(max=vocab - 2)
+    ids = (vocab * uniform[0]).long().clamp(max=vocab - 1)
     logits = normal(batch, time, vocab, seed=(seed, "logits"))
     at = ids[..., None]  # the generator guesses well: about half of the tokens are the original
     logits = logits.scatter_add(2, at, torch.full(at.shape, 1.5, dtype=logits.dtype))
