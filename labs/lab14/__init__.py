@@ -9,6 +9,4 @@ check_boundaries = lab.exercise("boundaries", "The boundaries of a span", 15, 2,
 check_objective = lab.exercise("objective", "The boundary objective", 20, 3, "spans:OBJECTIVE")
 check_corrupted = lab.exercise("corrupted", "Replaced or not", 15, 3, "replaced:CORRUPTED")
 check_joint = lab.exercise("joint", "The joint loss", 20, 4, "replaced:JOINT")
-check_detector = lab.exercise(
-    "detector", "An easy and a hard generator", 40, 5, "detector:DETECTOR"
-)
+check_detector = lab.exercise("detector", "The best discriminator", 25, 4, "detector:DETECTOR")

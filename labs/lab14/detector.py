@@ -69,6 +69,12 @@ The generator has no effect. What q gives often is replaced often.
     ratio * (1 - p) / ratio.sum(1, keepdim=True) -> 1 - p
     or
     ratio = q / p -> ratio = 1 / p
+q is not divided by p, and the probabilities sum to 1; some guesses are correct.
+    ratio * (1 - p) / ratio.sum(1, keepdim=True) -> q * (1 - p) / (q * (1 - p)).sum(1,
+        keepdim=True)
+This is the rule for two equally likely sources. Here one position of the text was masked.
+    ratio * (1 - p) / ratio.sum(1, keepdim=True) -> q / (p + q) || p / (p + q) ||
+        q / (p + q) * (1 - p)
 The probabilities of each text sum to 1. That would be right if every text had a replaced token;
 some guesses are correct.
     ratio * (1 - p) / ratio.sum(1, keepdim=True) -> ratio * (1 - p) / (ratio * (1 - p)).sum(1,
@@ -76,11 +82,11 @@ some guesses are correct.
 Each position is judged by itself, as if all were masked or as if masks were independent. Exactly
 one position of a text is masked, so the evidence at one lowers the probability of the others.
     ratio * (1 - p) / ratio.sum(1, keepdim=True) -> q * (1 - p) / (q + (p.shape[1] - 1) * p) ||
-        ratio * (1 - p) / p.shape[1] || ratio * (1 - p) / (1 + ratio) || q * (1 - p) / (q * (1 - p)
-        + p) || ratio * (1 - p) / (ratio * (1 - p) + 1) || ratio * (1 - p) || q * (1 - p)
-The sum is over the texts, or over all of them. Each text has its own.
+        ratio * (1 - p) / p.shape[1] || q * (1 - p) / (q * (1 - p) + p) ||
+        ratio * (1 - p) / (ratio * (1 - p) + 1) || ratio * (1 - p) || q * (1 - p)
+The ratios are divided by another number than their sum over the positions of their own text.
     ratio.sum(1, keepdim=True) -> ratio.sum(0, keepdim=True) || ratio.sum()
-The ratios are divided by another number than their sum.
+    or
     ratio.sum(1, keepdim=True) -> ratio.mean(1, keepdim=True) || ratio.amax(1, keepdim=True) ||
         ratio.norm(dim=1, keepdim=True) || (1 + ratio.sum(1, keepdim=True)) ||
         ratio.prod(1, keepdim=True)
@@ -100,15 +106,15 @@ generator has given it already.
     (1 - p) / -> (1 - p) * q /
     or
     (1 - p) / -> (1 - p) * (1 - q) /
-This is a logit or a logarithm. Return probabilities.
+These are logits, logarithms or decisions. Return probabilities.
     ratio * (1 - p) / ratio.sum(1, keepdim=True) -> torch.logit(ratio * (1 - p) / ratio.sum(1,
         keepdim=True)) || (ratio * (1 - p) / ratio.sum(1, keepdim=True)).log()
-These are decisions. Return the probabilities, which the decisions would need.
+    or
     return ratio * (1 - p) / ratio.sum(1, keepdim=True) -> return (ratio * (1 - p) /
         ratio.sum(1, keepdim=True) > 0.5).double()
 """,
     names=("The probabilities",),
     cause=_row,
-    note="For an exact generator, q = p, this is (1 − p) / T: the best discriminator then states "
+    note="For an exact generator, q = p, this is (1 − p) / n: the best discriminator then states "
     "how improbable each token is.",
 )

@@ -176,14 +176,14 @@ def joint(
     logits = generator(E, theta, masked_ids)
     text = torch.where(masked, sample(logits), ids)
     replaced = (text != ids).to(E.dtype)
-    L_G = F.cross_entropy(logits[masked], ids[masked])
+    J_G = F.cross_entropy(logits[masked], ids[masked])
     scores = discriminator(E, phi, text)
-    L_D = F.binary_cross_entropy_with_logits(scores[real], replaced[real])
-    lengths = list[list[Tensor]]()
-    for term in (L_G, weight * L_D):
+    J_D = F.binary_cross_entropy_with_logits(scores[real], replaced[real])
+    norms = list[list[Tensor]]()
+    for term in (J_G, weight * J_D):
         gradients = torch.autograd.grad(term, (E, theta, phi), retain_graph=True, allow_unused=True)
-        lengths.append([torch.zeros(()) if g is None else g.norm() for g in gradients])
-    return L_G.detach(), L_D.detach(), lengths[0], lengths[1]
+        norms.append([torch.zeros(()) if g is None else g.norm() for g in gradients])
+    return J_G.detach(), J_D.detach(), norms[0], norms[1]
 
 
 class _Generator:
@@ -259,12 +259,12 @@ JOINT: Task = Task(
         "if the discriminator's loss has the weight 0": _pair(3, 0.0, 5, 3, "x..x.", ".xx__")
     },
     slips="""
-The discriminator's loss is over the masked positions only, or the visible or the replaced ones. All
-real positions count: this is what ELECTRA gains.
+The discriminator's loss is not over all real positions. All of them count, masked or visible,
+replaced or not, and padding does not: this is what ELECTRA gains.
     scores[real], replaced[real] -> scores[masked], replaced[masked] ||
         scores[real & ~masked], replaced[real & ~masked] ||
         scores[replaced == 1], replaced[replaced == 1]
-Padding is in the discriminator's loss.
+    or
     scores[real], replaced[real] -> scores, replaced
 The generator's loss is not over the masked positions. The others show their token.
     F.cross_entropy(logits[masked], ids[masked]) -> F.cross_entropy(logits[real], ids[real]) ||
@@ -331,44 +331,43 @@ A loss is a sum, or a mean of the texts' means. It is the mean over its position
     (scores[real], replaced[real]) -> (scores[real], replaced[real], reduction="sum") / ids.numel()
     or
     (scores[real], replaced[real]) -> (scores[real], replaced[real], reduction="sum") / masked.sum()
-The weight λ belongs to the second term: the discriminator's loss is returned without it, and the
-gradients of the term contain it.
-    (L_G, weight * L_D) -> (L_G, L_D)
+λ is missing in the gradients of the discriminator's term: the term is λ J_D, not J_D.
+    (J_G, weight * J_D) -> (J_G, J_D)
     or
-    (L_G, weight * L_D) -> (weight * L_G, L_D)
+    (J_G, weight * J_D) -> (weight * J_G, J_D)
+λ is in a loss that you return. Return J_G and J_D themselves; only the gradients contain λ.
+    return J_G.detach(), J_D.detach(), -> return J_G.detach(), weight * J_D.detach(),
     or
-    return L_G.detach(), L_D.detach(), -> return L_G.detach(), weight * L_D.detach(),
+    return J_G.detach(), J_D.detach(), -> return J_G.detach(), J_G.detach() + weight * J_D.detach(),
     or
-    return L_G.detach(), L_D.detach(), -> return L_G.detach(), L_G.detach() + weight * L_D.detach(),
-    or
-    return L_G.detach(), L_D.detach(), -> return L_G.detach() + weight * L_D.detach(), L_D.detach(),
+    return J_G.detach(), J_D.detach(), -> return J_G.detach() + weight * J_D.detach(), J_D.detach(),
 Each term has gradients of its own: these are those of the sum of both terms.
-    (L_G, weight * L_D) -> (L_G + weight * L_D, L_G + weight * L_D)
+    (J_G, weight * J_D) -> (J_G + weight * J_D, J_G + weight * J_D)
     or
-    (L_G, weight * L_D) -> (L_G, L_G + weight * L_D)
+    (J_G, weight * J_D) -> (J_G, J_G + weight * J_D)
     or
-    (L_G, weight * L_D) -> (L_G + weight * L_D, weight * L_D)
+    (J_G, weight * J_D) -> (J_G + weight * J_D, weight * J_D)
 The generator does not fool the discriminator: its loss is a likelihood. No gradient of the
 discriminator's term reaches θ, and none of the generator's term φ.
-    for term in (L_G, weight * L_D): -> for term in (L_G + 0 * phi.sum() - weight * L_D, weight *
-        L_D):
+    for term in (J_G, weight * J_D): -> for term in (J_G + 0 * phi.sum() - weight * J_D, weight *
+        J_D):
     or
-    return L_G.detach(), L_D.detach(), lengths[0], lengths[1] ->
-        lengths[1][1] = lengths[0][1]; return L_G.detach(), L_D.detach(), lengths[0], lengths[1]
+    return J_G.detach(), J_D.detach(), norms[0], norms[1] ->
+        norms[1][1] = norms[0][1]; return J_G.detach(), J_D.detach(), norms[0], norms[1]
     or
-    L_G = F.cross_entropy(logits[masked], ids[masked]) -> L_G = F.binary_cross_entropy_with_logits(
+    J_G = F.cross_entropy(logits[masked], ids[masked]) -> J_G = F.binary_cross_entropy_with_logits(
         discriminator(E, phi, text)[masked], 1 - replaced[masked])
 The embeddings are shared: both terms have a gradient for E.
-    return L_G.detach(), L_D.detach(), lengths[0], lengths[1] ->
-        lengths[1][0] = torch.zeros(()); return L_G.detach(), L_D.detach(), lengths[0], lengths[1]
+    return J_G.detach(), J_D.detach(), norms[0], norms[1] ->
+        norms[1][0] = torch.zeros(()); return J_G.detach(), J_D.detach(), norms[0], norms[1]
     or
-    return L_G.detach(), L_D.detach(), lengths[0], lengths[1] ->
-        lengths[0][0] = torch.zeros(()); return L_G.detach(), L_D.detach(), lengths[0], lengths[1]
+    return J_G.detach(), J_D.detach(), norms[0], norms[1] ->
+        norms[0][0] = torch.zeros(()); return J_G.detach(), J_D.detach(), norms[0], norms[1]
     or
     scores = discriminator(E, phi, text) -> scores = discriminator(E.detach(), phi, text)
     or
     logits = generator(E, theta, masked_ids) -> logits = generator(E.detach(), theta, masked_ids)
-This is another size of the gradient: its length is the square root of the sum of squares.
+This is another size of the gradient: its norm is the square root of the sum of squares.
     else g.norm() for -> else g.square().sum() for || else g.abs().sum() for ||
         else g.sum() for || else g.abs().max() for || else g.square().mean().sqrt() for ||
         else g.abs().mean() for || else torch.linalg.matrix_norm(g, 2) for

@@ -63,11 +63,12 @@ The first length is 0. A span has at least one word.
     mean = (lengths * P).sum() -> mean = ((lengths - 1) * P).sum()
 p and 1 − p are exchanged: a span ends after each word with the probability p.
     p * (1 - p) ** (lengths - 1) -> (1 - p) * p ** (lengths - 1)
-This is another distribution. Each further word multiplies the probability by 1 − p.
+This is another distribution. Each further word multiplies the probability by 1 − p, so the shortest
+spans are the most probable ones.
     p * (1 - p) ** (lengths - 1) -> torch.ones(longest).double() || 1 / lengths ||
         torch.exp(-p * lengths) || p / lengths || (1 - p) / lengths ||
         torch.softmax(-lengths, 0) || lengths * p * (1 - p) ** (lengths - 1) || 1 - p * lengths
-The lengths are in reverse order: short spans are the most probable ones.
+    or
     P = shares / shares.sum() -> P = (shares / shares.sum()).flip(0)
 There is a length too many or too few: the lengths are 1 to `longest`, both included.
     torch.arange(1, longest + 1, -> torch.arange(1, longest + 2, || torch.arange(1, longest + (
@@ -98,9 +99,12 @@ divided by the sum of these.
         (lengths**3 * P).sum() / (lengths**2 * P).sum() || (lengths**2 * P).sum() / mean**2 ||
         (lengths**2 * P).sum() - mean**2 || (lengths * P**2).sum() / (P**2).sum() ||
         ((lengths**2 * P).sum() - mean**2) / mean
-This is the mean of the words that come before or after a word in its span, or half of the span.
-    (lengths**2 * P).sum() / mean -> (lengths**2 * P).sum() / mean - 1 ||
-        (lengths**2 * P).sum() / mean / 2 || ((lengths**2 * P).sum() / mean + 1) / 2
+This is the mean position in a span. Return the mean length of the span that contains the word.
+    (lengths**2 * P).sum() / mean -> (mean + 1) / 2 || (mean - 1) / 2 ||
+        ((lengths**2 * P).sum() / mean + 1) / 2 || ((lengths**2 * P).sum() / mean - 1) / 2
+This is the number of the *other* words in the span, or half of the span.
+    (lengths**2 * P).sum() / mean -> (lengths**2 * P).sum() / mean - 1 || mean - 1 ||
+        (lengths**2 * P).sum() / mean / 2 || mean / 2
 """,
     names=("The probabilities", "The mean", "The mean span of a masked word"),
     cause=_length,
@@ -167,7 +171,9 @@ BOUNDARIES: Task = Task(
         _mask("..xxxxx...xxx.x.", ".x.x..xxxx.xxx..", "...xx.xx....xxx.", ".xxxxx..x.x..xx."),
     ],
     edge_cases={
-        "if a span begins or ends the row": _mask("xx..x.xxx", "x.xxx..xx", "....xx..x"),
+        "if a span begins or ends the row. Rows are separate texts": _mask(
+            "xx..x.xxx", "x.xxx..xx", "....xx..x"
+        ),
         "if all positions of a row are masked": _mask("xxxx", "..x."),
     },
     slips="""
@@ -225,6 +231,34 @@ The rows are one text: a boundary is in another row. Each row is a text of its o
         .view_as(masked)
     or
     masked_fill(masked, -1).cummax(1).values -> masked_fill(masked, -1).cummax(0).values
+    or
+    left = position.masked_fill(masked, -1).cummax(1).values -> flat = torch.arange(
+        masked.numel()); start = time * torch.arange(len(masked))[:, None]; left =
+        flat.masked_fill(masked.flatten(), -1).cummax(0).values.view_as(masked) - start
+    right = position.masked_fill(masked, time).flip(1).cummin(1).values.flip(1) -> right =
+        flat.masked_fill(masked.flatten(), len(flat)).flip(0).cummin(0).values.flip(0).view_as(
+        masked) - start
+    or
+    left = position.masked_fill(masked, -1).cummax(1).values -> flat = torch.arange(
+        masked.numel()); left = flat.masked_fill(masked.flatten(), -1).cummax(0).values.view_as(
+        masked) % time
+    right = position.masked_fill(masked, time).flip(1).cummin(1).values.flip(1) -> right =
+        flat.masked_fill(masked.flatten(), len(flat)).flip(0).cummin(0).values.flip(0).view_as(
+        masked) % time
+    or
+    def span_boundaries(masked):
+        left, right = (torch.zeros(masked.shape, dtype=torch.long) for _ in range(2))
+        rows, time = masked.shape
+        last, following = -1, time
+        for row in range(rows):
+            for t in range(time):
+                last = last if masked[row, t] else t
+                left[row, t] = last
+        for row in reversed(range(rows)):
+            for t in reversed(range(time)):
+                following = following if masked[row, t] else t
+                right[row, t] = following
+        return left, right, torch.arange(time) - left - 1
 Without a visible position on a side, the boundary is −1 or the number of positions of the row.
     position.masked_fill(masked, -1) -> position.masked_fill(masked, 0)
     or
@@ -264,18 +298,18 @@ def boundary_objective(
     labels: Tensor,
     left: Tensor,
     right: Tensor,
-    P: Tensor,
+    u: Tensor,
     W1: Tensor,
     W2: Tensor,
     E: Tensor,
     c: Tensor,
 ) -> tuple[Tensor, Tensor]:
     row, i = (labels != -100).nonzero(as_tuple=True)
-    known = i - left[row, i] - 1 < len(P)
+    known = i - left[row, i] - 1 < len(u)
     row, i = row[known], i[known]
     lo, hi = left[row, i], right[row, i]
     step = i - lo - 1
-    h = torch.cat([states[row, lo], states[row, hi], P[step]], -1)
+    h = torch.cat([states[row, lo], states[row, hi], u[step]], -1)
     h = F.layer_norm(F.gelu(h @ W1.T), W1.shape[:1])
     y = F.layer_norm(F.gelu(h @ W2.T), W2.shape[:1])
     logits = y @ E.T + c
@@ -292,7 +326,7 @@ def _head(seed: int, longest: int, vocab: int, width: int, size: int, *rows: str
         ids.masked_fill(~masked, -100),
         left,
         right,
-        normal(longest, size, seed=(seed, "P")),
+        normal(longest, size, seed=(seed, "u")),
         normal(width, 2 * width + size, seed=(seed, "W1")) / width**0.5,
         normal(width, width, seed=(seed, "W2")) / width**0.5,
         normal(vocab, width, seed=(seed, "E")) / 2,
@@ -326,28 +360,28 @@ OBJECTIVE: Task = Task(
         _head(2, 8, 5, 3, 4, "..xxxxx.x.x.", ".x.xx.xxxx.."),
     ],
     edge_cases={
-        "if a span has more positions than `P`": _head(3, 3, 6, 4, 3, ".xxxxx..x.", "..xxxx.xx.")
+        "if a span has more positions than `u`": _head(3, 3, 6, 4, 3, ".xxxxx..x.", "..xxxx.xx.")
     },
     slips="""
 Left and right are exchanged: the left state comes first.
-    states[row, lo], states[row, hi], P[step] -> states[row, hi], states[row, lo], P[step]
+    states[row, lo], states[row, hi], u[step] -> states[row, hi], states[row, lo], u[step]
 The three parts are joined in another order: left state, right state, position.
-    states[row, lo], states[row, hi], P[step] -> P[step], states[row, lo], states[row, hi] ||
-        states[row, lo], P[step], states[row, hi]
+    states[row, lo], states[row, hi], u[step] -> u[step], states[row, lo], states[row, hi] ||
+        states[row, lo], u[step], states[row, hi]
 These are states of the span itself. At masked positions, the encoder has no token to see: the
 objective is about the states outside.
-    states[row, lo], states[row, hi], P[step] ->
-        states[row, lo + 1], states[row, hi - 1], P[step] ||
-        states[row, i], states[row, i], P[step] || states[row, i], states[row, hi], P[step] ||
-        states[row, lo], states[row, i], P[step] || states[row, lo + 1], states[row, hi], P[step] ||
-        states[row, lo], states[row, hi - 1], P[step]
+    states[row, lo], states[row, hi], u[step] ->
+        states[row, lo + 1], states[row, hi - 1], u[step] ||
+        states[row, i], states[row, i], u[step] || states[row, i], states[row, hi], u[step] ||
+        states[row, lo], states[row, i], u[step] || states[row, lo + 1], states[row, hi], u[step] ||
+        states[row, lo], states[row, hi - 1], u[step]
 These are the neighbors of each position, or one boundary twice, not both boundaries of the span.
-    states[row, lo], states[row, hi], P[step] -> states[row, i - 1], states[row, i + 1], P[step] ||
-        states[row, lo], states[row, lo], P[step] || states[row, hi], states[row, hi], P[step]
-The position is another one: `P[0]` belongs to the first position of a span, and all others count
+    states[row, lo], states[row, hi], u[step] -> states[row, i - 1], states[row, i + 1], u[step] ||
+        states[row, lo], states[row, lo], u[step] || states[row, hi], states[row, hi], u[step]
+The position is another one: `u[0]` belongs to the first position of a span, and all others count
 from there.
-    P[step] -> P[step + 1 - (step + 1 == len(P)).long()] || P[hi - i - 1] || P[i % len(P)] ||
-        P[0 * step] || 0 * P[step] || P[hi - lo - 2] || P[(step + 1) % len(P)] || P[step - 1]
+    u[step] -> u[step + 1 - (step + 1 == len(u)).long()] || u[hi - i - 1] || u[i % len(u)] ||
+        u[0 * step] || 0 * u[step] || u[hi - lo - 2] || u[(step + 1) % len(u)] || u[step - 1]
 A layer is missing, or its GELU, or its LayerNorm. Each of the two layers has a matrix, then the
 GELU, then the LayerNorm.
     F.layer_norm(F.gelu(h @ W2.T), W2.shape[:1]) -> h || F.gelu(h @ W2.T) || h @ W2.T ||
@@ -419,18 +453,18 @@ has the wrong sign.
     or
     return logits, F.cross_entropy(logits, labels[row, i]) -> return logits,
         F.cross_entropy(logits, labels[row, i], reduction="none")[step == 0].mean()
-Positions beyond the rows of `P` are ignored: they are not predicted from its last row.
-    known = i - left[row, i] - 1 < len(P) -> known = i >= 0
-    step = i - lo - 1 -> step = (i - lo - 1).clamp(max=len(P) - 1)
+Positions beyond the rows of `u` are ignored: they are not predicted from its last row.
+    known = i - left[row, i] - 1 < len(u) -> known = i >= 0
+    step = i - lo - 1 -> step = (i - lo - 1).clamp(max=len(u) - 1)
     or
-    known = i - left[row, i] - 1 < len(P) -> known = right[row, i] - left[row, i] - 1 <= len(P)
+    known = i - left[row, i] - 1 < len(u) -> known = right[row, i] - left[row, i] - 1 <= len(u)
     or
-    known = i - left[row, i] - 1 < len(P) -> known = i >= 0
-    step = i - lo - 1 -> step = (i - lo - 1) % len(P)
+    known = i - left[row, i] - 1 < len(u) -> known = i >= 0
+    step = i - lo - 1 -> step = (i - lo - 1) % len(u)
     or
-    known = i - left[row, i] - 1 < len(P) -> known = i - left[row, i] - 1 < len(P) - 1
+    known = i - left[row, i] - 1 < len(u) -> known = i - left[row, i] - 1 < len(u) - 1
     or
-    known = i - left[row, i] - 1 < len(P) -> known = i >= 0
+    known = i - left[row, i] - 1 < len(u) -> known = i >= 0
 """,
     names=("The logits", "The loss"),
     cause=_logits,

@@ -235,19 +235,19 @@ def joint_by_backward(parameters, generator, discriminator, ids, masked_ids, rea
     first, second = leaves(), leaves()
     logits = generator(first[0], first[1], masked_ids)
     hidden = (masked_ids != ids).nonzero(as_tuple=True)
-    L_G = -logits.log_softmax(-1)[(*hidden, ids[hidden])].mean()
+    J_G = -logits.log_softmax(-1)[(*hidden, ids[hidden])].mean()
     with torch.no_grad():
         text = ids.clone()
         text[hidden] = sample(logits)[hidden]
     scores = discriminator(second[0], second[2], text)
     sign = torch.where(text == ids, 1.0, -1.0)
-    L_D = (F.softplus(sign * scores) * real).sum() / real.sum()
-    L_G.backward()
-    (weight * L_D).backward()
+    J_D = (F.softplus(sign * scores) * real).sum() / real.sum()
+    J_G.backward()
+    (weight * J_D).backward()
     rows = [
         [0.0 if x.grad is None else float(x.grad.norm()) for x in each] for each in (first, second)
     ]
-    return float(L_G), float(L_D), rows[0], rows[1]
+    return float(J_G), float(J_D), rows[0], rows[1]
 
 
 @right("joint")
@@ -268,8 +268,8 @@ def joint_by_func(parameters, generator, discriminator, ids, masked_ids, real, s
         torch.func.grad_and_value(each, (0, 1, 2))(*parameters)
         for each in (of_generator, of_discriminator)
     ]
-    (g, L_G), (d, L_D) = found
-    return L_G, L_D, [x.norm() for x in g], [weight * x.norm() for x in d]
+    (g, J_G), (d, J_D) = found
+    return J_G, J_D, [x.norm() for x in g], [weight * x.norm() for x in d]
 
 
 @right("joint")
@@ -281,19 +281,19 @@ def joint_by_two_passes(
     logits = generator(E, theta, masked_ids)
     changed = masked_ids != ids
     text = ids + changed * (sample(logits.detach()) - ids)
-    L_G = F.cross_entropy(logits[changed], ids[changed], reduction="sum") / changed.sum()
-    L_D = F.binary_cross_entropy_with_logits(
+    J_G = F.cross_entropy(logits[changed], ids[changed], reduction="sum") / changed.sum()
+    J_D = F.binary_cross_entropy_with_logits(
         discriminator(E, phi, text), (text != ids).double(), real / real.sum(), reduction="sum"
     )
     rows = []
-    for term in (L_G, weight * L_D):
+    for term in (J_G, weight * J_D):
         for leaf in leaves:
             leaf.grad = None
         term.backward()
         rows.append(
             [0 if leaf.grad is None else leaf.grad.square().sum() ** 0.5 for leaf in leaves]
         )
-    return L_G, L_D, *rows
+    return J_G, J_D, *rows
 
 
 @right("joint")
@@ -306,12 +306,12 @@ def joint_by_differences(
 
     def losses(E, theta, phi):
         logits = generator(E, theta, masked_ids)[masked]
-        L_G = (logits.logsumexp(1) - logits.gather(1, ids[masked][:, None])[:, 0]).mean()
+        J_G = (logits.logsumexp(1) - logits.gather(1, ids[masked][:, None])[:, 0]).mean()
         scores = discriminator(E, phi, text)[real]
-        L_D = (F.softplus(scores) - scores * (text != ids)[real]).mean()
-        return torch.stack([L_G, weight * L_D])
+        J_D = (F.softplus(scores) - scores * (text != ids)[real]).mean()
+        return torch.stack([J_G, weight * J_D])
 
-    lengths = torch.zeros(2, 3, dtype=torch.float64)
+    norms = torch.zeros(2, 3, dtype=torch.float64)
     for part, each in enumerate(parameters):
         for at in np.ndindex(*each.shape):
             step = torch.zeros_like(each)
@@ -320,11 +320,11 @@ def joint_by_differences(
                 losses(*(x + sign * step if k == part else x for k, x in enumerate(parameters)))
                 for sign in (1, -1)
             )
-            lengths[:, part] += ((up - down) / 2e-5) ** 2
-    L_G, _ = losses(*parameters)
+            norms[:, part] += ((up - down) / 2e-5) ** 2
+    J_G, _ = losses(*parameters)
     scores = discriminator(parameters[0], parameters[2], text)
-    L_D = F.binary_cross_entropy_with_logits(scores, (text != ids).double(), reduction="none")
-    return L_G, L_D[real].mean(), *lengths.sqrt()
+    J_D = F.binary_cross_entropy_with_logits(scores, (text != ids).double(), reduction="none")
+    return J_G, J_D[real].mean(), *norms.sqrt()
 
 
 @right("detector")
