@@ -129,22 +129,25 @@ class ElectraPair(Model):
                 there; None: drawn from PyTorch's default generator.
             model_inputs: further arguments of `Bert.forward`, except ``inputs_embeds``.
         """
-        guess = self.generator(input_ids, labels=labels, **model_inputs)
-        corrupted, replaced = self.corrupt(input_ids, labels, guess.logits, draws)
-        judged = self.discriminator(corrupted, labels=replaced, **model_inputs)
-        terms = (guess.loss, self.config.discriminator_weight * judged.loss)
+        generator_output = self.generator(input_ids, labels=labels, **model_inputs)
+        corrupted, replaced = self.corrupt(input_ids, labels, generator_output.logits, draws)
+        discriminator_output = self.discriminator(corrupted, labels=replaced, **model_inputs)
+        terms = (
+            generator_output.loss,
+            self.config.discriminator_weight * discriminator_output.loss,
+        )
         return ElectraPairOutput(
             terms[0] + terms[1],
-            guess.loss,
-            judged.loss,
-            guess.logits,
-            judged.logits,
+            generator_output.loss,
+            discriminator_output.loss,
+            generator_output.logits,
+            discriminator_output.logits,
             corrupted,
             replaced,
-            guess.hidden_states,
-            guess.attentions,
-            judged.hidden_states,
-            judged.attentions,
+            generator_output.hidden_states,
+            generator_output.attentions,
+            discriminator_output.hidden_states,
+            discriminator_output.attentions,
             terms,
         )
 
