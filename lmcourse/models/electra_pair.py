@@ -129,25 +129,22 @@ class ElectraPair(Model):
                 there; None: drawn from PyTorch's default generator.
             model_inputs: further arguments of `Bert.forward`, except ``inputs_embeds``.
         """
-        generator_output = self.generator(input_ids, labels=labels, **model_inputs)
-        corrupted, replaced = self.corrupt(input_ids, labels, generator_output.logits, draws)
-        discriminator_output = self.discriminator(corrupted, labels=replaced, **model_inputs)
-        terms = (
-            generator_output.loss,
-            self.config.discriminator_weight * discriminator_output.loss,
-        )
+        masked_lm = self.generator(input_ids, labels=labels, **model_inputs)
+        corrupted, replaced = self.corrupt(input_ids, labels, masked_lm.logits, draws)
+        detection = self.discriminator(corrupted, labels=replaced, **model_inputs)
+        terms = (masked_lm.loss, self.config.discriminator_weight * detection.loss)
         return ElectraPairOutput(
             terms[0] + terms[1],
-            generator_output.loss,
-            discriminator_output.loss,
-            generator_output.logits,
-            discriminator_output.logits,
+            masked_lm.loss,
+            detection.loss,
+            masked_lm.logits,
+            detection.logits,
             corrupted,
             replaced,
-            generator_output.hidden_states,
-            generator_output.attentions,
-            discriminator_output.hidden_states,
-            discriminator_output.attentions,
+            masked_lm.hidden_states,
+            masked_lm.attentions,
+            detection.hidden_states,
+            detection.attentions,
             terms,
         )
 
