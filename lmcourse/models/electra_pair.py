@@ -129,22 +129,22 @@ class ElectraPair(Model):
                 there; None: drawn from PyTorch's default generator.
             model_inputs: further arguments of `Bert.forward`, except ``inputs_embeds``.
         """
-        guess = self.generator(input_ids, labels=labels, **model_inputs)
-        corrupted, replaced = self.corrupt(input_ids, labels, guess.logits, draws)
-        judged = self.discriminator(corrupted, labels=replaced, **model_inputs)
-        terms = (guess.loss, self.config.discriminator_weight * judged.loss)
+        masked_lm = self.generator(input_ids, labels=labels, **model_inputs)
+        corrupted, replaced = self.corrupt(input_ids, labels, masked_lm.logits, draws)
+        detection = self.discriminator(corrupted, labels=replaced, **model_inputs)
+        terms = (masked_lm.loss, self.config.discriminator_weight * detection.loss)
         return ElectraPairOutput(
             terms[0] + terms[1],
-            guess.loss,
-            judged.loss,
-            guess.logits,
-            judged.logits,
+            masked_lm.loss,
+            detection.loss,
+            masked_lm.logits,
+            detection.logits,
             corrupted,
             replaced,
-            guess.hidden_states,
-            guess.attentions,
-            judged.hidden_states,
-            judged.attentions,
+            masked_lm.hidden_states,
+            masked_lm.attentions,
+            detection.hidden_states,
+            detection.attentions,
             terms,
         )
 

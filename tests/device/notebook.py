@@ -1,6 +1,7 @@
 """Run a notebook on the CPU and on a device (the pretended one), with its trainings cut short.
 
     python -m tests.device.notebook chapters/08-attention.md
+    python -m tests.device.notebook --record chapters/08-attention.md    after its checks changed
 
 Both runs take two steps of each training, so that they must compute the same numbers: every value
 that an `expect` or `identity` displays is compared, unless both are as expected. What the text says
@@ -31,6 +32,7 @@ from lmcourse import checks, devices
 from lmcourse.training.fit import History
 from tests.device.pretend import DEVICE, NAMES, PRETENDED, entered
 
+RECORDED = Path(__file__).with_name("on_the_cpu.json")
 STEPS, EPOCHS = 2, 4
 LIMIT = 500  # seconds for a notebook; the slowest took 155, with two others beside it on two cores
 # What these train differs: it starts from weights that are drawn on the device; Adam divides
@@ -170,8 +172,43 @@ def differences(
     ]
 
 
+def recorded(name: str) -> dict[str, float]:
+    """The values of a notebook's checks that did not hold on a CPU after two steps of training."""
+    return json.loads(RECORDED.read_text(encoding="utf-8")).get(name, {})
+
+
+def unrecorded(values: Values, known: dict[str, float]) -> bool:
+    """Whether a value, unless it is as expected, is not the one that is recorded."""
+    now = [(kind, name, value, False) for kind, name, value, holds in values if not holds]
+    if any(name not in known for _, name, *_ in now):
+        return True
+    then = [(kind, name, known[name], False) for kind, name, *_ in now]
+    return bool(differences(then, now))
+
+
+def record(paths: list[Path]) -> None:
+    """Run notebooks on the CPU, and write which values do not hold there.
+
+    A run on the device with these values needs no run on the CPU beside it. What is outdated or
+    missing costs that run, and nothing else.
+    """
+    for path in paths:
+        values, error = run(path, "cpu")
+        if error:
+            print(f"{path.name}: {error}")
+            continue
+        known = json.loads(RECORDED.read_text(encoding="utf-8"))
+        known[path.name] = {name: float(f"{v:.7g}") for _, name, v, holds in values if not holds}
+        text = json.dumps(dict(sorted(known.items())), indent=1, ensure_ascii=False)
+        RECORDED.write_text(text + "\n", encoding="utf-8")
+        print(f"{path.name}: {len(known[path.name])} of {len(values)} values do not hold.")
+
+
 def main() -> None:
-    """Run one notebook both ways, and print what differs."""
+    """Run one notebook both ways, and print what differs; or record notebooks (`record`)."""
+    if sys.argv[1] == "--record":
+        record([Path(name).resolve() for name in sys.argv[2:]])
+        return
     path = Path(sys.argv[1]).resolve()
     runs: list[Any] = [run(path, device) for device in ("cpu", PRETENDED)]
     print(json.dumps([len(values) for values, _ in runs]))
