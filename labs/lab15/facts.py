@@ -4,6 +4,7 @@ import torch
 from torch import Tensor
 
 from lmcourse.labs.kit import Example, Task, normal, one_value
+from lmcourse.labs.results import Result, shown
 
 
 def compare(
@@ -42,6 +43,20 @@ def _answers(seed: int, settings: int, seeds: int, questions: int, t: float) -> 
     predictions = torch.where(kind < 0.3 + luck, answers, guess)
     told = stated[:, None].expand(-1, seeds, -1)
     return torch.where((kind > 0.6) & (told != -1), told, predictions), answers, stated, t
+
+
+def _part(arguments: Example, value: Result, wanted: Result) -> str:
+    """The hint of a slip for one of the values, or the first value that differs."""
+    found = one_value(COMPARE, arguments, value, wanted)
+    pairs = zip(COMPARE.names, value.parts, wanted.parts, strict=True)
+    for name, ours, right in pairs if not found else ():
+        if ours.shape == right.shape and not torch.allclose(ours, right, atol=1e-6):
+            settings, seeds, questions = arguments[0].shape
+            return (
+                f"With {settings} settings, {seeds} seeds and {questions} questions. {name}: "
+                f"{shown(ours)}; expected: {shown(right)}."
+            )
+    return found
 
 
 COMPARE: Task = Task(
@@ -118,7 +133,7 @@ The facts of another setting are used: row n of `stated` belongs to setting n.
         zip(predictions, stated[:1].expand(len(stated), -1), strict=True)
 """,
     names=("The accuracies", "The differences", "The half widths", "Trust"),
-    cause=lambda *call: one_value(COMPARE, *call),
+    cause=_part,
     note="A setting with a wrong fact shows what a model does with a fact: a model that answers "
     "right in spite of it did not use it.",
 )

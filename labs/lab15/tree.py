@@ -126,8 +126,8 @@ def _cells(returned: Any, branches: list[int], entities: Any) -> Tensor:
     """The matrix as 0 and 1; what is added to scores has −∞ at hidden tokens."""
     n = len(branches)
     matrix = read(returned, torch.zeros(n, n, dtype=torch.bool)).parts[0]
-    if matrix.shape == (n, n) and bool((matrix == -torch.inf).any()):
-        raise Wrong("This is M, with 0 and −∞. Return the visible matrix: True where M is 0.")
+    if matrix.shape == (n, n) and bool((matrix < 0).any()):
+        raise Wrong("This looks like M, which is added to the scores. Return True where M is 0.")
     if matrix.shape == (n, n) and bool(((matrix != 0) & (matrix != 1)).any()):
         raise Wrong("Each cell is True or False (or 1 or 0): visible or hidden.")
     return matrix
@@ -150,10 +150,11 @@ def _cell(arguments: Example, value: Result, wanted: Result) -> str:
             else f"position {position} of the sentence"
             + (f", in the entity of branch {inside[0]}" if inside else ", in no entity")
         )
-    words = {0.0: "hidden", 1.0: "visible"}
+    words = "hidden from", "visible to"
+    ours, right = (words[int(each.parts[0][i, j])] for each in (value, wanted))
     return (
-        f"For branches = {branches}: token {j} ({kinds[j]}) is {words[value.parts[0][i, j].item()]}"
-        f" to token {i} ({kinds[i]}); expected: {words[wanted.parts[0][i, j].item()]}."
+        f"For branches = {branches}: token {j} ({kinds[j]}) is {ours} token {i} ({kinds[i]}); "
+        f"expected: {right.split()[0]}."
     )
 
 
@@ -368,16 +369,15 @@ INJECT: Task = Task(
         ("c or a b c then a b and b c d".split(), _LOOP, 2),
         ("beijing tim cook and tim met cook tim , beijing".split(), _COOK, 3),
         ("a b c e d a b c d b".split(), _LOOP, 1),
-    ],
-    edge_cases={
-        "if k is 0": ("tim cook likes beijing".split(), _COOK, 0),
-        "for a base without triples": ("tim cook".split(), [], 2),
-        "where a relation is empty": (
+        ("tim cook likes beijing and newly built yorkshire cities".split(), _COOK + _YORK, 1),
+        ("Beijing , tim cook and city".split(), _COOK + _YORK, 0),
+        (
             "see beijing and tim cook".split(),
             _triples("beijing | | city", "tim cook | | chief executive", "beijing | | old"),
             2,
         ),
-    },
+        ("tim cook".split(), [], 2),
+    ],
     slips="""
 The shortest subject is matched first. "tim cook" is another entity than "tim": the longest one is
 meant.
