@@ -34,6 +34,8 @@ def _attention(
         Q[..., 0] = Q[..., 0].abs() + 1
         K[:, :, loud, 0] = 1e7
         visible[:, torch.arange(time) != loud, loud] = False
+        K[..., 1], Q[..., 1] = 1e7, 0.0  # and the visible keys of token 0 have very small ones
+        K[:, :, loud, 1], Q[:, :, 0, 1] = 0.0, -1.0
     if padding:
         visible[0, time - padding :] = False
         visible[0, :, time - padding :] = False
@@ -215,6 +217,7 @@ REACH: Task = Task(
     edge_cases={
         "without layers": (_directed(3, 6), 0),
         "for 120 layers": (_tree(*_COOK), 120),
+        "for 400 layers": (_directed(4, 9), 400),
         "where a chain of 12 tokens needs 11 layers": (
             torch.eye(12, dtype=torch.bool) | torch.eye(12, dtype=torch.bool).roll(1, 0).tril(),
             3,
