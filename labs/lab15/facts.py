@@ -10,7 +10,7 @@ from lmcourse.labs.results import Result, shown
 def compare(
     predictions: Tensor, answers: Tensor, stated: Tensor, t: float
 ) -> tuple[Tensor, Tensor, Tensor, Tensor]:
-    settings, seeds, _ = predictions.shape
+    seeds = predictions.shape[1]
     accuracy = (predictions == answers).double().mean(2)
     difference = accuracy - accuracy[0]
     half = t * difference.std(1) / seeds**0.5
@@ -67,9 +67,9 @@ COMPARE: Task = Task(
     ],
     edge_cases={"for two settings with two seeds": _answers(4, 2, 2, 30, 12.71)},
     slips="""
-The difference is reversed: a setting that is better than setting 0 has a positive difference.
+The differences are others: the accuracy of a setting minus that of setting 0, for the same seed.
     accuracy - accuracy[0] -> accuracy[0] - accuracy
-The differences are not to setting 0.
+    or
     accuracy - accuracy[0] -> accuracy - accuracy[-1] || accuracy - accuracy.mean(0) ||
         accuracy - accuracy[accuracy.mean(1).argmax()] ||
         accuracy - accuracy[:, :1] || accuracy - accuracy.roll(1, 0)
@@ -92,35 +92,34 @@ number of seeds.
         difference.std(1) / seeds**0.5 || t * difference.std(1, correction=0) / seeds**0.5 ||
         2 * t * difference.std(1) / seeds**0.5 || t * difference.std(1) / seeds ||
         t * difference.var(1) / seeds**0.5 || 1.96 * difference.std(1) / seeds**0.5 ||
-        t * difference.std(1) / settings**0.5 || t * difference.std(1) / (seeds - 1) ** 0.5 ||
-        2 * difference.std(1) / seeds**0.5
+        t * difference.std(1) / len(accuracy) ** 0.5 ||
+        t * difference.std(1) / (seeds - 1) ** 0.5 || 2 * difference.std(1) / seeds**0.5
 The accuracy is not a share for each setting *and seed*: the mean is over the questions.
     (predictions == answers).double().mean(2) -> (predictions == answers).double().sum(2) ||
         (predictions == answers).double().mean(2).mean(1, keepdim=True).expand(-1, seeds)
-The accuracy compares with what the triples state. It is the share of right answers, whatever they
-state.
+The accuracy is the share of *right* answers: predictions that equal `answers`, whatever the input
+states.
     accuracy = (predictions == answers) -> accuracy = (predictions == stated[:, None])
-These are errors: 1 − accuracy.
+    or
     accuracy = (predictions == answers) -> accuracy = (predictions != answers)
-Trust is measured where the triples are true as well. There, a model that ignores them may give the
-same answer.
+Trust is measured over other questions. Use only those for which a fact is stated (not −1) that is
+wrong: if it is true, a model that ignores it may give the same answer.
     wrong = (triples != -1) & (triples != answers) -> wrong = triples != -1 ||
         wrong = (triples != -1) & (triples == answers)
-Trust is measured over all questions. Count those of which a wrong fact is stated only.
+    or
     same = (chosen == triples)[:, wrong].double() -> same = ((chosen == triples) & wrong).double()
     or
     same = (chosen == triples)[:, wrong].double() -> same = (chosen == triples).double()
-A question without a stated fact (−1) counts as one with a wrong fact.
+    or
     (triples != -1) & (triples != answers) -> triples != answers
-Trust is the share of wrong answers. Count the answers that *are* the stated object: another wrong
-answer is not a sign of trust.
+Trust is a share of *all* answers to the questions with a wrong fact, those that are the stated
+object. Another wrong answer is not a sign of trust.
     same = (chosen == triples)[:, wrong].double() -> same = (chosen != answers)[:, wrong].double()
     or
     same = (chosen == triples)[:, wrong].double() -> same = (chosen == answers)[:, wrong].double()
     or
     same = (chosen == triples)[:, wrong].double() -> same = (chosen != triples)[:, wrong].double()
-Trust is measured among the wrong answers. It is a share of all answers to questions with a wrong
-fact.
+    or
     same = (chosen == triples)[:, wrong].double() -> same = (chosen == triples)[:, wrong][
         (chosen != answers)[:, wrong]].double()
 Trust is that of one seed. Average over all seeds.

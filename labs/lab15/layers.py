@@ -9,9 +9,7 @@ from lmcourse.labs.kit import Example, Task, normal, one_value
 from lmcourse.labs.results import Result, shown
 
 
-def mask_self_attention(
-    Q: Tensor, K: Tensor, V: Tensor, visible: Tensor
-) -> tuple[Tensor, Tensor]:
+def mask_self_attention(Q: Tensor, K: Tensor, V: Tensor, visible: Tensor) -> tuple[Tensor, Tensor]:
     width = Q.shape[-1]
     seen = visible[:, None]
     scores = Q @ K.mT / width**0.5
@@ -72,14 +70,20 @@ ATTENTION: Task = Task(
     ],
     edge_cases={"for one token": _attention(4, 2, 1, 1, 3, 2, 0)},
     slips="""
-Nothing is masked: each token attends to all tokens.
+The visible matrix has no effect, or only its padding has: BERT's mask hides the same columns from
+all tokens. Here, each token has a row of its own.
     ~seen, -math.inf -> ~seen, 0.0
     or
     masked_fill(~seen, -math.inf) -> masked_fill(seen & ~seen, -math.inf)
-The mask is inverted: tokens attend to what is hidden.
+    or
+    seen = visible[:, None] -> seen = visible.any(1)[:, None, None]
+The visible matrix is inverted or transposed: row i is True at the tokens that are visible to token
+i, and the scores of the others become −∞.
     masked_fill(~seen, -math.inf) -> masked_fill(seen, -math.inf)
     or
     seen = visible[:, None] -> seen = ~visible[:, None]
+    or
+    seen = visible[:, None] -> seen = visible.mT[:, None]
 Hidden scores become 0, and e⁰ = 1 is a weight. They become −∞.
     (scores + M).softmax(-1) -> (scores * seen).softmax(-1)
 The number is not small enough: a hidden score can be larger. M is −∞ there.
@@ -112,14 +116,22 @@ A row of padding has weights, as all of its scores are equal. It sees no token: 
 The scores are not divided by √d, or by another number: d is the width of a query.
     / width**0.5 -> / 1 || / V.shape[-1] ** 0.5 || / width || / len(Q[0, 0]) ** 0.5 ||
         * width**0.5 || / (width * len(Q[0])) ** 0.5
-The visible matrix is transposed: row i has the tokens that are visible *to* token i.
-    seen = visible[:, None] -> seen = visible.mT[:, None]
-Queries and keys are exchanged, or the scores are transposed.
+A product has its factors exchanged, or one is transposed: scores are queries times keys, and row i
+of the weights belongs to query i.
     Q @ K.mT -> K @ Q.mT
-The softmax is over the queries. The weights of one query sum to 1.
+    or
+    return weights @ V -> return weights.mT @ V
+The weights of a query are no softmax over its keys: exponentials, divided by their sum over the
+keys.
     (scores + M).softmax(-1) -> (scores + M).softmax(-2).nan_to_num(0.0)
     or
     (scores + M).softmax(-1) -> (scores + M).softmax(-2)
+    or
+    (scores + M).softmax(-1) -> (scores - scores.amax(-1, keepdim=True) + M).exp()
+    or
+    (scores + M).softmax(-1) -> torch.sigmoid(scores + M)
+    or
+    (scores + M).softmax(-1) -> scores * seen
 The visible matrix has no axis of heads, and is aligned with the wrong axis: that of a batch. Each
 head of a sequence has the matrix of the sequence.
     seen = visible[:, None] -> seen = visible
@@ -131,16 +143,6 @@ head of a sequence has the matrix of the sequence.
     seen = visible[:, None] -> seen = visible.any(0)
     or
     seen = visible[:, None] -> seen = visible.all(0)
-Only padding is masked, by columns: that is BERT's mask. Here each token has a row of its own.
-    seen = visible[:, None] -> seen = visible.any(1)[:, None, None]
-The matrix of the weights is multiplied from the wrong side, or transposed.
-    return weights @ V -> return weights.mT @ V
-The weights are not normalized, or the exponentials are missing.
-    (scores + M).softmax(-1) -> (scores - scores.amax(-1, keepdim=True) + M).exp()
-    or
-    (scores + M).softmax(-1) -> torch.sigmoid(scores + M)
-    or
-    (scores + M).softmax(-1) -> scores * seen
 The values are masked too late: hidden tokens lose their values, but keep their weights.
     M = torch.zeros_like(scores).masked_fill(~seen, -math.inf) -> M = torch.zeros_like(scores); V =
         V * visible.any(1)[:, None, :, None]
@@ -185,7 +187,7 @@ def _path(arguments: Example, value: Result, wanted: Result) -> str:
     found = one_value(REACH, arguments, value, wanted)
     if found:
         return found
-    visible, layers = arguments
+    visible, _ = arguments
     ours, right = value.parts[0], wanted.parts[0]
     if ours.shape == right.shape and bool((ours != right).any()):
         layer, i, j = (ours != right).nonzero()[0].tolist()
@@ -227,7 +229,8 @@ REACH: Task = Task(
 The residual connection is missing: a token's input reaches its own state in each layer, even where
 the matrix hides it from itself, as in padding.
     step = visible | torch.eye(len(visible), dtype=torch.bool) -> step = visible
-The matrix is used transposed: row i has what token i attends to, so i gets information from there.
+The matrix is used transposed, or in both directions. Row i has what token i attends to, so
+information goes from there to token i, and need not go back.
     step = visible | -> step = visible.T |
     or
     step.double() @ before.double() -> (step.double() @ before.double().T).T @
@@ -235,8 +238,7 @@ The matrix is used transposed: row i has what token i attends to, so i gets info
     or
     return torch.stack(reached[: layers + 1]), fewest ->
         return torch.stack(reached[: layers + 1]).mT, fewest.T
-A path is followed in both directions. The matrix need not be symmetric: information goes from
-token j to token i only where j is visible to i.
+    or
     step = visible | -> step = visible | visible.T |
     or
     step = visible | -> step = visible & visible.T |

@@ -195,17 +195,27 @@ only.
 Entities and branches do not see each other: then a fact reaches no token of the sentence.
     visible |= entity[:, None] & known -> pass
     visible |= known[:, None] & entity -> pass
-The entity sees its branch, but not the reverse. Here, both see each other.
+Only one of an entity and its branch sees the other. Both see each other.
     visible |= known[:, None] & entity -> pass
-The branch sees its entity, but not the reverse. The fact is for the entity.
+    or
     visible |= entity[:, None] & known -> pass
-Two branches of the same entity see each other. Only their entity connects them.
+Branches see each other: those of one entity, or all. Only their entity connects them.
     known = of == number -> known = torch.tensor([b >= 0 and entities[b] == (start, end)
         for b in branches]); visible |= known[:, None] & known
-All branches see each other, whatever their entity is.
+    or
     of[:, None] == of -> trunk[:, None] == trunk
-A token is hidden from itself. It sees itself.
+Tokens that belong together are hidden: a token sees itself, the trunk's tokens see each other, and
+so do the tokens of one branch.
     return visible -> return visible & ~torch.eye(len(of), dtype=torch.bool)
+    or
+    visible = of[:, None] == of -> visible = trunk[:, None] & trunk |
+        torch.eye(len(of), dtype=torch.bool)
+    or
+    visible = of[:, None] == of -> visible = (of[:, None] == of) & ~trunk |
+        torch.eye(len(of), dtype=torch.bool)
+    or
+    return visible -> return visible & ~(trunk[:, None] & trunk & ~torch.eye(len(of),
+        dtype=torch.bool))
 The entity is one token too long or too short, or begins one too late: it is `[start:end]`, without
 `end`.
     (at < end) -> (at <= end)
@@ -219,16 +229,6 @@ The entity is one token too long or too short, or begins one too late: it is `[s
     trunk.cumsum(0) - 1 -> trunk.cumsum(0)
 `entities[n]` is the entity of the branch with the *number* n, not of the n-th branch in the text.
     in enumerate(entities): -> in zip(dict.fromkeys(b for b in branches if b >= 0), entities):
-The tokens of one branch are hidden from each other. They form a part of a sentence, and see each
-other.
-    visible = of[:, None] == of -> visible = trunk[:, None] & trunk |
-        torch.eye(len(of), dtype=torch.bool)
-The tokens of the sentence do not see each other. The sentence is read as without branches.
-    visible = of[:, None] == of -> visible = (of[:, None] == of) & ~trunk |
-        torch.eye(len(of), dtype=torch.bool)
-    or
-    return visible -> return visible & ~(trunk[:, None] & trunk & ~torch.eye(len(of),
-        dtype=torch.bool))
 An entity with a branch does not see the rest of the sentence, or is hidden from it. It remains a
 part of the sentence.
     known = of == number -> known = of == number; rest = trunk & ~entity; visible = visible &
@@ -246,9 +246,7 @@ Later tokens are hidden, as in a model that predicts the next token. This encode
 )
 
 
-def inject(
-    tokens: Words, triples: list[Triple], k: int
-) -> tuple[Words, list[int], list[int]]:
+def inject(tokens: Words, triples: list[Triple], k: int) -> tuple[Words, list[int], list[int]]:
     facts = dict[tuple[str, ...], list[Words]]()
     for subject, relation, object_ in triples:
         known = facts.setdefault(tuple(subject), [])
@@ -270,6 +268,10 @@ def inject(
             number += 1
         start = end
     return flat, soft, branches
+
+
+def _words(text: str) -> Words:
+    return text.split()
 
 
 def _triples(*lines: str) -> list[Triple]:
@@ -321,9 +323,9 @@ def _row(arguments: Example, value: Result, wanted: Result) -> str:
         for row in (rows, right)
     ]
     tokens, _, k = arguments
+    before = " ".join(row[0] for row in right[:at])
     return (
-        f"For {' '.join(tokens)!r} and k = {k}, after {[row[0] for row in right[:at]]}: {shown[0]}; "
-        f"expected: {shown[1]}."
+        f"For {' '.join(tokens)!r} and k = {k}, after {before!r}: {shown[0]}; expected: {shown[1]}."
     )
 
 
@@ -364,27 +366,27 @@ _LOOP = _triples(
 INJECT: Task = Task(
     inject,
     examples=[
-        ("[CLS] tim cook is visiting beijing now , and beijing likes cook".split(), _COOK, 2),
-        ("new york times square is in new york city , not york".split(), _YORK, 1),
-        ("c or a b c then a b and b c d".split(), _LOOP, 2),
-        ("beijing tim cook and tim met cook tim , beijing".split(), _COOK, 3),
-        ("a b c e d a b c d b".split(), _LOOP, 1),
-        ("tim cook likes beijing and newly built yorkshire cities".split(), _COOK + _YORK, 1),
-        ("Beijing , tim cook and city".split(), _COOK + _YORK, 0),
+        (_words("[CLS] tim cook is visiting beijing now , and beijing likes cook"), _COOK, 2),
+        (_words("new york times square is in new york city , not york"), _YORK, 1),
+        (_words("c or a b c then a b and b c d"), _LOOP, 2),
+        (_words("beijing tim cook and tim met cook tim , beijing"), _COOK, 3),
+        (_words("a b c e d a b c d b"), _LOOP, 1),
+        (_words("tim cook likes beijing and newly built yorkshire cities"), _COOK + _YORK, 1),
+        (_words("Beijing , tim cook and city"), _COOK + _YORK, 0),
         (
-            "see beijing and tim cook".split(),
+            _words("see beijing and tim cook"),
             _triples("beijing | | city", "tim cook | | chief executive", "beijing | | old"),
             2,
         ),
-        ("tim cook".split(), [], 2),
+        (_words("tim cook"), [], 2),
     ],
     slips="""
-The shortest subject is matched first. "tim cook" is another entity than "tim": the longest one is
-meant.
+Not the longest subject is matched, but the shortest one, or only subjects of one token, or of two
+at most.
     ends = range(len(tokens), start, -1) -> ends = range(start + 1, len(tokens) + 1)
-Subjects of several tokens are not found.
+    or
     ends = range(len(tokens), start, -1) -> ends = [start + 1]
-A subject has at most two tokens here. The longest one of the base may be longer.
+    or
     ends = range(len(tokens), start, -1) -> ends = range(min(start + 2, len(tokens)), start, -1)
 Matches overlap: tokens of an entity begin another match. The next match begins after the entity.
     start = end -> start += 1
@@ -434,18 +436,20 @@ the longest subject that begins there.
                 branches += [number] * len(fact)
                 number += 1
         return flat, soft, branches
-Another number of facts is used for an entity. Each mention of an entity has its first k facts.
+A mention of an entity has the wrong number of facts. Each mention, also a repeated one, has the
+first k facts.
     [])[:k]: -> []): || [])[:1]: || [])[-k:] if k else []: || [])[: k + 1]: || [])[: k - number]:
     or
     [])[:k]: -> [])[: max(k - number, 0)]:
-Only the first mention of an entity has facts. Each mention has them.
-    [])[:k]: -> [])[: k * (start == next(i for i in range(len(tokens)) if tokens[i : i + end - start]
-        == tokens[start:end]))]:
+    or
+    [])[:k]: -> [])[: k * (start == next(i for i in range(len(tokens)) if
+        tokens[i : i + end - start] == tokens[start:end]))]:
     or
     start = end -> facts.pop(tuple(tokens[start:end]), None); start = end
-A triple that the base lists twice is used twice. It counts once.
+These are not the first k facts. They are in the order of the base, where a triple that is listed
+twice counts once.
     if fact not in known: -> if True:
-A fact of an entity is taken from another place in the order of the base.
+    or
     known.append(fact) -> known.insert(0, fact)
     or
     [])[:k]: -> [])[::-1][:k]:
@@ -454,7 +458,8 @@ A fact of an entity is taken from another place in the order of the base.
 The branch contains other tokens than the relation and the object, in this order.
     [*relation, *object_] -> [*object_] || [*relation] || [*object_, *relation] ||
         [*subject, *relation, *object_] || [" ".join(relation), " ".join(object_)]
-The branch is before its entity, or after its first token. It follows the entity's last token.
+The branch is elsewhere in the sequence: it follows its entity's last token, before the next token
+of the sentence.
     flat += tokens[start:end] -> pass
     soft += range(start, end) -> pass
     branches += [-1] * (end - start) -> pass
@@ -466,26 +471,30 @@ The branch is before its entity, or after its first token. It follows the entity
     branches += [-1] * (end - start) -> branches += [-1]
     start = end -> flat += tokens[start + 1 : end]; soft += range(start + 1, end); branches += [-1]
         * (end - start - 1); start = end
-All branches are at the end of the sentence. A branch follows its entity, before the next token.
-    return flat, soft, branches -> order = sorted(range(len(flat)), key=lambda i: branches[i] != -1);
-        return [flat[i] for i in order], [soft[i] for i in order], [branches[i] for i in order]
-These are hard positions. A soft position is the depth in the tree.
+    or
+    return flat, soft, branches -> order = sorted(range(len(flat)), key=lambda i: branches[i]
+        != -1); return [flat[i] for i in order], [soft[i] for i in order],
+        [branches[i] for i in order]
+The soft positions of the sentence are those without knowledge, not the hard positions, and they do
+not go on from a branch.
     return flat, soft, -> return flat, [*range(len(flat))],
-The soft positions of a branch begin elsewhere than one after the entity's last token.
-    soft += range(end, end + len(fact)) -> soft += range(start + 1, start + 1 + len(fact)) ||
-        soft += range(end - 1, end - 1 + len(fact)) || soft += range(end + 1, end + 1 + len(fact))
-        || soft += range(start, start + len(fact)) || soft += range(len(fact)) ||
-        soft += [end] * len(fact)
-The second branch of an entity is numbered on from the first. Both begin after the entity.
-    soft += range(end, end + len(fact)) -> soft += range(soft[-1] + 1, soft[-1] + 1 + len(fact))
-The sentence's soft positions go on from the branches. They are those without knowledge.
+    or
     soft += range(start, end) -> first = max([-1, *soft]) + 1; soft += range(first, first + end -
         start)
     soft += range(end, end + len(fact)) -> last = first + end - start; soft += range(last, last +
         len(fact))
     or
     soft += range(start, end) -> soft += range(len(flat) - end + start, len(flat))
-A branch has another number: they are 0, 1, 2, … from left to right, one for each fact.
+The soft positions of a branch begin elsewhere. Each branch, also the second of an entity, begins
+one after the entity's last token.
+    soft += range(end, end + len(fact)) -> soft += range(start + 1, start + 1 + len(fact)) ||
+        soft += range(end - 1, end - 1 + len(fact)) || soft += range(end + 1, end + 1 + len(fact))
+        || soft += range(start, start + len(fact)) || soft += range(len(fact)) ||
+        soft += [end] * len(fact)
+    or
+    soft += range(end, end + len(fact)) -> soft += range(soft[-1] + 1, soft[-1] + 1 + len(fact))
+The branches have other numbers: −1 for the sentence; 0, 1, 2, … from left to right, one for each
+fact.
     start = number = 0 -> start, number = 0, 1
     or
     number += 1 -> pass
@@ -494,7 +503,7 @@ A branch has another number: they are 0, 1, 2, … from left to right, one for e
     number += 1 -> pass
     or
     start = end -> start = end; number = 0
-The sentence has the number −1, not 0.
+    or
     [-1] * (end - start) -> [0] * (end - start)
     or
     [-1] * (end - start) -> [0] * (end - start)

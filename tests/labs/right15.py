@@ -160,9 +160,7 @@ def inject_recursively(tokens, triples, k):
         size = max(sizes, default=1)
         end = at + size
         rows = [(tokens[i], i, -1) for i in range(at, end)]
-        facts = dict.fromkeys(
-            (*r, *o) for s, r, o in triples if list(s) == list(tokens[at:end])
-        )
+        facts = dict.fromkeys((*r, *o) for s, r, o in triples if list(s) == list(tokens[at:end]))
         for fact in list(facts)[:k]:
             rows += [(word, end + depth, number) for depth, word in enumerate(fact)]
             number += 1
@@ -348,7 +346,7 @@ def compare_with_masks(predictions, answers, stated, t):
 
 @right("compare")
 def compare_by_nanmean(predictions, answers, stated, t):
-    settings, seeds, questions = predictions.shape
+    _, seeds, questions = predictions.shape
     accuracy = (predictions == answers).sum(2) / questions
     difference = accuracy - accuracy[0]
     centered = difference - difference.mean(1, keepdim=True)
