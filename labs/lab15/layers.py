@@ -6,6 +6,7 @@ import torch
 from torch import Tensor
 
 from lmcourse.labs.kit import Example, Task, normal, one_value
+from lmcourse.labs.lab15.tree import visible_matrix
 from lmcourse.labs.results import Result, shown
 
 
@@ -169,8 +170,6 @@ def reach(visible: Tensor, layers: int) -> tuple[Tensor, Tensor]:
 
 def _tree(branches: list[int], entities: list[tuple[int, int]], padding: int = 0) -> Tensor:
     """The visible matrix of a tree, with padding."""
-    from lmcourse.labs.lab15.tree import visible_matrix
-
     return torch.nn.functional.pad(visible_matrix(branches, entities), (0, padding, 0, padding))
 
 
