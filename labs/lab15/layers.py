@@ -6,7 +6,6 @@ import torch
 from torch import Tensor
 
 from lmcourse.labs.kit import Example, Task, normal, one_value
-from lmcourse.labs.lab15.tree import visible_matrix
 from lmcourse.labs.results import Result, shown
 
 
@@ -169,8 +168,14 @@ def reach(visible: Tensor, layers: int) -> tuple[Tensor, Tensor]:
 
 
 def _tree(branches: list[int], entities: list[tuple[int, int]], padding: int = 0) -> Tensor:
-    """The visible matrix of a tree, with padding."""
-    return torch.nn.functional.pad(visible_matrix(branches, entities), (0, padding, 0, padding))
+    """The visible matrix of a tree, from its paths, with padding."""
+    of = torch.tensor([*branches, *[-2] * padding])
+    trunk = (of == -1).nonzero().flatten()
+    visible = (of == -1)[:, None] & (of == -1)
+    for number, (start, end) in enumerate(entities):
+        path = torch.cat([trunk[start:end], (of == number).nonzero().flatten()])
+        visible[path[:, None], path] = True
+    return visible
 
 
 def _directed(seed: int, time: int) -> Tensor:
