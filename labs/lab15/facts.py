@@ -1,10 +1,13 @@
 """A comparison of models with true, wrong and irrelevant facts."""
 
+from typing import Any
+
 import torch
 from torch import Tensor
 
 from lmcourse.labs.kit import Example, Task, normal, one_value
-from lmcourse.labs.results import Result, shown
+from lmcourse.labs.results import Result, read, shown
+from lmcourse.labs.verdict import Wrong
 
 
 def compare(
@@ -43,6 +46,21 @@ def _answers(seed: int, settings: int, seeds: int, questions: int, t: float) -> 
     predictions = torch.where(kind < 0.3 + luck, answers, guess)
     told = stated[:, None].expand(-1, seeds, -1)
     return torch.where((kind > 0.6) & (told != -1), told, predictions), answers, stated, t
+
+
+def _in_shape(returned: Any, predictions: Tensor, *_: Any) -> Any:
+    """What was returned, if each value has its shape."""
+    settings, seeds, _ = predictions.shape
+    each, one = torch.zeros(settings, seeds), torch.zeros(settings)
+    parts = read(returned, (each, one, one, one)).parts
+    for name, ours, right in zip(COMPARE.names, parts, (each, one, one, one), strict=True):
+        if ours.shape != right.shape:
+            raise Wrong(
+                f"{name}: shape {list(ours.shape)}; expected: {list(right.shape)}, with {settings} "
+                f"settings and {seeds} seeds.",
+                "shape",
+            )
+    return returned
 
 
 def _part(arguments: Example, value: Result, wanted: Result) -> str:
@@ -122,6 +140,8 @@ object. Another wrong answer is not a sign of trust.
     or
     same = (chosen == triples)[:, wrong].double() -> same = (chosen == triples)[:, wrong][
         (chosen != answers)[:, wrong]].double()
+Trust is a number of answers, or a sum over seeds. Divide by questions times seeds.
+    same.mean() -> same.sum() || same.sum() / wrong.sum() || same.sum() / len(same)
 Trust is that of one seed. Average over all seeds.
     (chosen == triples)[:, wrong] -> (chosen == triples)[:1, wrong] ||
         (chosen == triples)[-1:, wrong]
@@ -132,6 +152,7 @@ The facts of another setting are used: row n of `stated` belongs to setting n.
         zip(predictions, stated[:1].expand(len(stated), -1), strict=True)
 """,
     names=("The accuracies", "The differences", "The half widths", "Trust"),
+    result=_in_shape,
     cause=_part,
     note="A setting with a wrong fact shows what a model does with a fact: a model that answers "
     "right in spite of it did not use it.",

@@ -11,11 +11,11 @@ from lmcourse.labs.results import Result, shown
 
 def mask_self_attention(Q: Tensor, K: Tensor, V: Tensor, visible: Tensor) -> tuple[Tensor, Tensor]:
     width = Q.shape[-1]
-    seen = visible[:, None]
+    mask = visible[:, None]
     scores = Q @ K.mT / width**0.5
-    M = torch.zeros_like(scores).masked_fill(~seen, -math.inf)
+    M = torch.zeros_like(scores).masked_fill(~mask, -math.inf)
     weights = (scores + M).softmax(-1)
-    weights = weights.masked_fill(~seen.any(-1, keepdim=True), 0.0)
+    weights = weights.masked_fill(~mask.any(-1, keepdim=True), 0.0)
     return weights @ V, weights
 
 
@@ -27,7 +27,7 @@ def _attention(
     V = normal(batch, heads, time, values, seed=(seed, "V"))
     visible = normal(batch, time, time, seed=(seed, "visible")) > 0.3
     visible |= torch.eye(time, dtype=torch.bool)
-    if seed % 2:  # one key has large scores, and only its own token sees it
+    if seed % 2:  # one key has large scores, and is visible to its own token only
         loud = time - padding - 1
         Q[..., 0] = Q[..., 0].abs() + 1
         K[:, :, loud, 0] = 1e7
@@ -72,47 +72,79 @@ ATTENTION: Task = Task(
     slips="""
 The visible matrix has no effect, or only its padding has: BERT's mask hides the same columns from
 all tokens. Here, each token has a row of its own.
-    ~seen, -math.inf -> ~seen, 0.0
+    ~mask, -math.inf -> ~mask, 0.0
     or
-    masked_fill(~seen, -math.inf) -> masked_fill(seen & ~seen, -math.inf)
+    masked_fill(~mask, -math.inf) -> masked_fill(mask & ~mask, -math.inf)
     or
-    seen = visible[:, None] -> seen = visible.any(1)[:, None, None]
+    mask = visible[:, None] -> mask = visible.any(1)[:, None, None]
 The visible matrix is inverted or transposed: row i is True at the tokens that are visible to token
 i, and the scores of the others become −∞.
-    masked_fill(~seen, -math.inf) -> masked_fill(seen, -math.inf)
+    masked_fill(~mask, -math.inf) -> masked_fill(mask, -math.inf)
     or
-    seen = visible[:, None] -> seen = ~visible[:, None]
+    mask = visible[:, None] -> mask = ~visible[:, None]
     or
-    seen = visible[:, None] -> seen = visible.mT[:, None]
-Hidden scores become 0, and e⁰ = 1 is a weight. They become −∞.
-    (scores + M).softmax(-1) -> (scores * seen).softmax(-1)
-The number is not small enough: a hidden score can be larger. M is −∞ there.
-    ~seen, -math.inf -> ~seen, -1.0 || ~seen, -10.0 || ~seen, -100.0 || ~seen, -1e4 ||
-        ~seen, -1000.0 || ~seen, -65504.0
+    mask = visible[:, None] -> mask = visible.mT[:, None]
+Hidden scores become −∞. A score of 0 has the weight e⁰ = 1 before the division, and with a large
+negative number, a hidden score can still be the largest.
+    (scores + M).softmax(-1) -> (scores * mask).softmax(-1)
+    or
+    ~mask, -math.inf -> ~mask, -1.0 || ~mask, -10.0 || ~mask, -100.0 || ~mask, -1e4 ||
+        ~mask, -1000.0 || ~mask, -65504.0
 The softmax is computed before the mask, so a hidden token with a large score takes the weight of
 the visible ones.
-    weights = (scores + M).softmax(-1) -> weights = scores.softmax(-1) * seen
+    weights = (scores + M).softmax(-1) -> weights = scores.softmax(-1) * mask
     or
-    weights = (scores + M).softmax(-1) -> weights = scores.softmax(-1) * seen; weights = weights /
+    weights = (scores + M).softmax(-1) -> weights = scores.softmax(-1) * mask; weights = weights /
         weights.sum(-1, keepdim=True)
     or
-    weights = (scores + M).softmax(-1) -> weights = scores.softmax(-1) * seen; weights = weights /
+    weights = (scores + M).softmax(-1) -> weights = scores.softmax(-1) * mask; weights = weights /
         weights.sum(-1, keepdim=True).clamp(min=1e-9)
     or
-    weights = (scores + M).softmax(-1) -> weights = scores.softmax(-1) * seen; weights = weights /
+    weights = (scores + M).softmax(-1) -> weights = scores.softmax(-1) * mask; weights = weights /
         (weights.sum(-1, keepdim=True) + 1e-9)
     or
     weights = (scores + M).softmax(-1) -> weights = (scores.softmax(-1) + M).softmax(-1)
-A row of padding is NaN, as it sees no token: its softmax is 0/0. Its weights and its output are 0.
-    weights = weights.masked_fill(~seen.any(-1, keepdim=True), 0.0) -> pass
-A row of padding has weights, as all of its scores are equal. It sees no token: its weights are 0.
-    ~seen, -math.inf -> ~seen, -1e30
-    weights = weights.masked_fill(~seen.any(-1, keepdim=True), 0.0) -> pass
+0 · ∞ is NaN, and so is ∞/∞, which exponentials of large scores give: use `masked_fill` before
+`softmax`.
+    torch.zeros_like(scores).masked_fill(~mask, -math.inf) -> (1 - mask.double()) * -math.inf
+    or
+    torch.zeros_like(scores).masked_fill(~mask, -math.inf) -> (1 - mask.double()) * -math.inf
+    weights = weights.masked_fill(~mask.any(-1, keepdim=True), 0.0) -> pass
+    or
+    torch.zeros_like(scores).masked_fill(~mask, -math.inf) -> (1 - mask.double()) * -math.inf
+    weights = weights.masked_fill(~mask.any(-1, keepdim=True), 0.0) -> weights =
+        weights.nan_to_num(0.0)
+    or
+    weights = (scores + M).softmax(-1) -> weights = scores.exp() * mask; weights = weights /
+        weights.sum(-1, keepdim=True) || weights = (scores + M).exp(); weights = weights /
+        weights.sum(-1, keepdim=True)
+    or
+    weights = (scores + M).softmax(-1) -> weights = scores.exp() * mask; weights = weights /
+        weights.sum(-1, keepdim=True) || weights = (scores + M).exp(); weights = weights /
+        weights.sum(-1, keepdim=True)
+    weights = weights.masked_fill(~mask.any(-1, keepdim=True), 0.0) -> pass
+    or
+    weights = (scores + M).softmax(-1) -> weights = scores.exp() * mask; weights = weights /
+        weights.sum(-1, keepdim=True) || weights = (scores + M).exp(); weights = weights /
+        weights.sum(-1, keepdim=True)
+    weights = weights.masked_fill(~mask.any(-1, keepdim=True), 0.0) -> weights =
+        weights.nan_to_num(0.0)
+    or
+    weights = (scores + M).softmax(-1) -> weights = scores.exp() * mask; weights = weights /
+        weights.sum(-1, keepdim=True).clamp(min=1e-9) || weights = (scores + M).exp(); weights =
+        weights / weights.sum(-1, keepdim=True).clamp(min=1e-9)
+A row of padding is NaN: no token is visible to it, so its softmax is 0/0. Its weights and its
+output are 0.
+    weights = weights.masked_fill(~mask.any(-1, keepdim=True), 0.0) -> pass
+A row of padding has weights, as all of its scores are equal. No token is visible to it: its weights
+are 0.
+    ~mask, -math.inf -> ~mask, -1e30
+    weights = weights.masked_fill(~mask.any(-1, keepdim=True), 0.0) -> pass
     or
     .any(-1, keepdim=True), 0.0) -> .any(-1, keepdim=True), 1.0 / len(M[0, 0]))
     or
-    ~seen, -math.inf -> ~seen, -1e9
-    weights = weights.masked_fill(~seen.any(-1, keepdim=True), 0.0) -> pass
+    ~mask, -math.inf -> ~mask, -1e9
+    weights = weights.masked_fill(~mask.any(-1, keepdim=True), 0.0) -> pass
 The scores are not divided by √d, or by another number: d is the width of a query.
     / width**0.5 -> / 1 || / V.shape[-1] ** 0.5 || / width || / len(Q[0, 0]) ** 0.5 ||
         * width**0.5 || / (width * len(Q[0])) ** 0.5
@@ -122,29 +154,35 @@ of the weights belongs to query i.
     or
     return weights @ V -> return weights.mT @ V
 The weights of a query are no softmax over its keys: exponentials, divided by their sum over the
-keys.
-    (scores + M).softmax(-1) -> (scores + M).softmax(-2).nan_to_num(0.0)
+keys. That is the last axis, not the axis of queries, heads or sequences.
+    (scores + M).softmax(-1) -> (scores + M).softmax(-2).nan_to_num(0.0) ||
+        (scores + M).softmax(1).nan_to_num(0.0) || (scores + M).softmax(0).nan_to_num(0.0)
     or
-    (scores + M).softmax(-1) -> (scores + M).softmax(-2)
+    (scores + M).softmax(-1) -> (scores + M).softmax(-2) || (scores + M).softmax(1) ||
+        (scores + M).softmax(0)
+    or
+    (scores + M).softmax(-1) -> (scores + M).softmax(-2) || (scores + M).softmax(1) ||
+        (scores + M).softmax(0)
+    weights = weights.masked_fill(~mask.any(-1, keepdim=True), 0.0) -> pass
     or
     (scores + M).softmax(-1) -> (scores - scores.amax(-1, keepdim=True) + M).exp()
     or
     (scores + M).softmax(-1) -> torch.sigmoid(scores + M)
     or
-    (scores + M).softmax(-1) -> scores * seen
+    (scores + M).softmax(-1) -> scores * mask
 The visible matrix has no axis of heads, and is aligned with the wrong axis: that of a batch. Each
 head of a sequence has the matrix of the sequence.
-    seen = visible[:, None] -> seen = visible
+    mask = visible[:, None] -> mask = visible
     or
-    seen = visible[:, None] -> seen = visible[None]
+    mask = visible[:, None] -> mask = visible[None]
     or
-    seen = visible[:, None] -> seen = visible[:1, None]
+    mask = visible[:, None] -> mask = visible[:1, None]
     or
-    seen = visible[:, None] -> seen = visible.any(0)
+    mask = visible[:, None] -> mask = visible.any(0)
     or
-    seen = visible[:, None] -> seen = visible.all(0)
+    mask = visible[:, None] -> mask = visible.all(0)
 The values are masked too late: hidden tokens lose their values, but keep their weights.
-    M = torch.zeros_like(scores).masked_fill(~seen, -math.inf) -> M = torch.zeros_like(scores); V =
+    M = torch.zeros_like(scores).masked_fill(~mask, -math.inf) -> M = torch.zeros_like(scores); V =
         V * visible.any(1)[:, None, :, None]
 """,
     names=("The outputs", "The weights"),
@@ -271,12 +309,23 @@ Every token reaches every other one after one layer, or after two. Count the ste
         torch.linalg.matrix_power(step.double(), len(step)) > 0
     or
     (step.double() @ before.double()) > 0 -> torch.ones_like(before)
-These are numbers of paths. The question is whether there is one.
+These are numbers of paths, and the question is whether there is one. The number of paths overflows:
+replace it by 0 or 1 in each layer.
     (step.double() @ before.double()) > 0 -> (step.double() @ before.double())
     now & ~before -> (now > 0) & (before == 0)
     or
     return torch.stack(reached[: layers + 1]), fewest -> return torch.stack([
         torch.linalg.matrix_power(step.double(), n) for n in range(layers + 1)]), fewest
+    or
+    return torch.stack(reached[: layers + 1]), fewest -> return torch.stack([
+        torch.linalg.matrix_power(step.long(), n) > 0 for n in range(layers + 1)]), fewest ||
+        return torch.stack([torch.linalg.matrix_power(step.float(), n) > 0
+        for n in range(layers + 1)]), fewest
+    or
+    (step.double() @ before.double()) > 0 -> step.long() @ before.long() ||
+        step.float() @ before.float() || step.int() @ before.int()
+    now & ~before -> (now > 0) & (fewest == -1) || (now > 0) & ~(before > 0)
+    torch.stack(reached[: layers + 1]) -> torch.stack([now > 0 for now in reached[: layers + 1]])
 A token that is never reached has another number than −1.
     torch.full(visible.shape, -1) -> torch.full(visible.shape, 0) ||
         torch.full(visible.shape, len(visible)) || torch.full(visible.shape, layers + 1) ||

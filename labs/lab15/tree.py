@@ -87,7 +87,7 @@ All tokens of a branch have the same position. They follow each other.
     depth += 1 -> pass
 The positions of a branch are counted from its own beginning. They continue those of its entity.
     depth = trunk + 1 -> depth = 0 || depth = 1
-The branches are numbered behind the whole sentence, as if they were a text after it.
+The branches are numbered after the whole sentence, as if they were a text that follows it.
     depth = trunk + 1 -> depth = branches.count(-1)
     or
     depth = trunk + 1 -> depth = max(branches.count(-1) - 1, depth) + 1 if previous == -1 else
@@ -181,7 +181,8 @@ sequence.
     or
     entity = trunk & (at >= start) & (at < end) -> entity = (torch.arange(len(of)) >= start) &
         (torch.arange(len(of)) < end)
-Only the last, or only the first token of an entity sees its branch. All tokens of an entity do.
+A branch is visible to the last, or to the first token of its entity only. It is visible to all of
+its entity's tokens.
     (at >= start) & (at < end) -> (at == end - 1)
     or
     (at >= start) & (at < end) -> (at == start)
@@ -192,20 +193,20 @@ only.
     known[:, None] & entity -> known[:, None] & trunk
     or
     entity[:, None] & known -> trunk[:, None] & known
-Entities and branches do not see each other: then a fact reaches no token of the sentence.
+Entities and branches are hidden from each other: then a fact reaches no token of the sentence.
     visible |= entity[:, None] & known -> pass
     visible |= known[:, None] & entity -> pass
-Only one of an entity and its branch sees the other. Both see each other.
+Only one of an entity and its branch is visible to the other. Both are visible to each other.
     visible |= known[:, None] & entity -> pass
     or
     visible |= entity[:, None] & known -> pass
-Branches see each other: those of one entity, or all. Only their entity connects them.
+Branches are visible to each other: those of one entity, or all. Only their entity connects them.
     known = of == number -> known = torch.tensor([b >= 0 and entities[b] == (start, end)
         for b in branches]); visible |= known[:, None] & known
     or
     of[:, None] == of -> trunk[:, None] == trunk
-Tokens that belong together are hidden: a token sees itself, the trunk's tokens see each other, and
-so do the tokens of one branch.
+Tokens that belong together are hidden: a token is visible to itself, the trunk's tokens are visible
+to each other, and so are the tokens of one branch.
     return visible -> return visible & ~torch.eye(len(of), dtype=torch.bool)
     or
     visible = of[:, None] == of -> visible = trunk[:, None] & trunk |
@@ -229,8 +230,8 @@ The entity is one token too long or too short, or begins one too late: it is `[s
     trunk.cumsum(0) - 1 -> trunk.cumsum(0)
 `entities[n]` is the entity of the branch with the *number* n, not of the n-th branch in the text.
     in enumerate(entities): -> in zip(dict.fromkeys(b for b in branches if b >= 0), entities):
-An entity with a branch does not see the rest of the sentence, or is hidden from it. It remains a
-part of the sentence.
+The rest of the sentence is hidden from an entity with a branch, or each from the other. The entity
+remains a part of the sentence.
     known = of == number -> known = of == number; rest = trunk & ~entity; visible = visible &
         ~(entity[:, None] & rest)
     or
@@ -241,8 +242,8 @@ Later tokens are hidden, as in a model that predicts the next token. This encode
 """,
     result=_cells,
     cause=_cell,
-    note="The matrix is that of the tree's paths: two tokens see each other if one path from the "
-    "root contains both, where a branch's path begins with its entity.",
+    note="The matrix is that of the tree's paths: two tokens are visible to each other if one "
+    "path from the root contains both, where a branch's path begins with its entity.",
 )
 
 
@@ -447,8 +448,12 @@ first k facts.
     or
     start = end -> facts.pop(tuple(tokens[start:end]), None); start = end
 These are not the first k facts. They are in the order of the base, where a triple that is listed
-twice counts once.
+twice counts once: remove the second one before you count to k.
     if fact not in known: -> if True:
+    or
+    if fact not in known: -> if True:
+    facts.get(tuple(tokens[start:end]), [])[:k] -> dict.fromkeys(map(tuple,
+        facts.get(tuple(tokens[start:end]), [])[:k]))
     or
     known.append(fact) -> known.insert(0, fact)
     or

@@ -81,7 +81,7 @@ def visible_by_paths(branches, entities):
 def visible_pair_by_pair(branches, entities):
     position = [branches[:i].count(-1) for i in range(len(branches))]
 
-    def sees(i, j):
+    def is_visible(i, j):
         if branches[i] == branches[j]:
             return 1
         for a, b in ((i, j), (j, i)):
@@ -91,12 +91,12 @@ def visible_pair_by_pair(branches, entities):
         return 0
 
     n = len(branches)
-    return [[sees(i, j) for j in range(n)] for i in range(n)]
+    return [[is_visible(i, j) for j in range(n)] for i in range(n)]
 
 
 @right("visible")
 def visible_by_membership(branches, entities):
-    """Two tokens see each other if one path contains both: a product of matrices."""
+    """Two tokens are visible to each other if one path contains both: a product of matrices."""
     of = np.array(branches)
     at = np.cumsum(of == -1) - 1
     rows = [of == -1]
@@ -140,11 +140,11 @@ def inject_in_rows(tokens, triples, k):
         entity = next((s for s in subjects if tokens[at : at + len(s)] == s), [tokens[at]])
         rows += [(word, at + i, -1) for i, word in enumerate(entity)]
         at += len(entity)
-        seen = []
+        kept = []
         for subject, relation, object_ in triples:
-            if subject == entity and relation + object_ not in seen and len(seen) < k:
-                seen.append(relation + object_)
-        for words in seen:
+            if subject == entity and relation + object_ not in kept and len(kept) < k:
+                kept.append(relation + object_)
+        for words in kept:
             branch += 1
             rows += [(word, at + i, branch) for i, word in enumerate(words)]
     words, soft, branches = zip(*rows, strict=True)
@@ -224,9 +224,9 @@ def attention_row_by_row(Q, K, V, visible):
 @right("attention")
 def attention_by_exponentials(Q, K, V, visible):
     scores = torch.einsum("bhid,bhjd->bhij", Q, K) / Q.shape[-1] ** 0.5
-    seen = visible[:, None].expand_as(scores)
-    scores = scores.where(seen, torch.tensor(-1e300, dtype=scores.dtype))
-    powers = (scores - scores.max(-1, keepdim=True).values).exp() * seen
+    mask = visible[:, None].expand_as(scores)
+    scores = scores.where(mask, torch.tensor(-1e300, dtype=scores.dtype))
+    powers = (scores - scores.max(-1, keepdim=True).values).exp() * mask
     weights = powers / powers.sum(-1, keepdim=True).clamp(min=1e-300)
     return weights @ V, weights
 
