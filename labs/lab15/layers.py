@@ -323,6 +323,7 @@ replace it by 0 or 1 in each layer.
         for n in range(layers + 1)]), fewest
     or
     (step.double() @ before.double()) > 0 -> step.long() @ before.long() ||
+        before.float() @ step.float() ||
         step.float() @ before.float() || step.int() @ before.int()
     now & ~before -> (now > 0) & (fewest == -1) || (now > 0) & ~(before > 0)
     torch.stack(reached[: layers + 1]) -> torch.stack([now > 0 for now in reached[: layers + 1]])
