@@ -18,7 +18,7 @@ def lines(runs: Mapping[str, Run], seeds: list[int]) -> list[str]:
         seeds: over which the scores are.
     """
     trained: dict[str, dict[str, str]] = {}
-    for run in runs.values():
+    for run in sorted(runs.values(), key=lambda run: -run["seed"]):  # of a grid, what was chosen
         if run["steps"]:
             trained.setdefault(run["name"], facts(run, runs))
     every = list(trained.values())
@@ -36,9 +36,10 @@ def lines(runs: Mapping[str, Run], seeds: list[int]) -> list[str]:
 def facts(run: Run, runs: Mapping[str, Run]) -> dict[str, str]:
     """Return what one run was: each of `FACTS` that applies."""
     recipe, budget = run["recipe"], run["recipe"]["budget"]
+    about = "questions about authors" if "arm" in recipe else "BookWorld reviews"
     found = {
         "model": _model(run),
-        "data": f"{budget['reviews']:,} BookWorld reviews",
+        "data": f"{budget['reviews']:,} {about}",
         "updates": f"{run['steps']:,} of {budget['batch_size']} examples, {_rates(budget)}",
         "predicted": _predicted(recipe),
         "start": _start(run, runs),
@@ -73,6 +74,8 @@ def _model(run: Run) -> str:
 
 def _predicted(recipe: Mapping[str, Any]) -> str:
     kind, masks = _class(recipe), recipe.get("masks")
+    if "arm" in recipe:
+        return f"the answer, at {recipe['arm']['reads'].replace('entity', 'the author')}"
     if kind.endswith("ForQuestionAnswering"):
         return "start and end of an answer"
     if kind in _EVERY_TOKEN:
@@ -109,6 +112,8 @@ def _replacement(masks: Mapping[str, Any]) -> str:
 def _positions(run: Run, runs: Mapping[str, Run]) -> str:
     """Relative or absolute; of a fine-tuned network, those of the one that it starts from."""
     settings = run["recipe"].get("settings", {})
+    if arm := run["recipe"].get("arm"):
+        return f"absolute, {'soft' if arm['form'] in ('tree', 'no matrix') else 'hard'}"
     if reach := settings.get("max_relative_positions"):
         return f"relative, up to {reach}"
     if settings.get("max_position_embeddings"):

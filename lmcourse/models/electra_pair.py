@@ -165,19 +165,14 @@ class ElectraPair(Model):
         masked = labels != IGNORED
         original = torch.where(masked, labels, input_ids)
         corrupted = original.clone()
-        scores = logits[masked]
         if draws is None:
             draws = torch.rand(labels.shape, device=labels.device)
-        corrupted[masked] = inverse_transform(scores, draws[masked]).to(corrupted.dtype)
+        corrupted[masked] = inverse_transform(logits[masked], draws[masked]).to(corrupted.dtype)
         return corrupted, (corrupted != original).long()
 
     def without_generator(self) -> ElectraForPreTraining:
         """Return a copy of the discriminator, to be fine-tuned with ``on_top_of``."""
         return copy.deepcopy(self.discriminator)
-
-    def apart(self) -> tuple[ElectraForMaskedLM, ElectraForPreTraining]:
-        """Return copies of both that share no modules."""
-        return copy.deepcopy(self.generator), self.without_generator()
 
 
 def share_embeddings(generator: ElectraForMaskedLM, discriminator: ElectraForPreTraining) -> None:

@@ -37,7 +37,7 @@ from lmcourse.models.inputs import IGNORED
 from lmcourse.models.word2vec import Word2Vec
 from lmcourse.tokenizers import words
 from lmcourse.training.examples import padded
-from research.claims import span_questions
+from research.claims import knowledge, span_questions
 from research.claims.learners import StartedBiLMRecipe, start_from, words_of
 from research.pretrain import held_out
 
@@ -299,6 +299,14 @@ def times_as_fast(first: nn.Module, second: nn.Module, world: BookWorld, rounds:
     return float(np.median(ratios[1:]))  # the first round warms up
 
 
+# ------------------------------------------------------------------------ questions about authors
+
+
+def facts(score: Callable[[nn.Module, BookWorld, int], dict[str, float]]) -> Measure:
+    """Accuracy on questions that need the graph, for one form of its triples."""
+    return lambda given: score(given.model, given.world, given.few(knowledge.QUESTIONS))
+
+
 MEASURES: dict[str, Measure] = {
     "masked": gap,
     "validation": validation,
@@ -309,4 +317,5 @@ MEASURES: dict[str, Measure] = {
     "pairs": pairs,
     "answers": answers,
     "beside teacher": beside_teacher,
+    **{name: facts(score) for name, score in knowledge.SCORED.items()},
 }

@@ -3,12 +3,11 @@
 from collections.abc import Sequence
 
 from research.by_name import by_name
-from research.claims import electra, encoders, masks, students
+from research.claims import electra, encoders, knowledge, masks, students
 from research.claims.claim import Claim
 
-CLAIMS: dict[str, Claim] = {
-    claim.name: claim for family in (encoders, masks, electra, students) for claim in family.CLAIMS
-}
+FAMILIES = encoders, masks, electra, knowledge, students
+CLAIMS: dict[str, Claim] = {claim.name: claim for family in FAMILIES for claim in family.CLAIMS}
 
 
 def chosen(names: Sequence[str]) -> list[Claim]:

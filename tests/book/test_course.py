@@ -311,6 +311,10 @@ SEARCHES = {
     "torchrun": "roberta.html#two-processes-one-step",
     "linear scaling rule": "roberta.html#definition-linear-scaling-rule",
     "data parallel": "roberta.html#definition-data-parallel-training",
+    "k-bert": "k-bert.html",
+    "visible matrix": "k-bert.html#definition-visible-matrix",
+    "knowledge graph": "k-bert.html#definition-knowledge-graph",
+    "knowledge noise": "k-bert.html#definition-knowledge-noise",
 }
 TEX = re.compile(r"\$|\\(?:[a-z]*frac|sqrt|top|math[a-z]+|operatorname|[a-z]*dot|sum|q?quad)\b")
 

@@ -6,6 +6,7 @@ them, place by place, as in Clark et al. (2020, section 2). What is drawn in it 
 seed. A shared tensor's gradient is the sum of its two copies'.
 """
 
+import copy
 from random import Random
 from typing import Any
 
@@ -59,7 +60,10 @@ def joint(draw: Random, dtype: torch.dtype, comparison: Comparison) -> None:
     """Both losses, what was drawn, both models' scores, and every gradient."""
     config = pair_config(draw)
     pair = shaken(ElectraPair(config))
-    generator, discriminator = (model.to_transformers() for model in pair.apart())
+    generator, discriminator = (
+        model.to_transformers()
+        for model in (copy.deepcopy(pair.generator), pair.without_generator())
+    )
     given, labels = _batch(draw, config)
     draws = torch.rand(labels.shape)
     ours = pair(labels=labels, draws=draws, **given)
