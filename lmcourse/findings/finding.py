@@ -192,7 +192,7 @@ class Finding(msgspec.Struct, frozen=True, kw_only=True):
         judged = [map(escaping.escape, self._judged(it)) for it in self.contrasts]
         contrasts = _list(f'{found} <span class="why">{why}</span>' for found, why in judged)
         grids = "".join(table_forms.html(*one) for one in self.grids())
-        below = f"{contrasts}{setups}{grids}"
+        below = contrasts + setups + (grids and f"<details><summary>Tuning</summary>{grids}</details>")
         return checks.framed_table("recorded", self.caption(), *self.rows(), below)
 
 

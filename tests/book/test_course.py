@@ -314,7 +314,10 @@ SEARCHES = {
     "k-bert": "k-bert.html",
     "visible matrix": "k-bert.html#definition-visible-matrix",
     "knowledge graph": "k-bert.html#definition-knowledge-graph",
-    "knowledge noise": "k-bert.html#definition-knowledge-noise",
+    "knowledge noise": "k-bert.html",
+    "electra": "spanbert-and-electra.html",
+    "span boundary objective": "spanbert-and-electra.html",
+    "replaced token detection": "spanbert-and-electra.html",
 }
 TEX = re.compile(r"\$|\\(?:[a-z]*frac|sqrt|top|math[a-z]+|operatorname|[a-z]*dot|sum|q?quad)\b")
 
