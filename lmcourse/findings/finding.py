@@ -190,9 +190,9 @@ class Finding(msgspec.Struct, frozen=True, kw_only=True):
             summary = f"<summary>Setup of each run: {differs}</summary>"
             setups += f"<details>{summary}{_list(own)}</details>"
         judged = [map(escaping.escape, self._judged(it)) for it in self.contrasts]
-        contrasts = _list(f'{found} <span class="why">{why}</span>' for found, why in judged)
+        claims = _list(f'{found} <span class="why">{why}</span>' for found, why in judged)
         grids = "".join(table_forms.html(*one) for one in self.grids())
-        below = contrasts + setups + (grids and f"<details><summary>Tuning</summary>{grids}</details>")
+        below = claims + setups + (grids and f"<details><summary>Tuning</summary>{grids}</details>")
         return checks.framed_table("recorded", self.caption(), *self.rows(), below)
 
 
