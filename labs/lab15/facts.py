@@ -44,13 +44,13 @@ def _answers(seed: int, settings: int, seeds: int, questions: int, t: float) -> 
     kind = _share((seed, "kind"), settings, seeds, questions)
     guess = draw("guess", settings, seeds, questions)
     predictions = torch.where(kind < 0.3 + luck, answers, guess)
-    told = stated[:, None].expand(-1, seeds, -1)
-    return torch.where((kind > 0.6) & (told != -1), told, predictions), answers, stated, t
+    followed = stated[:, None].expand(-1, seeds, -1)
+    return torch.where((kind > 0.6) & (followed != -1), followed, predictions), answers, stated, t
 
 
 def _in_shape(returned: Any, predictions: Tensor, *_: Any) -> Any:
     """What was returned, if each value has its shape."""
-    settings, seeds, _ = predictions.shape
+    settings, seeds = predictions.shape[:2]
     each, one = torch.zeros(settings, seeds), torch.zeros(settings)
     parts = read(returned, (each, one, one, one)).parts
     for name, ours, right in zip(COMPARE.names, parts, (each, one, one, one), strict=True):

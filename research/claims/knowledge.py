@@ -12,7 +12,7 @@ The answer is predicted at [MASK], or at the entity. Of the authors that trainin
 quarter is for choosing the learning rate.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
 from random import Random
@@ -143,9 +143,10 @@ ARMS = (
     *(Arm(triples) for _, _, triples in _FIXED),
     *(Arm("drawn", form, reads) for _, _, form, reads in _DRAWN),
 )
-SCORED: dict[str, Callable[[nn.Module, BookWorld, int], dict[str, float]]] = {
-    arm.measure: partial(Arm.scores, arm) for arm in ARMS
-} | {arm.choice: partial(Arm.validation, arm) for arm in ARMS}
+SCORED: Mapping[str, Callable[[nn.Module, BookWorld, int], dict[str, float]]] = {
+    **{arm.measure: partial(Arm.scores, arm) for arm in ARMS},
+    **{arm.choice: partial(Arm.validation, arm) for arm in ARMS},
+}
 """What is measured, by the name of the measure."""
 
 KNOWLEDGE = Claim(
