@@ -177,13 +177,13 @@ def recorded(name: str) -> dict[str, float]:
     return json.loads(RECORDED.read_text(encoding="utf-8")).get(name, {})
 
 
-def unrecorded(values: Values, known: dict[str, float]) -> bool:
+def unrecorded(values: Values, known: dict[str, float], drawn: bool = False) -> bool:
     """Whether a value, unless it is as expected, is not the one that is recorded."""
     now = [(kind, name, value, False) for kind, name, value, holds in values if not holds]
     if any(name not in known for _, name, *_ in now):
         return True
     then = [(kind, name, known[name], False) for kind, name, *_ in now]
-    return bool(differences(then, now))
+    return bool(differences(then, now, drawn=drawn))
 
 
 def record(paths: list[Path]) -> None:
