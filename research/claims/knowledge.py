@@ -191,7 +191,7 @@ KNOWLEDGE = Claim(
     "those of the graph in every example; in the others, each training example has invented "
     "triples, and the answer is theirs. The answer is predicted at the entity, or at [MASK] in the "
     "question. For the sentences after the text, the subject is repeated. The learning rate is "
-    "chosen by the loss on 6 further authors. Without the graph, 0.241 is the best possible score.",
+    "chosen by the loss on 6 further authors. Without the graph, no score above 0.241 is expected.",
     seeds=5,
 )
 
