@@ -1,4 +1,4 @@
-"""Claims about encoders: what context is worth, both sides of it, positions, shared layers."""
+"""Claims about encoders: what context is worth, both sides of it, shared layers."""
 
 from lmcourse.models.albert import AlbertForMaskedLM
 from lmcourse.models.bert_heads import BertForMaskedLM
@@ -13,9 +13,7 @@ from research.claims.scale import (
     BERT,
     BILM_SIZES,
     BUDGET,
-    DRAWN,
     LONGER,
-    RELATIVE,
     RELATIVE_SIZES,
     SIZES,
     TWICE,
@@ -28,6 +26,7 @@ from research.pretrain.vectors import SkipGramRecipe
 SENSE = Column("word sense by the nearest neighbor, accuracy", "more", "sense/exact")
 GAP = Column("gap, nats a masked token", "less", 0.0)
 PARAMETERS = Column("parameters, thousands", "less", digits=0)
+GAP_AND_SIZE = {"gap": "masked/gap", "parameters": "size/parameters"}
 
 _CAUSAL = {name: it for name, it in SIZES.items() if name not in ENCODER} | AS_BERT
 
@@ -48,10 +47,9 @@ STARTED, STARTED_RELATIVE, STARTED_CAUSAL, STARTED_LEFT, STARTED_BILM = (
 def _sharing(name: str, about: str, embedding: int) -> Variant:
     settings = SIZES | {"embedding_size": embedding, "classifier_dropout": 0.0}
     recipe = MaskedRecipe(name, about, AlbertForMaskedLM, settings, TWICE)
-    return Variant(name, about, (Plan(recipe),), _BOTH)
+    return Variant(name, about, (Plan(recipe),), GAP_AND_SIZE)
 
 
-_BOTH = {"gap": "masked/gap", "parameters": "size/parameters"}
 BEST_LAYER = {"sense": "sense/best layer"}
 
 CONTEXTUAL = Claim(
@@ -134,29 +132,6 @@ BIDIRECTIONAL = Claim(
     "span questions.",
 )
 
-POSITIONS = Claim(
-    "relative-positions",
-    "Relative positions are better than absolute ones",
-    "shaw2018",
-    "section 4.2, table 1",
-    "16",
-    (
-        Variant("relative", "a term for each distance up to 32", (RELATIVE,), _BOTH),
-        Variant("absolute", "position embeddings, initialized at random", (DRAWN,), _BOTH),
-        Variant(
-            "absolute, from sinusoids",
-            "position embeddings, initialized as sinusoids",
-            (BERT,),
-            _BOTH,
-        ),
-    ),
-    {"gap": GAP, "parameters": PARAMETERS},
-    (
-        Contrast("relative", "absolute", "gap", 0.05),
-        Contrast("relative", "absolute, from sinusoids", "gap", 0.05),
-    ),
-)
-
 SHARING = Claim(
     "parameter-sharing",
     "Sharing one layer costs little, and so do narrow embeddings",
@@ -164,7 +139,7 @@ SHARING = Claim(
     "section 4.4 and 4.5, tables 3 and 4",
     "13",
     (
-        Variant("BERT", "separate layers", (Plan(LONGER),), _BOTH),
+        Variant("BERT", "separate layers", (Plan(LONGER),), GAP_AND_SIZE),
         _sharing("shared layers", "one layer, embeddings of 64", 64),
         _sharing("shared layers, narrow embeddings", "one layer, embeddings of 32", 32),
     ),
@@ -180,4 +155,4 @@ SHARING = Claim(
     "steps.",
 )
 
-CLAIMS = (CONTEXTUAL, BIDIRECTIONAL, POSITIONS, SHARING)
+CLAIMS = (CONTEXTUAL, BIDIRECTIONAL, SHARING)

@@ -3,10 +3,10 @@
 from collections.abc import Sequence
 
 from research.by_name import by_name
-from research.claims import electra, encoders, knowledge, masks, students
+from research.claims import electra, encoders, knowledge, masks, positions, students
 from research.claims.claim import Claim
 
-FAMILIES = encoders, masks, electra, knowledge, students
+FAMILIES = encoders, positions, masks, electra, knowledge, students
 CLAIMS: dict[str, Claim] = {claim.name: claim for family in FAMILIES for claim in family.CLAIMS}
 
 
