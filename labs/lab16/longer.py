@@ -1,0 +1,160 @@
+"""Gaps on the same tokens in different settings, with their spread, and positions unseen before."""
+
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from lmcourse.labs.kit import Example, Task, normal, one_value
+from lmcourse.labs.results import Result, read, shown
+from lmcourse.labs.verdict import Wrong
+
+
+def longer(
+    losses: Tensor, floors: Tensor, reviews: Tensor, positions: Tensor, trained: int, t: float
+) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+    count = int(reviews.max()) + 1
+    belongs = (reviews[:, None] == torch.arange(count)).double()
+    belongs = belongs / belongs.sum(0)
+    change = losses - losses[0]
+    gaps = ((losses - floors) @ belongs).mean(1)
+    each = change @ belongs
+    half = t * each.std(1) / count**0.5
+    beyond = positions >= trained
+    parts = []
+    for chosen in (~beyond, beyond):
+        total = (change * chosen).sum(1)
+        parts.append(total / chosen.sum(1).clamp(min=1))
+    return gaps, each.mean(1), half, torch.stack(parts, 1)
+
+
+def _tokens(seed: int, settings: int, counts: list[int], trained: int, t: float) -> Example:
+    """Losses of the tokens of some reviews; later settings have larger positions and losses."""
+    reviews = torch.repeat_interleave(torch.arange(len(counts)), torch.tensor(counts))
+    total = len(reviews)
+    order = normal(total, seed=(seed, "order")).argsort()
+    floors = normal(total, seed=(seed, "floors")).abs()
+    hard = normal(len(counts), seed=(seed, "hard"))[reviews]
+    losses = (floors + 0.3 * hard + 0.2 * normal(settings, total, seed=(seed, "losses"))).abs()
+    own = torch.cat([torch.arange(count) * 3 for count in counts])
+    shifts = torch.tensor([7 * n for n in range(settings)])
+    positions = own + shifts[:, None]
+    losses = losses + 0.5 * (positions >= trained) + 0.1 * torch.arange(settings)[:, None]
+    return losses[:, order], floors[order], reviews[order], positions[:, order], trained, t
+
+
+def _in_shape(returned: Any, losses: Tensor, *_: Any) -> Any:
+    """What was returned, if each value has its shape."""
+    settings = len(losses)
+    one, two = torch.zeros(settings), torch.zeros(settings, 2)
+    parts = read(returned, (one, one, one, two)).parts
+    for name, ours, right in zip(LONGER.names, parts, (one, one, one, two), strict=True):
+        if ours.shape != right.shape:
+            raise Wrong(
+                f"{name}: shape {list(ours.shape)}; expected: {list(right.shape)}, with {settings} "
+                "settings.",
+                "shape",
+            )
+    return returned
+
+
+def _part(arguments: Example, value: Result, wanted: Result) -> str:
+    """The hint of a slip for one of the values, or the first value that differs."""
+    found = one_value(LONGER, arguments, value, wanted)
+    pairs = zip(LONGER.names, value.parts, wanted.parts, strict=True)
+    for name, ours, right in pairs if not found else ():
+        if ours.shape == right.shape and not torch.allclose(ours, right, atol=1e-6):
+            settings, tokens = arguments[0].shape
+            return (
+                f"With {settings} settings, {tokens} tokens and {arguments[2].max() + 1} reviews. "
+                f"{name}: {shown(ours)}; expected: {shown(right)}."
+            )
+    return found
+
+
+LONGER: Task = Task(
+    longer,
+    examples=[
+        *(_tokens(0, 4, [5, 2, 7, 3], 16, 3.182), _tokens(1, 3, [4, 6, 2, 3, 8], 19, 2.776)),
+        *(_tokens(2, 5, [3, 9, 4], 11, 4.303), _tokens(3, 3, [6, 2, 5, 7, 4, 3], 21, 2.571)),
+    ],
+    edge_cases={
+        "if no position is beyond those of training": _tokens(4, 3, [4, 6, 3], 90, 4.303),
+        "for two reviews": _tokens(5, 2, [3, 5], 9, 12.71),
+    },
+    slips="""
+The floors are not subtracted: the gap is the loss minus the floor of the same token.
+    ((losses - floors) @ belongs) -> (losses @ belongs)
+    or
+    ((losses - floors) @ belongs) -> (floors - losses) @ belongs || ((losses + floors) @ belongs)
+A mean over all tokens is not the mean over reviews: average the tokens of each review first, so
+that each review counts once.
+    ((losses - floors) @ belongs).mean(1) -> (losses - floors).mean(1)
+    or
+    return gaps, each.mean(1), -> return gaps, change.mean(1),
+    or
+    ((losses - floors) @ belongs).mean(1) -> (losses - floors).mean(1)
+    return gaps, each.mean(1), -> return gaps, change.mean(1),
+The differences are others: the loss of each setting minus that of setting 0, on the same tokens.
+    change = losses - losses[0] -> change = losses[0] - losses
+    or
+    change = losses - losses[0] -> change = losses - losses[-1] || change = losses -
+        losses.mean(0) || change = losses - losses.roll(1, 0) || change = losses - floors
+    or
+    change = losses - losses[0] -> change = losses - losses[0].mean()
+    or
+    change = losses - losses[0] -> change = losses - losses[:1].min(0).values.max()
+The unit of the interval is the token. The tokens of a review share its text: use the standard
+deviation over *reviews*.
+    each.std(1) / count**0.5 -> change.std(1) / len(reviews) ** 0.5 ||
+        each.std(1) / len(reviews) ** 0.5 || change.std(1) / count**0.5
+The interval ignores that the reviews are paired. Use the standard deviation of the differences, not
+that of the losses or the gaps.
+    half = t * each.std(1) / count**0.5 -> half = t * (losses @ belongs).std(1) / count**0.5 ||
+        half = t * ((losses - floors) @ belongs).std(1) / count**0.5 || own = (losses - floors) @
+        belongs; half = t * (own.var(1) + own[0].var()).sqrt() / count**0.5 || own = losses @
+        belongs; half = t * (own.var(1) + own[0].var()).sqrt() / count**0.5
+The interval has another width: `t` times the standard deviation (with n − 1), over the root of the
+number of reviews.
+    t * each.std(1) / count**0.5 -> t * each.std(1) || each.std(1) / count**0.5 ||
+        t * each.std(1, correction=0) / count**0.5 || 2 * t * each.std(1) / count**0.5 ||
+        t * each.std(1) / count || t * each.var(1) / count**0.5 ||
+        1.96 * each.std(1) / count**0.5 || t * each.std(1) / (count - 1) ** 0.5 ||
+        2 * each.std(1) / count**0.5 || t * each.std(1) / len(losses) ** 0.5
+The limit is another one: training had the positions 0 to `trained` − 1, so `trained` itself is
+beyond.
+    positions >= trained -> positions > trained || positions >= trained - 1
+The positions are those of setting 0, or of the last one. Each setting has its own.
+    beyond = positions >= trained -> beyond = (positions[0] >= trained).expand_as(positions) ||
+        beyond = (positions[-1] >= trained).expand_as(positions)
+The changes are not on the same tokens: the tokens of a part are compared with all tokens of setting
+0, or with a part of its own. Choose tokens by this setting's positions, in both.
+    total = (change * chosen).sum(1) -> total = (losses * chosen).sum(1) - losses[0].mean() *
+        chosen.sum(1)
+    or
+    total = (change * chosen).sum(1) -> first = (losses[0] * chosen[0]).sum() /
+        chosen[0].sum().clamp(min=1); total = (losses * chosen).sum(1) - first * chosen.sum(1)
+    or
+    total = (change * chosen).sum(1) -> total = ((losses - floors) * chosen).sum(1)
+    or
+    total = (change * chosen).sum(1) -> total = (losses * chosen).sum(1)
+The two parts are exchanged, or hold the same tokens: first those within the positions of training,
+then those beyond.
+    for chosen in (~beyond, beyond): -> for chosen in (beyond, ~beyond):
+    or
+    for chosen in (~beyond, beyond): -> for chosen in (beyond, beyond):
+    or
+    for chosen in (~beyond, beyond): -> for chosen in (torch.ones_like(beyond), beyond):
+A change is a sum, or a mean over all tokens. It is the mean over the tokens of its part.
+    total / chosen.sum(1).clamp(min=1) -> total || total / len(reviews) || total / count
+A part without tokens has the change 0. Yours is NaN, or another number.
+    total / chosen.sum(1).clamp(min=1) -> total / chosen.sum(1)
+    or
+    total / chosen.sum(1).clamp(min=1) -> torch.where(chosen.any(1), total / chosen.sum(1), -1.0)
+""",
+    names=("The gaps", "The differences", "The half widths", "The changes within and beyond"),
+    result=_in_shape,
+    cause=_part,
+    note="Within and beyond tell two explanations apart: rows that training never saw, and rows "
+    "that it saw, but with other parts of a text.",
+)

@@ -1,0 +1,359 @@
+"""The enhanced mask decoder, and the loss of scale-invariant fine-tuning."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import torch
+from torch import Tensor
+from torch.nn import functional as F
+
+from lmcourse.labs.kit import Example, Task, normal, one_value
+from lmcourse.labs.results import Result, shown
+from lmcourse.labs.verdict import Wrong
+
+Layer = Callable[[Tensor, Tensor], Tensor]
+
+
+def enhanced_mask_decoder(
+    x: Tensor,
+    layers: Sequence[Layer],
+    positions: Tensor,
+    position_ids: Tensor,
+    masked: Tensor,
+    head: Callable[[Tensor], Tensor],
+    steps: int,
+) -> Tensor:
+    H = x
+    for layer in layers[:-1]:
+        H = layer(H, H)
+    state = H + positions[position_ids]
+    for _ in range(steps):
+        state = layers[-1](state, H)
+    return head(state[masked])
+
+
+class _Layer:
+    """A layer with weights of its own: queries from one tensor, keys and values from another."""
+
+    def __init__(self, width: int, seed: object) -> None:
+        self.weights = normal(4, width, width, seed=seed) / width**0.5
+
+    def __call__(self, query: Tensor, states: Tensor) -> Tensor:
+        key, value, feed, out = self.weights
+        scores = query @ key @ states.mT
+        attended = query + scores.softmax(-1) @ (states @ value)
+        return attended + torch.tanh(attended @ feed) @ out
+
+
+class _Head:
+    """Scores of the words."""
+
+    def __init__(self, width: int, words: int, seed: object) -> None:
+        self.weight = normal(width, words, seed=seed)
+
+    def __call__(self, states: Tensor) -> Tensor:
+        return torch.tanh(states) @ self.weight
+
+
+def _texts(seed: int, batch: int, time: int, width: int, layers: int, steps: int) -> Example:
+    """Texts whose first, but for the last text, begin with padding: its position is 0."""
+    x = normal(batch, time, width, seed=(seed, "x"))
+    built = [_Layer(width, (seed, n)) for n in range(layers)]
+    positions = normal(time + 4, width, seed=(seed, "positions"))
+    padding = torch.tensor([(n + 1) % 3 for n in range(batch)])[:, None]
+    position_ids = (torch.arange(time) - padding).clamp(min=0)
+    masked = (normal(batch, time, seed=(seed, "masked")) > 0.4) & (torch.arange(time) >= padding)
+    masked[0, -1] = True
+    masked[-1, -2] = True
+    return x, built, positions, position_ids, masked, _Head(width, 4, seed), steps
+
+
+DECODER = Task(
+    enhanced_mask_decoder,
+    examples=[
+        *(_texts(0, 2, 6, 5, 3, 2), _texts(1, 3, 5, 4, 2, 1)),
+        *(_texts(2, 2, 7, 6, 4, 3), _texts(3, 3, 6, 3, 2, 2)),
+    ],
+    edge_cases={"with one layer": _texts(4, 2, 5, 4, 1, 2)},
+    slips="""
+The positions are added to the keys and values too. They come from H, without positions; only the
+first query has them.
+    state = layers[-1](state, H) -> state = layers[-1](state, H + positions[position_ids])
+    or
+    state = H + positions[position_ids] -> H = state = H + positions[position_ids]
+Only one step has an effect: the last layer is applied once, or each step begins anew from H. The
+query of a step is the output of the step before it.
+    state = layers[-1](state, H) -> state = layers[-1](H + positions[position_ids], H)
+    or
+    state = layers[-1](state, H) -> state = layers[-1](H, H)
+    or
+    range(steps) -> range(1)
+The last layer is applied another number of times than `steps`.
+    range(steps) -> range(2) || range(steps + 1) || range(steps - 1) || range(3)
+The positions are added before the encoder, as in BERT. Here, the layers before the last one have
+none.
+    H = x -> H = x + positions[position_ids]
+    state = H + positions[position_ids] -> state = H
+    or
+    H = x -> H = x + positions[position_ids]
+The last layer is applied to make H, too. H is the output of the layer *before* it.
+    for layer in layers[:-1]: -> for layer in layers:
+Each step updates the keys and values. They are those of H in all steps.
+    state = layers[-1](state, H) -> state = layers[-1](state, state)
+    or
+    state = layers[-1](state, H) -> state = H = layers[-1](state, H)
+Query and states are exchanged in the last layer: the first argument is the query.
+    state = layers[-1](state, H) -> state = layers[-1](H, state)
+The steps use different layers. The last layer is applied in all of them, with shared weights.
+    for _ in range(steps): -> for step in range(steps):
+    state = layers[-1](state, H) -> state = layers[-1 - (steps - 1 - step) % len(layers)](state, H)
+    or
+    for _ in range(steps): -> for step in range(steps):
+    state = layers[-1](state, H) -> state = layers[-1 - step % len(layers)](state, H)
+    or
+    state = layers[-1](state, H) -> state = layers[0](state, H)
+    or
+    for _ in range(steps): -> for layer in layers[-steps:]:
+    state = layers[-1](state, H) -> state = layer(state, H)
+The positions are added in each step, or not at all, or after the last step. They are added once, to
+the first query.
+    state = layers[-1](state, H) -> state = layers[-1](state + positions[position_ids], H)
+    state = H + positions[position_ids] -> state = H
+    or
+    state = layers[-1](state, H) -> state = layers[-1](state + positions[position_ids], H)
+    or
+    state = H + positions[position_ids] -> state = H
+    or
+    state = H + positions[position_ids] -> state = H
+    head(state[masked]) -> head((state + positions[position_ids])[masked])
+    or
+    state = layers[-1](state, H) -> state = layers[-1](state, H) + positions[position_ids]
+    state = H + positions[position_ids] -> state = H
+    or
+    state = layers[-1](state, H) -> state = layers[-1](state, H) + positions[position_ids]
+The first query is the positions alone, as in the paper's appendix A.8. This exercise follows the
+published code, which adds them to H.
+    state = H + positions[position_ids] -> state = positions[position_ids]
+    or
+    state = H + positions[position_ids] -> state = x + positions[position_ids]
+These are the positions 0, 1, 2, … of each row. `position_ids` has each token's own, which differ if
+a text begins with padding.
+    positions[position_ids] -> positions[: x.shape[1]]
+Logits are returned for other positions than the masked ones. Only those are predicted.
+    head(state[masked]) -> head(state)
+    or
+    head(state[masked]) -> head(state[~masked])
+    or
+    head(state[masked]) -> head(state.masked_fill(~masked[..., None], 0.0))
+    or
+    head(state[masked]) -> state[masked]
+""",
+    names=("The logits",),
+    note="The decoder adds one application of the last layer, one table of positions, and no other "
+    "weights. It is used in pre-training only.",
+)
+
+
+def sift(
+    predict: Callable[[Tensor], Tensor], words: Tensor, start: Tensor, step: float
+) -> tuple[Tensor, Tensor]:
+    x = F.layer_norm(words, words.shape[-1:], eps=1e-7)
+
+    def divergence(one: Tensor, other: Tensor) -> Tensor:
+        log_p, log_q = one.log_softmax(-1), other.log_softmax(-1)
+        return ((log_p.exp() - log_q.exp()) * (log_p - log_q)).sum(-1)
+
+    logits = predict(x)
+    trial = start.clone().requires_grad_()
+    moved = predict(x + trial)
+    (slope,) = torch.autograd.grad(divergence(moved, logits.detach()).sum(), trial)
+    size = slope.abs().amax(-1, keepdim=True) + 1e-6
+    delta = (start + step * slope / size).detach()
+    return divergence(predict(x + delta), logits).mean(), delta
+
+
+class _Predict:
+    """A small model: from embedded words to logits, of each text or of each token."""
+
+    def __init__(self, width: int, classes: int, pooled: bool, seed: object) -> None:
+        self.pooled = pooled
+        self.inner = (normal(width, 7, seed=(seed, "inner")) / width**0.5).requires_grad_()
+        self.outer = normal(7, classes, seed=(seed, "outer")).requires_grad_()
+
+    def __call__(self, x: Tensor) -> Tensor:
+        h = torch.tanh(x @ self.inner)
+        mean = h.mean(1, keepdim=True)
+        return (mean[:, 0] if self.pooled else h + mean) @ self.outer
+
+    @property
+    def weights(self) -> tuple[Tensor, Tensor]:
+        return self.inner, self.outer
+
+
+def _with_gradient(returned: Any, predict: _Predict, *_: Any) -> Any:
+    """The loss, δ, and the gradient of the loss for the model's weights."""
+    if not isinstance(returned, (tuple, list)) or len(returned) != 2:
+        raise Wrong("Return two values, with a comma between them: the loss, and δ.", "type")
+    if any(weight.grad is not None for weight in predict.weights):
+        raise Wrong("A backward pass of your function leaves gradients in the model's weights.")
+    loss, delta = returned
+    if not isinstance(loss, Tensor) or not loss.requires_grad or loss.numel() != 1:
+        raise Wrong("Your loss has no gradient: return one number, a tensor with its graph.")
+    slopes = torch.autograd.grad(loss.sum(), predict.weights, allow_unused=True)
+    if any(each is None for each in slopes):
+        raise Wrong("Your loss does not depend on the model's weights.")
+    return loss, delta, torch.cat([each.flatten() for each in slopes if each is not None])
+
+
+def _words(
+    seed: int, batch: int, time: int, width: int, classes: int, pooled: bool, step: float
+) -> Example:
+    """Words whose norms differ by their position; δ₀ is about as large as the step."""
+    words = normal(batch, time, width, seed=(seed, "words")) + 0.5
+    words = words * torch.linspace(0.5, 4.0, time)[:, None]
+    start = step * normal(batch, time, width, seed=(seed, "start"))
+    return _Predict(width, classes, pooled, seed), words, start, step
+
+
+def _parts(arguments: Example, value: Result, wanted: Result) -> str:
+    """The hint of a slip for one value, or the first token whose δ differs."""
+    found = one_value(SIFT, arguments, value, wanted)
+    ours, right = value.parts[1], wanted.parts[1]
+    if found or ours.shape != right.shape:
+        return found
+    bad = ~torch.isclose(ours, right, atol=1e-6).all(-1)
+    if not bool(bad.any()):
+        return ""
+    b, i = bad.nonzero()[0].tolist()
+    return (
+        f"Text {b}, token {i}: your δ is {shown(ours[b, i])}; expected: {shown(right[b, i])}. δ₀ "
+        f"is {shown(arguments[2][b, i])}, and η is {arguments[3]:.4g}."
+    )
+
+
+SIFT: Task = Task(
+    sift,
+    examples=[
+        *(_words(0, 2, 4, 5, 3, True, 0.3), _words(1, 3, 3, 4, 2, True, 0.1)),
+        *(_words(2, 2, 5, 6, 4, False, 0.2), _words(3, 1, 4, 5, 2, False, 0.4)),
+    ],
+    edge_cases={"with small words and a small step": _words(4, 2, 3, 8, 3, True, 0.02)},
+    slips="""
+The words are not normalized as a LayerNorm does: from each word's numbers, subtract their mean, and
+divide by their standard deviation (over n, not n − 1). Without it, a perturbation of a given size
+is large for some words and small for others.
+    F.layer_norm(words, words.shape[-1:], eps=1e-7) -> words
+    or
+    F.layer_norm(words, words.shape[-1:], eps=1e-7) -> words - words.mean(-1, keepdim=True)
+    or
+    F.layer_norm(words, words.shape[-1:], eps=1e-7) -> F.normalize(words, dim=-1)
+    or
+    F.layer_norm(words, words.shape[-1:], eps=1e-7) -> words / words.std(-1, keepdim=True,
+        correction=0)
+    or
+    F.layer_norm(words, words.shape[-1:], eps=1e-7) -> (words - words.mean(-1, keepdim=True)) /
+        words.std(-1, keepdim=True)
+    or
+    F.layer_norm(words, words.shape[-1:], eps=1e-7) -> F.layer_norm(words, words.shape[1:])
+    or
+    F.layer_norm(words, words.shape[-1:], eps=1e-7) -> F.layer_norm(words, words.shape)
+    or
+    F.layer_norm(words, words.shape[-1:], eps=1e-7) -> F.layer_norm(words.mT,
+        words.shape[1:2]).mT
+    or
+    F.layer_norm(words, words.shape[-1:], eps=1e-7) -> (words - words.mean(-1, keepdim=True)) /
+        words.var(-1, keepdim=True, correction=0)
+The step has the wrong sign: δ *increases* the divergence.
+    start + step * slope / size -> start - step * slope / size
+The gradient is divided by its Euclidean norm or another size. Here, it is its largest absolute
+number, so the largest change is η.
+    slope.abs().amax(-1, keepdim=True) -> slope.norm(dim=-1, keepdim=True) ||
+        slope.abs().sum(-1, keepdim=True) || slope.abs().mean(-1, keepdim=True) ||
+        slope.amax(-1, keepdim=True)
+    or
+    step * slope / size -> step * slope.sign()
+    or
+    step * slope / size -> step * slope
+The largest number is that of a text, of the batch or of another axis. Each token has its own.
+    slope.abs().amax(-1, keepdim=True) -> slope.abs().amax((1, 2), keepdim=True) ||
+        slope.abs().max() || slope.abs().amax(1, keepdim=True) || slope.norm()
+The step does not begin at δ₀, or δ is not all of the change: δ = δ₀ + η g / max|g|.
+    start + step * slope / size -> step * slope / size
+    or
+    predict(x + delta), logits).mean(), delta -> predict(x + delta), logits).mean(),
+        delta - start
+    or
+    predict(x + delta), logits).mean(), delta -> predict(x + delta), logits).mean(), x + delta
+The search's gradient is 0, so that δ is δ₀, or it is that of another function: take the gradient of
+D at δ₀, for δ₀.
+    delta = (start + step * slope / size).detach() -> delta = start
+    or
+    trial = start.clone().requires_grad_() -> trial = torch.zeros_like(start).requires_grad_()
+    or
+    divergence(moved, logits.detach()).sum(), trial) -> moved.sum(), trial)
+    or
+    divergence(moved, logits.detach()).sum(), trial) -> (moved - logits.detach()).square().sum(),
+        trial)
+The divergence is not symmetric, or not a divergence of *probabilities*: D is KL(p ‖ q) + KL(q ‖ p).
+    return ((log_p.exp() - log_q.exp()) * (log_p - log_q)).sum(-1) ->
+        return (log_p.exp() * (log_p - log_q)).sum(-1)
+    or
+    return ((log_p.exp() - log_q.exp()) * (log_p - log_q)).sum(-1) ->
+        return (log_q.exp() * (log_q - log_p)).sum(-1)
+    or
+    return ((log_p.exp() - log_q.exp()) * (log_p - log_q)).sum(-1) ->
+        return ((log_p.exp() - log_q.exp()) * (log_p - log_q)).sum(-1) / 2
+    or
+    return ((log_p.exp() - log_q.exp()) * (log_p - log_q)).sum(-1) ->
+        return (log_p.exp() - log_q.exp()).square().sum(-1)
+    or
+    return ((log_p.exp() - log_q.exp()) * (log_p - log_q)).sum(-1) ->
+        return ((one - other) ** 2).sum(-1)
+    or
+    return ((log_p.exp() - log_q.exp()) * (log_p - log_q)).sum(-1) ->
+        return ((log_p.exp() - log_q.exp()) * (log_p - log_q)).mean(-1)
+    or
+    log_p, log_q = one.log_softmax(-1), other.log_softmax(-1) ->
+        log_p, log_q = one.log_softmax(0), other.log_softmax(0)
+The loss is a sum over texts or tokens. It is the mean of D over all predictions.
+    predict(x + delta), logits).mean(), delta -> predict(x + delta), logits).sum(), delta
+    or
+    predict(x + delta), logits).mean(), delta -> predict(x + delta), logits).flatten(1).sum(1
+        ).mean() if logits.ndim == 3 else divergence(predict(x + delta), logits).mean(), delta
+The loss is that of the search, at δ₀. It is D at δ, after the step.
+    divergence(predict(x + delta), logits).mean(), delta -> divergence(moved, logits).mean(), delta
+    or
+    divergence(predict(x + delta), logits).mean(), delta -> divergence(predict(x + start),
+        logits).mean(), delta
+The gradient for the model's weights is another one. It flows through *both* predictions of the
+loss, and not through δ, which is a constant.
+    predict(x + delta), logits).mean() -> predict(x + delta), logits.detach()).mean()
+    or
+    predict(x + delta), logits).mean() -> predict(x + delta).detach(), logits).mean()
+    or
+    logits.detach()).sum(), trial) -> logits.detach()).sum(), trial, create_graph=True)
+    (start + step * slope / size).detach() -> start + step * slope / size
+    or
+    logits.detach()).sum(), trial) -> logits).sum(), trial, create_graph=True)
+    (start + step * slope / size).detach() -> start + step * slope / size
+A backward pass of the search leaves gradients in the model's weights, and the optimizer would use
+them. `torch.autograd.grad` computes the gradient for δ₀ alone.
+    (slope,) = torch.autograd.grad(divergence(moved, logits.detach()).sum(), trial) ->
+        divergence(moved, logits.detach()).sum().backward(); slope = trial.grad
+    or
+    (slope,) = torch.autograd.grad(divergence(moved, logits.detach()).sum(), trial) ->
+        divergence(moved, logits).sum().backward(retain_graph=True); slope = trial.grad
+The loss has no gradient: it was computed without a graph, or detached, or read as a number.
+    predict(x + delta), logits).mean(), delta -> predict(x + delta), logits).mean().detach(), delta
+    or
+    predict(x + delta), logits).mean(), delta -> predict(x + delta), logits).mean().item(), delta
+    or
+    predict(x + delta), logits).mean(), delta -> predict(x + delta).detach(), logits.detach()
+        ).mean(), delta
+""",
+    result=_with_gradient,
+    names=("The loss", "δ", "The gradient of the loss for the model's weights"),
+    cause=_parts,
+    note="No label is needed: the loss says how much a prediction changes, right or wrong. It "
+    "takes three forward passes instead of one.",
+)
