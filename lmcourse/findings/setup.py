@@ -114,8 +114,12 @@ def _positions(run: Run, runs: Mapping[str, Run]) -> str:
     settings = run["recipe"].get("settings", {})
     if arm := run["recipe"].get("arm"):
         return f"absolute, {'soft' if arm['form'] in ('tree', 'no matrix') else 'hard'}"
+    if not settings.get("relative_attention", True):
+        return "none"
     if reach := settings.get("max_relative_positions"):
-        return f"relative, up to {reach}"
+        index = " by δ(j, i)" * settings.get("p2c_as_in_paper", False)
+        terms = ", ".join(settings.get("pos_att_type", ("c2p", "p2c")))
+        return f"relative, up to {reach} ({terms}{index})"
     if settings.get("max_position_embeddings"):
         return "absolute"
     source = runs.get(run["source"] or "")

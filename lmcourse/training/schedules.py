@@ -1,4 +1,4 @@
-"""Learning-rate schedules; and which parameters weight decay applies to.
+"""Learning-rate schedules.
 
 A schedule is a curve: the factor at step t = 0, 1, 2, … that multiplies the optimizer's learning
 rate. T is the number of all steps, W that of the warm-up:
@@ -17,10 +17,8 @@ seen few gradients, so the first steps are long and noisy: a warm-up shortens th
 
 import math
 from collections.abc import Callable
-from typing import Any
 
 import torch
-from torch import nn
 from torch.optim.lr_scheduler import LambdaLR
 
 from lmcourse.errors import CourseError
@@ -83,42 +81,6 @@ def inverse_square_root(warmup: int, width: int | None = None) -> Curve:
         return scale * min(count**-0.5, count * warmup**-1.5)
 
     return curve
-
-
-def without_decay(model: nn.Module) -> list[nn.Parameter]:
-    """The parameters without weight decay: biases, and those of LayerNorm.
-
-    BERT's published code excludes them by their names. They are a thousandth of all parameters.
-    """
-    norms = [part for part in model.modules() if isinstance(part, nn.LayerNorm)]
-    of_norms = {id(parameter) for norm in norms for parameter in norm.parameters()}
-    return [p for p in model.parameters() if p.ndim < 2 or id(p) in of_norms]
-
-
-def parameter_groups(model: nn.Module, weight_decay: float = 0.01) -> list[dict[str, Any]]:
-    """The optimizer's parameter groups: with weight decay, and without.
-
-    Frozen parameters (``requires_grad`` is False) are in neither.
-    """
-    exempt = {id(parameter) for parameter in without_decay(model)}
-    trained = [parameter for parameter in model.parameters() if parameter.requires_grad]
-    return [
-        {"params": [p for p in trained if id(p) not in exempt], "weight_decay": weight_decay},
-        {"params": [p for p in trained if id(p) in exempt], "weight_decay": 0.0},
-    ]
-
-
-def adamw(
-    model: nn.Module, learning_rate: float = 1e-4, weight_decay: float = 0.01
-) -> torch.optim.AdamW:
-    """The optimizer that BERT was trained with (Devlin et al. 2019, appendix A.2).
-
-    Adam with β = (0.9, 0.999) and decoupled weight decay (Loshchilov and Hutter 2019). (The
-    published code's ε is 10⁻⁶, and it has no bias correction; PyTorch's AdamW has, which matters
-    only in the first steps.)
-    """
-    groups = parameter_groups(model, weight_decay)
-    return torch.optim.AdamW(groups, lr=learning_rate, betas=(0.9, 0.999), eps=1e-6)
 
 
 def _risen(step: int, warmup: int) -> float:

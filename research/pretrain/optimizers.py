@@ -9,7 +9,29 @@ from jaxtyping import Float
 from torch import Tensor, nn
 
 from lmcourse.models.recurrent import CELLS
-from lmcourse.training.schedules import parameter_groups
+
+
+def without_decay(model: nn.Module) -> list[nn.Parameter]:
+    """The parameters without weight decay: biases, and those of LayerNorm.
+
+    BERT's published code excludes them by their names. They are a thousandth of all parameters.
+    """
+    norms = [part for part in model.modules() if isinstance(part, nn.LayerNorm)]
+    of_norms = {id(parameter) for norm in norms for parameter in norm.parameters()}
+    return [p for p in model.parameters() if p.ndim < 2 or id(p) in of_norms]
+
+
+def parameter_groups(model: nn.Module, weight_decay: float = 0.01) -> list[dict[str, Any]]:
+    """The optimizer's parameter groups: with weight decay, and without.
+
+    Frozen parameters (``requires_grad`` is False) are in neither.
+    """
+    exempt = {id(parameter) for parameter in without_decay(model)}
+    trained = [parameter for parameter in model.parameters() if parameter.requires_grad]
+    return [
+        {"params": [p for p in trained if id(p) not in exempt], "weight_decay": weight_decay},
+        {"params": [p for p in trained if id(p) in exempt], "weight_decay": 0.0},
+    ]
 
 
 class Muon(torch.optim.Muon):

@@ -23,11 +23,11 @@ from lmcourse.training import BatchLosses, History, train
 from lmcourse.training.batches import Batches
 from lmcourse.training.examples import Example
 from lmcourse.training.objectives import Objective
-from lmcourse.training.schedules import Curve, linear, parameter_groups, scheduled
+from lmcourse.training.schedules import Curve, linear, scheduled
 from lmcourse.training.watching import Watch
 from research.pretrain.budget import Budget
 from research.pretrain.clock import Clocked, Seconds
-from research.pretrain.optimizers import MuonWithAdamW
+from research.pretrain.optimizers import MuonWithAdamW, parameter_groups
 from research.pretrain.records import Scores
 from research.pretrain.repeats import CopyWarmUp, RepeatsFirst, rare_tokens
 from research.runs import Checkpoints, EarlyStopping

@@ -7,10 +7,20 @@ import torch
 from torch import nn
 
 from lmcourse.corpus.bookworld import BookWorld
+from lmcourse.models.bert_heads import BertForPreTraining
+from lmcourse.models.deberta import DebertaConfig, DebertaForMaskedLM
 from lmcourse.models.lstm import LSTM
+from lmcourse.models.rnn_lm import RNNConfig, RNNLanguageModel
 from lmcourse.training.schedules import linear, scheduled
-from research.pretrain.optimizers import Muon, MuonWithAdamW, matrices, orthogonal
+from research.pretrain.optimizers import (
+    Muon,
+    MuonWithAdamW,
+    matrices,
+    orthogonal,
+    parameter_groups,
+)
 from research.pretrain.recipes import recipe
+from tests.models.small import BERT
 
 RATES = {"matrix_rate": 0.02, "learning_rate": 3e-3, "betas": (0.9, 0.98), "weight_decay": 0.1}
 FAMILY = ["mlm", "mlm-relative", "clm", "albert", "electra", "spanbert", "deberta", "teacher"]
@@ -173,3 +183,38 @@ def test_what_is_frozen_stays():
     before = model.wide.weight.clone()
     learn(model, range(3), MuonWithAdamW(model, **RATES))
     assert torch.equal(model.wide.weight, before)
+
+
+def test_weight_decay_spares_what_berts_code_spares():
+    model = BertForPreTraining(BERT)
+    decayed, spared = parameter_groups(model, 0.1)
+    names = {id(p): name for name, p in model.named_parameters()}
+    found = {names[id(p)] for p in spared["params"]}
+    assert found == {n for n in names.values() if "norm" in n or n.endswith("bias")}
+    assert decayed["weight_decay"] == 0.1 and spared["weight_decay"] == 0
+    assert len(decayed["params"]) + len(spared["params"]) == len(names)
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        RNNLanguageModel(RNNConfig(7, 3, 4, cell="gru")),
+        DebertaForMaskedLM(DebertaConfig(23, 12, 2, 3, 20, max_position_embeddings=9)),
+        nn.Sequential(nn.Linear(2, 3), nn.LayerNorm((3, 1)), nn.Linear(1, 1, bias=False)),
+    ],
+    ids=lambda model: type(model).__name__,
+)
+def test_every_parameter_is_in_one_group(model):
+    groups = parameter_groups(model)
+    both = [id(p) for group in groups for p in group["params"]]
+    assert sorted(both) == sorted(id(p) for p in model.parameters())
+    assert all(p.ndim > 1 for p in groups[0]["params"])
+
+
+def test_frozen_parameters_are_left_out():
+    model = nn.Sequential(nn.Linear(3, 3), nn.Linear(3, 3))
+    model[0].requires_grad_(False)
+    assert [group["params"] for group in parameter_groups(model)] == [
+        [model[1].weight],
+        [model[1].bias],
+    ]

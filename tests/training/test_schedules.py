@@ -8,19 +8,13 @@ import transformers
 from torch import nn
 
 from lmcourse.errors import CourseError
-from lmcourse.models.bert_heads import BertForPreTraining
-from lmcourse.models.deberta import DebertaConfig, DebertaForMaskedLM
-from lmcourse.models.rnn_lm import RNNConfig, RNNLanguageModel
 from lmcourse.training.schedules import (
-    adamw,
     constant,
     cosine,
     inverse_square_root,
     linear,
-    parameter_groups,
     scheduled,
 )
-from tests.models.small import BERT
 
 
 def rates(make, steps=60, rate=0.3):
@@ -75,47 +69,6 @@ def test_a_schedule_is_taken_up_again():
         found.append(optimizer.param_groups[0]["lr"])
         optimizer.step(), scheduler.step()
     assert found == whole[8:]
-
-
-def test_weight_decay_spares_what_berts_code_spares():
-    model = BertForPreTraining(BERT)
-    decayed, spared = parameter_groups(model, 0.1)
-    names = {id(p): name for name, p in model.named_parameters()}
-    found = {names[id(p)] for p in spared["params"]}
-    assert found == {n for n in names.values() if "norm" in n or n.endswith("bias")}
-    assert decayed["weight_decay"] == 0.1 and spared["weight_decay"] == 0
-    assert len(decayed["params"]) + len(spared["params"]) == len(names)
-
-
-@pytest.mark.parametrize(
-    "model",
-    [
-        RNNLanguageModel(RNNConfig(7, 3, 4, cell="gru")),
-        DebertaForMaskedLM(DebertaConfig(23, 12, 2, 3, 20, max_position_embeddings=9)),
-        nn.Sequential(nn.Linear(2, 3), nn.LayerNorm((3, 1)), nn.Linear(1, 1, bias=False)),
-    ],
-    ids=lambda model: type(model).__name__,
-)
-def test_every_parameter_is_in_one_group(model):
-    groups = parameter_groups(model)
-    both = [id(p) for group in groups for p in group["params"]]
-    assert sorted(both) == sorted(id(p) for p in model.parameters())
-    assert all(p.ndim > 1 for p in groups[0]["params"])
-
-
-def test_frozen_parameters_are_left_out_and_adamw_is_berts():
-    model = nn.Sequential(nn.Linear(3, 3), nn.Linear(3, 3))
-    model[0].requires_grad_(False)
-    optimizer = adamw(model, 1e-3, 0.5)
-    with torch.no_grad():
-        model[1].weight.fill_(1.0), model[1].bias.fill_(1.0)
-    model[1].weight.grad, model[1].bias.grad = torch.zeros(3, 3), torch.zeros(3)
-    optimizer.step()
-    assert torch.allclose(
-        model[1].weight, torch.tensor(1 - 1e-3 * 0.5)
-    )  # decay beside a gradient of 0
-    assert (model[1].bias == 1).all()
-    assert sum(len(group["params"]) for group in optimizer.param_groups) == 2
 
 
 def test_curves_are_defined_behind_their_end():
