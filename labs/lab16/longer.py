@@ -1,4 +1,4 @@
-"""Gaps on the same tokens in different settings, with their spread, and positions unseen before."""
+"""Gaps on the same tokens in different settings, with their spread, and where they arise."""
 
 from typing import Any
 
@@ -11,7 +11,7 @@ from lmcourse.labs.verdict import Wrong
 
 
 def longer(
-    losses: Tensor, floors: Tensor, reviews: Tensor, positions: Tensor, trained: int, t: float
+    losses: Tensor, floors: Tensor, reviews: Tensor, groups: Tensor, t: float
 ) -> tuple[Tensor, Tensor, Tensor, Tensor]:
     count = int(reviews.max()) + 1
     belongs = (reviews[:, None] == torch.arange(count)).double()
@@ -20,39 +20,40 @@ def longer(
     gaps = ((losses - floors) @ belongs).mean(1)
     each = change @ belongs
     half = t * each.std(1) / count**0.5
-    beyond = positions >= trained
     parts = []
-    for chosen in (~beyond, beyond):
+    for group in range(int(groups.max()) + 1):
+        chosen = groups == group
         total = (change * chosen).sum(1)
         parts.append(total / chosen.sum(1).clamp(min=1))
     return gaps, each.mean(1), half, torch.stack(parts, 1)
 
 
-def _tokens(seed: int, settings: int, counts: list[int], trained: int, t: float) -> Example:
-    """Losses of the tokens of some reviews; later settings have larger positions and losses."""
+def _tokens(seed: int, settings: int, counts: list[int], many: int, t: float) -> Example:
+    """Losses of the tokens of some reviews; later settings have more tokens of later groups."""
     reviews = torch.repeat_interleave(torch.arange(len(counts)), torch.tensor(counts))
     total = len(reviews)
     order = normal(total, seed=(seed, "order")).argsort()
     floors = normal(total, seed=(seed, "floors")).abs()
     hard = normal(len(counts), seed=(seed, "hard"))[reviews]
     losses = (floors + 0.3 * hard + 0.2 * normal(settings, total, seed=(seed, "losses"))).abs()
-    own = torch.cat([torch.arange(count) * 3 for count in counts])
-    shifts = torch.tensor([7 * n for n in range(settings)])
-    positions = own + shifts[:, None]
-    losses = losses + 0.5 * (positions >= trained) + 0.1 * torch.arange(settings)[:, None]
-    return losses[:, order], floors[order], reviews[order], positions[:, order], trained, t
+    own = torch.cat([torch.arange(count) for count in counts])
+    groups = ((own + 2 * torch.arange(settings)[:, None]) // 4).clamp(max=many - 1)
+    losses = losses + 0.5 * groups + 0.1 * torch.arange(settings)[:, None]
+    return losses[:, order], floors[order], reviews[order], groups[:, order], t
 
 
-def _in_shape(returned: Any, losses: Tensor, *_: Any) -> Any:
+def _in_shape(
+    returned: Any, losses: Tensor, floors: Tensor, reviews: Tensor, groups: Tensor, t: float
+) -> Any:
     """What was returned, if each value has its shape."""
     settings = len(losses)
-    one, two = torch.zeros(settings), torch.zeros(settings, 2)
-    parts = read(returned, (one, one, one, two)).parts
-    for name, ours, right in zip(LONGER.names, parts, (one, one, one, two), strict=True):
+    one, several = torch.zeros(settings), torch.zeros(settings, int(groups.max()) + 1)
+    parts = read(returned, (one, one, one, several)).parts
+    for name, ours, right in zip(LONGER.names, parts, (one, one, one, several), strict=True):
         if ours.shape != right.shape:
             raise Wrong(
                 f"{name}: shape {list(ours.shape)}; expected: {list(right.shape)}, with {settings} "
-                "settings.",
+                f"settings and {several.shape[1]} groups.",
                 "shape",
             )
     return returned
@@ -75,12 +76,12 @@ def _part(arguments: Example, value: Result, wanted: Result) -> str:
 LONGER: Task = Task(
     longer,
     examples=[
-        *(_tokens(0, 4, [5, 2, 7, 3], 16, 3.182), _tokens(1, 3, [4, 6, 2, 3, 8], 19, 2.776)),
-        *(_tokens(2, 5, [3, 9, 4], 11, 4.303), _tokens(3, 3, [6, 2, 5, 7, 4, 3], 21, 2.571)),
+        *(_tokens(0, 4, [5, 2, 7, 3], 3, 3.182), _tokens(1, 3, [4, 6, 2, 3, 8], 2, 2.776)),
+        *(_tokens(2, 5, [3, 9, 4], 4, 4.303), _tokens(3, 3, [6, 2, 5, 7, 4, 3], 3, 2.571)),
     ],
     edge_cases={
-        "if no position is beyond those of training": _tokens(4, 3, [4, 6, 3], 90, 4.303),
-        "for two reviews": _tokens(5, 2, [3, 5], 9, 12.71),
+        "for one group": _tokens(4, 3, [4, 6, 3], 1, 4.303),
+        "for two reviews": _tokens(5, 2, [3, 5], 2, 12.71),
     },
     slips="""
 The floors are not subtracted: the gap is the loss minus the floor of the same token.
@@ -121,14 +122,11 @@ number of reviews.
         t * each.std(1) / count || t * each.var(1) / count**0.5 ||
         1.96 * each.std(1) / count**0.5 || t * each.std(1) / (count - 1) ** 0.5 ||
         2 * each.std(1) / count**0.5 || t * each.std(1) / len(losses) ** 0.5
-The limit is another one: training had the positions 0 to `trained` − 1, so `trained` itself is
-beyond.
-    positions >= trained -> positions > trained || positions >= trained - 1
-The positions are those of setting 0, or of the last one. Each setting has its own.
-    beyond = positions >= trained -> beyond = (positions[0] >= trained).expand_as(positions) ||
-        beyond = (positions[-1] >= trained).expand_as(positions)
-The changes are not on the same tokens: the tokens of a part are compared with all tokens of setting
-0, or with a part of its own. Choose tokens by this setting's positions, in both.
+The groups are those of setting 0, or of the last one. Each setting has its own.
+    chosen = groups == group -> chosen = (groups[0] == group).expand_as(groups) || chosen = (
+        groups[-1] == group).expand_as(groups)
+The changes are not on the same tokens: the tokens of a group are compared with all tokens of
+setting 0, or with another group of it. Choose tokens by this setting's groups, in both.
     total = (change * chosen).sum(1) -> total = (losses * chosen).sum(1) - losses[0].mean() *
         chosen.sum(1)
     or
@@ -138,23 +136,20 @@ The changes are not on the same tokens: the tokens of a part are compared with a
     total = (change * chosen).sum(1) -> total = ((losses - floors) * chosen).sum(1)
     or
     total = (change * chosen).sum(1) -> total = (losses * chosen).sum(1)
-The two parts are exchanged, or hold the same tokens: first those within the positions of training,
-then those beyond.
-    for chosen in (~beyond, beyond): -> for chosen in (beyond, ~beyond):
-    or
-    for chosen in (~beyond, beyond): -> for chosen in (beyond, beyond):
-    or
-    for chosen in (~beyond, beyond): -> for chosen in (torch.ones_like(beyond), beyond):
-A change is a sum, or a mean over all tokens. It is the mean over the tokens of its part.
+The columns are other groups: column n is for the tokens of group n.
+    chosen = groups == group -> chosen = groups <= group || chosen = groups >= group ||
+        chosen = groups == group + 1 || chosen = groups != group ||
+        chosen = groups == int(groups.max()) - group
+A change is a sum, or a mean over all tokens. It is the mean over the tokens of its group.
     total / chosen.sum(1).clamp(min=1) -> total || total / len(reviews) || total / count
-A part without tokens has the change 0. Yours is NaN, or another number.
+A group without tokens has the change 0. Yours is NaN, or another number.
     total / chosen.sum(1).clamp(min=1) -> total / chosen.sum(1)
     or
     total / chosen.sum(1).clamp(min=1) -> torch.where(chosen.any(1), total / chosen.sum(1), -1.0)
 """,
-    names=("The gaps", "The differences", "The half widths", "The changes within and beyond"),
+    names=("The gaps", "The differences", "The half widths", "The changes by group"),
     result=_in_shape,
     cause=_part,
-    note="Within and beyond tell two explanations apart: rows that training never saw, and rows "
-    "that it saw, but with other parts of a text.",
+    note="A mean can hide where a change arises. Groups of tokens show it, if both sides of each "
+    "difference are on the same tokens.",
 )
