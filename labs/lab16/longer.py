@@ -136,6 +136,9 @@ setting 0, or with another group of it. Choose tokens by this setting's groups, 
     total = (change * chosen).sum(1) -> total = ((losses - floors) * chosen).sum(1)
     or
     total = (change * chosen).sum(1) -> total = (losses * chosen).sum(1)
+    or
+    parts.append(total / chosen.sum(1).clamp(min=1)) -> inside = (losses * chosen).sum(1) /
+        chosen.sum(1).clamp(min=1); parts.append(inside - inside[0])
 The columns are other groups: column n is for the tokens of group n.
     chosen = groups == group -> chosen = groups <= group || chosen = groups >= group ||
         chosen = groups == group + 1 || chosen = groups != group ||

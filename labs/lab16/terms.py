@@ -72,7 +72,8 @@ The distance 0 is in another row: δ(i, i) is k.
     i - j + k -> i - j + k - 1
     or
     (i - j + k).clamp(0, 2 * k - 1) -> (i - j + 2 * k).clamp(0, 2 * k - 1)
-Distances beyond k share the rows 0 and 2k − 1 with nearer ones. Here, they have another value.
+Distances beyond k share the rows 0 and 2k − 1 with nearer ones. Here, they have another value, or
+the two ends are exchanged.
     (i - j + k).clamp(0, 2 * k - 1) -> torch.where((i - j).abs() < k, i - j + k, 0) ||
         torch.where((i - j).abs() < k, i - j + k, k) ||
         torch.where((i - j).abs() < k, i - j + k, 2 * k - 1) ||
@@ -202,6 +203,8 @@ product with K has one row for each *key*.
     or
     (K @ Qr.T).gather(1, pairs).T -> (K @ Qr.T).gather(1, pairs)
     (Q @ Kr.T).gather(1, delta) -> (Q @ Kr.T).gather(1, delta).T
+    or
+    (K @ Qr.T).gather(1, pairs).T -> (K @ Qr.T).gather(1, pairs.T)
 The tables are exchanged: queries meet position keys Kʳ, and keys meet position queries Qʳ.
     Q @ Kr.T -> Q @ Qr.T
     K @ Qr.T -> K @ Kr.T
@@ -220,12 +223,10 @@ content is the key.
     or
     c2p = (Q @ Kr.T) -> c2p = (K @ Qr.T)
     p2c = (K @ Qr.T) -> p2c = (Q @ Kr.T)
-The terms are in the wrong order, or their sum is returned: return c2p, then p2c.
+The terms are in the wrong order, or their sum is in both: return c2p, then p2c.
     return c2p, p2c -> return p2c, c2p
     or
     return c2p, p2c -> return c2p + p2c, c2p + p2c
-    or
-    return c2p, p2c -> return c2p + p2c
 Content → position uses δ(j, i); it is δ(i, j) in the paper and in the code.
     (Q @ Kr.T).gather(1, delta) -> (Q @ Kr.T).gather(1, delta.T)
     or
@@ -241,8 +242,6 @@ The gather is along the wrong axis: along axis 1, entry [i, j] is `products[i, i
     (Q @ Kr.T).gather(1, delta) -> (Q @ Kr.T).gather(0, delta.clamp(max=time - 1))
     or
     (K @ Qr.T).gather(1, pairs).T -> (K @ Qr.T).gather(0, pairs.clamp(max=time - 1)).T
-    or
-    (K @ Qr.T).gather(1, pairs).T -> (K @ Qr.T).T.gather(0, pairs).T
 The distances are other ones than δ: shifted by k and clipped to 0 … 2k − 1, k being half the number
 of rows.
     delta = (i - j + k).clamp(0, 2 * k - 1) -> delta = (i - j).clamp(-k, k - 1)
@@ -350,8 +349,9 @@ The scale is √d, or another one, whatever the number of terms. It counts the t
     ((1 + len(added)) * width) ** 0.5 -> width**0.5 || (3 * width) ** 0.5 || (2 * width) ** 0.5 ||
         (len(added) * width) ** 0.5 || (4 * width) ** 0.5 || ((2 + len(added)) * width) ** 0.5
 The scale has another form: it is the square root of the number of terms times d.
-    ((1 + len(added)) * width) ** 0.5 -> ((1 + len(added)) * width) || (1 + len(added)) *
-        width**0.5 || (1 + len(added)) ** 0.5 * width || 1 || (1 + len(added)) || 3
+    ((1 + len(added)) * width) ** 0.5 -> ((1 + len(added)) * width) ||
+        ((1 + len(added)) * width**0.5) || ((1 + len(added)) ** 0.5 * width) || 1 ||
+        (1 + len(added)) || (3 * width) || (3 * width**0.5)
     or
     total / ((1 + len(added)) * width) ** 0.5 -> total * ((1 + len(added)) * width) ** 0.5
 d is the width of a query in one head, the last axis of Q. This is another width.
