@@ -348,13 +348,14 @@ The scale is √d, or another one, whatever the number of terms. It counts the t
 √(3d) with all three, √(2d) with two.
     ((1 + len(added)) * width) ** 0.5 -> width**0.5 || (3 * width) ** 0.5 || (2 * width) ** 0.5 ||
         (len(added) * width) ** 0.5 || (4 * width) ** 0.5 || ((2 + len(added)) * width) ** 0.5
-The scale has another form: it is the square root of the number of terms times d.
+The scale has another form, or another width: it is the square root of the number of terms times d,
+the width of a query in one head (the last axis of Q).
     ((1 + len(added)) * width) ** 0.5 -> ((1 + len(added)) * width) ||
         ((1 + len(added)) * width**0.5) || ((1 + len(added)) ** 0.5 * width) || 1 ||
         (1 + len(added)) || (3 * width) || (3 * width**0.5)
     or
     total / ((1 + len(added)) * width) ** 0.5 -> total * ((1 + len(added)) * width) ** 0.5
-d is the width of a query in one head, the last axis of Q. This is another width.
+    or
     width = Q.shape[-1] -> width = V.shape[-1] || width = Q.shape[1] * Q.shape[-1] || width =
         Q.shape[2] || width = Q.shape[1]
 Only content to content is divided by the scale. The sum of all terms is.
@@ -387,12 +388,22 @@ left.
     Q @ K.mT -> K @ Q.mT
 The softmax is computed before the mask, so hidden keys take weight from the visible ones.
     scaled.masked_fill(~mask, -math.inf).softmax(-1) -> scaled.softmax(-1) * mask
-    or
+A row is 0/0 or ∞/∞: a hidden score may be far above all visible ones, and exponentials of large
+scores overflow. Hide scores first, then take the softmax, which subtracts each row's largest one.
     weights = scaled.masked_fill(~mask, -math.inf).softmax(-1) -> weights = scaled.softmax(-1) *
         mask; weights = weights / weights.sum(-1, keepdim=True)
     or
     weights = scaled.masked_fill(~mask, -math.inf).softmax(-1) -> weights = scaled.exp() * mask;
         weights = weights / weights.sum(-1, keepdim=True)
+    or
+    weights = scaled.masked_fill(~mask, -math.inf).softmax(-1) -> weights = (scaled -
+        scaled.amax(-1, keepdim=True)).exp() * mask; weights = weights / weights.sum(-1, keepdim=True)
+    or
+    weights = scaled.masked_fill(~mask, -math.inf).softmax(-1) -> weights = scaled.exp() * mask;
+        weights = weights / weights.sum(-1, keepdim=True).clamp(min=1e-9)
+    or
+    weights = scaled.masked_fill(~mask, -math.inf).softmax(-1) -> weights = scaled.exp() * mask;
+        weights = weights / (weights.sum(-1, keepdim=True) + 1e-9)
 Hidden keys have weight. Their scores become −∞, not 0 or a negative number that scores can reach.
     masked_fill(~mask, -math.inf) -> masked_fill(~mask, 0.0) || masked_fill(~mask, -1.0) ||
         masked_fill(~mask, -10.0) || masked_fill(~mask, -100.0) ||

@@ -95,6 +95,10 @@ first query has them.
     state = H + positions[position_ids] -> H = state = H + positions[position_ids]
     or
     state = H + positions[position_ids] -> state = H; H = H + positions[position_ids]
+    or
+    state = H + positions[position_ids] -> state = layers[-1](H + positions[position_ids], H +
+        positions[position_ids])
+    range(steps) -> range(steps - 1)
 Only one step has an effect: the last layer is applied once, or each step begins anew from H. The
 query of a step is the output of the step before it.
     state = layers[-1](state, H) -> state = layers[-1](H + positions[position_ids], H)
@@ -172,9 +176,10 @@ published code, which adds them to H.
     state = H + positions[position_ids] -> state = positions[position_ids]
     or
     state = H + positions[position_ids] -> state = x + positions[position_ids]
-These are the positions 0, 1, 2, … of each row. `position_ids` has each token's own, which differ if
-a text begins with padding.
-    positions[position_ids] -> positions[: x.shape[1]]
+These are other positions than `position_ids`: 0, 1, 2, … of each row, or those of another text.
+Texts that begin with padding have positions of their own.
+    positions[position_ids] -> positions[: x.shape[1]] || positions[position_ids[0]] ||
+        positions[position_ids[-1]] || positions[position_ids + 1] || positions[1 : x.shape[1] + 1]
 Logits are returned for other positions than the masked ones. Only those are predicted.
     head(state[masked]) -> head(state)
     or
@@ -266,7 +271,11 @@ def _parts(arguments: Example, value: Result, wanted: Result) -> str:
     if not bool(bad.any()):
         loss, expected = float(value.parts[0]), float(wanted.parts[0])
         close = abs(loss - expected) <= 1e-4 * abs(expected)
-        return "" if close else f"δ is right. The loss is {loss:.4g}; expected: {expected:.4g}."
+        return (
+            ""
+            if close
+            else (f"δ is right. The loss is {loss:.4g}; expected, the mean of D: {expected:.4g}.")
+        )
     b, i = bad.nonzero()[0].tolist()
     return (
         f"Text {b}, token {i}: your δ is {shown(ours[b, i])}; expected: {shown(right[b, i])}. δ₀ "
