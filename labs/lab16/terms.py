@@ -397,7 +397,8 @@ scores overflow. Hide scores first, then take the softmax, which subtracts each 
         weights = weights / weights.sum(-1, keepdim=True)
     or
     weights = scaled.masked_fill(~mask, -math.inf).softmax(-1) -> weights = (scaled -
-        scaled.amax(-1, keepdim=True)).exp() * mask; weights = weights / weights.sum(-1, keepdim=True)
+        scaled.amax(-1, keepdim=True)).exp() * mask; weights = weights / weights.sum(-1,
+        keepdim=True)
     or
     weights = scaled.masked_fill(~mask, -math.inf).softmax(-1) -> weights = scaled.exp() * mask;
         weights = weights / weights.sum(-1, keepdim=True).clamp(min=1e-9)
