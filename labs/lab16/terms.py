@@ -87,10 +87,10 @@ Not all distances are clipped: 0 is the smallest index, 2k − 1 the largest.
     .clamp(0, 2 * k - 1) -> * 1 || .clamp(min=0) || .clamp(max=2 * k - 1)
 Distances beyond k return from the other end: a remainder is not clipping.
     .clamp(0, 2 * k - 1) -> % (2 * k) || .abs().clamp(0, 2 * k - 1)
-The rows are counted from 1: δ(i, i) is k.
+The distance 0 is in another row: δ(i, i) is k, and rows are counted from 0.
     (i - j + k).clamp(0, 2 * k - 1) -> (i - j + k + 1).clamp(1, 2 * k) ||
         (i - j + k).clamp(0, 2 * k - 1) + 1 || (i - j + k + 1).clamp(0, 2 * k - 1)
-The distance 0 is in another row: δ(i, i) is k.
+    or
     i - j + k -> i - j + k - 1
     or
     (i - j + k).clamp(0, 2 * k - 1) -> (i - j + 2 * k).clamp(0, 2 * k - 1)
@@ -226,9 +226,10 @@ share a row, and 1 − k and −k do not. Compute δ(j, i) from the distances.
     or
     delta if as_in_paper else (j - i + k).clamp(0, 2 * k - 1) ->
         (2 * k - delta.T).clamp(max=2 * k - 1) if as_in_paper else delta.T
-`as_in_paper` has no effect: this is δ(i, j), the published code's, in both cases.
+`as_in_paper` has no effect: this is the same convention in both cases. It is δ(j, i), equation 4's,
+if `as_in_paper` is True, and δ(i, j), the published code's, otherwise.
     delta if as_in_paper else (j - i + k).clamp(0, 2 * k - 1) -> (j - i + k).clamp(0, 2 * k - 1)
-`as_in_paper` has no effect: this is δ(j, i), equation 4's, in both cases.
+    or
     delta if as_in_paper else (j - i + k).clamp(0, 2 * k - 1) -> delta
 A transpose is missing or too much: `c2p[i, j]` and `p2c[i, j]` are both for query i and key j. A
 product with K has one row for each *key*.
@@ -240,15 +241,15 @@ product with K has one row for each *key*.
     (Q @ Kr.T).gather(1, delta) -> (Q @ Kr.T).gather(1, delta).T
     or
     (K @ Qr.T).gather(1, pairs).T -> (K @ Qr.T).gather(1, pairs.T)
-The tables are exchanged: queries meet position keys Kʳ, and keys meet position queries Qʳ.
+The tables or the contents are exchanged: c2p is from queries Q and position keys Kʳ, p2c from keys
+K and position queries Qʳ.
     Q @ Kr.T -> Q @ Qr.T
     K @ Qr.T -> K @ Kr.T
     or
     Q @ Kr.T -> Q @ Qr.T
     or
     K @ Qr.T -> K @ Kr.T
-The contents are exchanged: the content of content → position is the query, that of position →
-content is the key.
+    or
     c2p = (Q @ Kr.T) -> c2p = (K @ Kr.T)
     p2c = (K @ Qr.T) -> p2c = (Q @ Qr.T)
     or
@@ -387,12 +388,11 @@ ATTENTION: Task = Task(
         "with large scores": _loud(),
     },
     slips="""
-The scale is √d, or another one, whatever the number of terms. It counts the terms that are used:
-√(3d) with all three, √(2d) with two.
+The scale is another one. It is the square root of the number of terms that are used times d, the
+width of a query in one head (the last axis of Q): √(3d) with all three, √(2d) with two.
     ((1 + len(added)) * width) ** 0.5 -> width**0.5 || (3 * width) ** 0.5 || (2 * width) ** 0.5 ||
         (len(added) * width) ** 0.5 || (4 * width) ** 0.5 || ((2 + len(added)) * width) ** 0.5
-The scale has another form, or another width: it is the square root of the number of terms times d,
-the width of a query in one head (the last axis of Q).
+    or
     ((1 + len(added)) * width) ** 0.5 -> ((1 + len(added)) * width) ||
         ((1 + len(added)) * width**0.5) || ((1 + len(added)) ** 0.5 * width) || 1 ||
         (1 + len(added)) || (3 * width) || (3 * width**0.5)
@@ -469,8 +469,8 @@ and no visible token reads its output.
     visible[:, None, None] -> (visible[:, None] & visible[:, :, None])[:, None]
     masked_fill(~mask, -math.inf) -> masked_fill(~mask, torch.finfo(scaled.dtype).min)
     or
-    return weights @ V, weights -> weights = weights * visible[:, None, :, None]; return weights @ V,
-        weights
+    return weights @ V, weights -> weights = weights * visible[:, None, :, None]; return weights @
+        V, weights
     or
     return weights @ V, weights -> return (weights @ V) * visible[:, None, :, None], weights
 The mask is inverted, or masks queries in place of keys, or is aligned with the wrong axis: it has

@@ -106,14 +106,14 @@ A residual connection is added around a layer. The layers have their own.
     or
     H = layer(H, H) -> H = H + layer(H, H)
     Z = layers[-1](Z, H) -> Z = Z + layers[-1](Z, H)
-Only one step has an effect: the last layer is applied once, or each step begins anew from H. The
+The last layer is applied another number of times than `steps`, or each step begins anew from H. The
 query of a step is the output of the step before it.
     Z = layers[-1](Z, H) -> Z = layers[-1](H + a[position_ids], H)
     or
     Z = layers[-1](Z, H) -> Z = layers[-1](H, H)
     or
     range(steps) -> range(1)
-The last layer is applied another number of times than `steps`.
+    or
     range(steps) -> range(2) || range(steps + 1) || range(steps - 1) || range(3)
 The positions are added before the encoder, as in BERT. Here, the layers before the last one have
 none.
@@ -192,7 +192,7 @@ Logits are returned for other positions than the masked ones. Only those are pre
     or
     head(Z[masked]) -> head(Z[~masked])
     or
-    head(Z[masked]) -> head(state.masked_fill(~masked[..., None], 0.0))
+    head(Z[masked]) -> head(Z.masked_fill(~masked[..., None], 0.0))
     or
     head(Z[masked]) -> Z[masked]
 """,
@@ -339,8 +339,9 @@ it, a perturbation of a given size is large for some words and small for others.
         words.var(-1, keepdim=True, correction=0)
 The step has the wrong sign: r *increases* the divergence.
     start + step * slope / size -> start - step * slope / size
-The gradient is divided by its Euclidean norm or another size. Here, it is its largest absolute
-entry, so the largest change is η.
+The gradient is divided by another size. It is the largest absolute entry of each *token's*
+gradient, not a Euclidean norm, nor the largest entry of a text or of the batch. So the largest
+change is η.
     slope.abs().amax(-1, keepdim=True) -> slope.norm(dim=-1, keepdim=True) ||
         slope.abs().sum(-1, keepdim=True) || slope.abs().mean(-1, keepdim=True) ||
         slope.amax(-1, keepdim=True)
@@ -348,31 +349,33 @@ entry, so the largest change is η.
     step * slope / size -> step * slope.sign()
     or
     step * slope / size -> step * slope
-The largest entry is that of a text, of the batch or of another axis. Each token has its own.
+    or
     slope.abs().amax(-1, keepdim=True) -> slope.abs().amax((1, 2), keepdim=True) ||
         slope.abs().max() || slope.abs().amax(1, keepdim=True) || slope.norm()
-r is clipped to ±η. The step changes no entry by more than η; r₀ is added to it.
-    (start + step * slope / size).detach() -> (start + step * slope / size).clamp(-step,
-        step).detach()
-The search uses one direction of the KL divergence only. D has both, in the search and in the loss.
+The KL divergence has one direction only, in the search or in the loss. D has both directions, and
+is used in both.
     divergence(moved, logits.detach()).sum(), trial) -> F.kl_div(moved.log_softmax(-1),
         logits.detach().log_softmax(-1), reduction="sum", log_target=True), trial)
     or
     divergence(moved, logits.detach()).sum(), trial) -> F.kl_div(logits.detach().log_softmax(-1),
         moved.log_softmax(-1), reduction="sum", log_target=True), trial)
-The loss uses one direction of the KL divergence only. D has both, in the search and in the loss.
+    or
     divergence(predict(x + r), logits).mean(), r -> F.kl_div(predict(x + r).log_softmax(-1),
         logits.log_softmax(-1), reduction="none", log_target=True).sum(-1).mean(), r
     or
     divergence(predict(x + r), logits).mean(), r -> F.kl_div(logits.log_softmax(-1), predict(x +
         r).log_softmax(-1), reduction="none", log_target=True).sum(-1).mean(), r
-The step does not begin at r₀, or r is not all of the change: r = r₀ + η g / max|g|.
+The step does not begin at r₀, or r is not all of the change, or is clipped: r = r₀ + η g / max|g|.
+η limits the step, not r.
     start + step * slope / size -> step * slope / size
     or
     predict(x + r), logits).mean(), r -> predict(x + r), logits).mean(),
         r - start
     or
     predict(x + r), logits).mean(), r -> predict(x + r), logits).mean(), x + r
+    or
+    (start + step * slope / size).detach() -> (start + step * slope / size).clamp(-step,
+        step).detach()
 The search's gradient is 0, so that r is r₀, or it is that of another function: take the gradient of
 D at r₀, for r₀.
     r = (start + step * slope / size).detach() -> r = start
@@ -414,13 +417,8 @@ The divergence is not symmetric, or not a divergence of *probabilities*: D is KL
     or
     log_p, log_q = one.log_softmax(-1), other.log_softmax(-1) ->
         log_p, log_q = one.log_softmax(0), other.log_softmax(0)
-The loss is a sum over texts or tokens. It is the mean of D over all predictions.
-    predict(x + r), logits).mean(), r -> predict(x + r), logits).sum(), r
-    or
-    predict(x + r), logits).mean(), r -> predict(x + r), logits).flatten(1).sum(1
-        ).mean() if logits.ndim == 3 else divergence(predict(x + r), logits).mean(), r
-The loss compares other predictions: it is D of those for x and for x + r, after the step, with the
-normalized words in both.
+The loss is another one: it is the mean of D over all predictions (not the sum), and compares those
+for x and for x + r, after the step, with the normalized words in both.
     divergence(predict(x + r), logits).mean(), r -> divergence(moved, logits).mean(), r
     or
     divergence(predict(x + r), logits).mean(), r -> divergence(predict(x + start),
@@ -440,6 +438,11 @@ normalized words in both.
     or
     divergence(predict(x + r), logits).mean(), r -> divergence(predict(r),
         logits).mean(), r
+    or
+    predict(x + r), logits).mean(), r -> predict(x + r), logits).sum(), r
+    or
+    predict(x + r), logits).mean(), r -> predict(x + r), logits).flatten(1).sum(1
+        ).mean() if logits.ndim == 3 else divergence(predict(x + r), logits).mean(), r
 The gradient does not reach the word embeddings: is x detached in the loss? It reaches them through
 both predictions.
     F.layer_norm(words, words.shape[-1:], eps=1e-7) -> F.layer_norm(words, words.shape[-1:],
@@ -459,8 +462,8 @@ loss, and not through r, which is a constant.
     or
     logits.detach()).sum(), trial) -> logits).sum(), trial, create_graph=True)
     (start + step * slope / size).detach() -> start + step * slope / size
-A backward pass of the search leaves gradients in the model's weights or the words, and the optimizer would use
-them. `torch.autograd.grad` computes the gradient for r₀ alone.
+A backward pass of the search leaves gradients in the model's weights or the words, and the
+optimizer would use them. `torch.autograd.grad` computes the gradient for r₀ alone.
     (slope,) = torch.autograd.grad(divergence(moved, logits.detach()).sum(), trial) ->
         divergence(moved, logits.detach()).sum().backward(); slope = trial.grad
     or
