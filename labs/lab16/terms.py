@@ -300,7 +300,8 @@ of rows.
     delta = (i - j + k).clamp(0, 2 * k - 1) -> delta = i - j + k
     (j - i + k).clamp(0, 2 * k - 1) -> j - i + k
     or
-    time, k = len(Q), len(Kr) // 2 -> time, k = len(Q), len(Kr) || time, k = len(Q), len(Kr) // 2 - 1
+    time, k = len(Q), len(Kr) // 2 -> time, k = len(Q), len(Kr) || time, k = len(Q),
+        len(Kr) // 2 - 1
     or
     delta = (i - j + k).clamp(0, 2 * k - 1) -> delta = (i - j + k - 1).clamp(0, 2 * k - 1)
     (j - i + k).clamp(0, 2 * k - 1) -> (j - i + k - 1).clamp(0, 2 * k - 1)
