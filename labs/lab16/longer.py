@@ -138,7 +138,18 @@ setting 0, or with another group of it. Choose tokens by this setting's groups, 
     total = (change * chosen).sum(1) -> total = (losses * chosen).sum(1)
     or
     parts.append(total / chosen.sum(1).clamp(min=1)) -> inside = (losses * chosen).sum(1) /
-        chosen.sum(1).clamp(min=1); parts.append(inside - inside[0])
+        chosen.sum(1).clamp(min=1); parts.append(inside - inside[0]) || inside = (losses *
+        chosen).sum(1) / chosen.sum(1).clamp(min=1); parts.append(torch.where(chosen.any(1),
+        inside - inside[0], 0.0)) || inside = (losses * chosen).sum(1) / chosen.sum(1);
+        parts.append((inside - inside[0]).nan_to_num(0.0))
+A change is averaged over reviews first. It is the mean over all tokens of the group, whatever their
+review.
+    parts.append(total / chosen.sum(1).clamp(min=1)) -> own = (reviews[:, None] ==
+        torch.arange(count)).double(); sizes = chosen.double() @ own; each_review = ((change *
+        chosen) @ own) / sizes.clamp(min=1); parts.append(each_review.sum(1) / (sizes > 0).sum(1
+        ).clamp(min=1)) || own = (reviews[:, None] == torch.arange(count)).double(); sizes =
+        chosen.double() @ own; each_review = ((change * chosen) @ own) / sizes.clamp(min=1);
+        parts.append(each_review.mean(1)) || parts.append(((change * chosen) @ belongs).mean(1))
 The columns are other groups: column n is for the tokens of group n.
     chosen = groups == group -> chosen = groups <= group || chosen = groups >= group ||
         chosen = groups == group + 1 || chosen = groups != group ||

@@ -3,6 +3,7 @@
 import math
 from typing import Any
 
+import numpy as np
 import torch
 from torch import Tensor
 from torch.utils._python_dispatch import TorchDispatchMode
@@ -30,8 +31,24 @@ def _entry(arguments: Example, value: Result, wanted: Result) -> str:
     )
 
 
+def _integers(returned: Any, *_: Any) -> Any:
+    """What was returned, if it has integers."""
+    try:
+        kind = np.asarray(returned).dtype.kind
+    except (TypeError, ValueError, RuntimeError):
+        return returned  # the kit reports what it is
+    if kind == "f":
+        raise Wrong(
+            "The result has floating-point numbers. δ is the index of a row, so it is an integer: "
+            "give the tensor `dtype=torch.long`, or convert it at the end with `.long()`.",
+            "type",
+        )
+    return returned
+
+
 DISTANCES = Task(
     distances,
+    result=_integers,
     examples=[(7, 2), (5, 3), (9, 4), (4, 6)],
     edge_cases={"for one token": (1, 3), "for k = 1": (4, 1), "for a long text": (200, 7)},
     slips="""
@@ -43,6 +60,11 @@ The largest index is 2k − 1, as the 2k rows of the table are counted from 0.
     clamp(0, 2 * k - 1) -> clamp(0, 2 * k) || clamp(0, 2 * k + 1)
     or
     (i - j + k).clamp(0, 2 * k - 1) -> (i - j).clamp(-k, k) + k
+Row 0 is never used. It is for the distance −k and all smaller ones: to the right, distances are
+clipped at −k.
+    clamp(0, 2 * k - 1) -> clamp(1, 2 * k - 1)
+    or
+    (i - j + k).clamp(0, 2 * k - 1) -> (i - j).clamp(-k + 1, k - 1) + k
 The result is symmetric: before and after are different distances.
     i - j + k -> (i - j).abs() + k || (i - j).abs()
     or
@@ -65,10 +87,10 @@ Not all distances are clipped: 0 is the smallest index, 2k − 1 the largest.
     .clamp(0, 2 * k - 1) -> * 1 || .clamp(min=0) || .clamp(max=2 * k - 1)
 Distances beyond k return from the other end: a remainder is not clipping.
     .clamp(0, 2 * k - 1) -> % (2 * k) || .abs().clamp(0, 2 * k - 1)
-The rows are counted from 1: δ(i, i) is k.
+The distance 0 is in another row: δ(i, i) is k, and rows are counted from 0.
     (i - j + k).clamp(0, 2 * k - 1) -> (i - j + k + 1).clamp(1, 2 * k) ||
         (i - j + k).clamp(0, 2 * k - 1) + 1 || (i - j + k + 1).clamp(0, 2 * k - 1)
-The distance 0 is in another row: δ(i, i) is k.
+    or
     i - j + k -> i - j + k - 1
     or
     (i - j + k).clamp(0, 2 * k - 1) -> (i - j + 2 * k).clamp(0, 2 * k - 1)
@@ -91,7 +113,7 @@ One vector of distances is not the matrix of all pairs: its shape is [time, time
 
 
 class _Largest(TorchDispatchMode):
-    """The numbers in the largest tensor that is stored while the mode is active."""
+    """The number of entries of the largest tensor that is stored while the mode is active."""
 
     numbers = 0
 
@@ -122,7 +144,7 @@ class _Scores(Task):
 
 
 def _with_largest(returned: Any, Q: Tensor, *_: Any) -> Any:
-    """The two terms, and 1 if a tensor with time × time × d numbers was made."""
+    """The two terms, and 1 if a tensor with time × time × d entries was made."""
     time, width = Q.shape
     large = float(time > 1 and _LARGEST.numbers >= time * time * width)
     both = isinstance(returned, (tuple, list)) or getattr(returned, "ndim", 0) == 3
@@ -180,8 +202,8 @@ SCORES: Task = _Scores(
         "for a long text": _head(7, 120, 5, 24, True),
     },
     slips="""
-This makes a tensor of time × time × d numbers: a vector for each pair of tokens. Compute the
-products with the 2k rows first, [time, 2k], and gather each pair's *number* from them.
+This makes a tensor of time × time × d entries: a vector for each pair of tokens. Compute the
+products with the 2k rows first, [time, 2k], and gather each pair's *entry* from them.
     (Q @ Kr.T).gather(1, delta) -> (Q[:, None] * Kr[delta]).sum(-1)
     or
     (K @ Qr.T).gather(1, pairs).T -> (K[:, None] * Qr[pairs]).sum(-1).T
@@ -191,9 +213,23 @@ products with the 2k rows first, [time, 2k], and gather each pair's *number* fro
 The third term has δ(j, i) for `as_in_paper`, and δ(i, j) otherwise; here it is the reverse.
     delta if as_in_paper else (j - i + k).clamp(0, 2 * k - 1) ->
         (j - i + k).clamp(0, 2 * k - 1) if as_in_paper else delta
-`as_in_paper` has no effect: this is δ(i, j), the published code's, in both cases.
+The mirror image of row n is 2k − n, not 2k − 1 − n, and clipped distances have none: k − 1 and k
+share a row, and 1 − k and −k do not. Compute δ(j, i) from the distances.
+    delta if as_in_paper else (j - i + k).clamp(0, 2 * k - 1) ->
+        delta if as_in_paper else 2 * k - 1 - delta
+    or
+    delta if as_in_paper else (j - i + k).clamp(0, 2 * k - 1) ->
+        2 * k - 1 - delta.T if as_in_paper else delta.T
+    or
+    delta if as_in_paper else (j - i + k).clamp(0, 2 * k - 1) ->
+        delta if as_in_paper else (2 * k - delta).clamp(max=2 * k - 1)
+    or
+    delta if as_in_paper else (j - i + k).clamp(0, 2 * k - 1) ->
+        (2 * k - delta.T).clamp(max=2 * k - 1) if as_in_paper else delta.T
+`as_in_paper` has no effect: this is the same convention in both cases. It is δ(j, i), equation 4's,
+if `as_in_paper` is True, and δ(i, j), the published code's, otherwise.
     delta if as_in_paper else (j - i + k).clamp(0, 2 * k - 1) -> (j - i + k).clamp(0, 2 * k - 1)
-`as_in_paper` has no effect: this is δ(j, i), equation 4's, in both cases.
+    or
     delta if as_in_paper else (j - i + k).clamp(0, 2 * k - 1) -> delta
 A transpose is missing or too much: `c2p[i, j]` and `p2c[i, j]` are both for query i and key j. A
 product with K has one row for each *key*.
@@ -205,15 +241,15 @@ product with K has one row for each *key*.
     (Q @ Kr.T).gather(1, delta) -> (Q @ Kr.T).gather(1, delta).T
     or
     (K @ Qr.T).gather(1, pairs).T -> (K @ Qr.T).gather(1, pairs.T)
-The tables are exchanged: queries meet position keys Kʳ, and keys meet position queries Qʳ.
+The tables or the contents are exchanged: c2p is from queries Q and position keys Kʳ, p2c from keys
+K and position queries Qʳ.
     Q @ Kr.T -> Q @ Qr.T
     K @ Qr.T -> K @ Kr.T
     or
     Q @ Kr.T -> Q @ Qr.T
     or
     K @ Qr.T -> K @ Kr.T
-The contents are exchanged: the content of content → position is the query, that of position →
-content is the key.
+    or
     c2p = (Q @ Kr.T) -> c2p = (K @ Kr.T)
     p2c = (K @ Qr.T) -> p2c = (Q @ Qr.T)
     or
@@ -221,8 +257,13 @@ content is the key.
     or
     K @ Qr.T -> Q @ Qr.T
     or
+    (K @ Qr.T).gather(1, pairs).T -> (Q @ Qr.T).gather(1, pairs) || (Q @ Qr.T).gather(1, pairs.T)
+    or
     c2p = (Q @ Kr.T) -> c2p = (K @ Qr.T)
     p2c = (K @ Qr.T) -> p2c = (Q @ Kr.T)
+Content to content, Q Kᵀ, is added. It is a term of its own, and is no part of c2p or p2c.
+    return c2p, p2c -> return c2p + Q @ K.T, p2c || return c2p, p2c + Q @ K.T ||
+        return c2p + Q @ K.T, p2c + Q @ K.T
 The terms are in the wrong order, or their sum is in both: return c2p, then p2c.
     return c2p, p2c -> return p2c, c2p
     or
@@ -259,7 +300,11 @@ of rows.
     delta = (i - j + k).clamp(0, 2 * k - 1) -> delta = i - j + k
     (j - i + k).clamp(0, 2 * k - 1) -> j - i + k
     or
-    time, k = len(Q), len(Kr) // 2 -> time, k = len(Q), len(Kr)
+    time, k = len(Q), len(Kr) // 2 -> time, k = len(Q), len(Kr) || time, k = len(Q),
+        len(Kr) // 2 - 1
+    or
+    delta = (i - j + k).clamp(0, 2 * k - 1) -> delta = (i - j + k - 1).clamp(0, 2 * k - 1)
+    (j - i + k).clamp(0, 2 * k - 1) -> (j - i + k - 1).clamp(0, 2 * k - 1)
 The terms are scaled. The division by √(3d) comes later, after the sum.
     return c2p, p2c -> d = Q.shape[1]; return c2p / d**0.5, p2c / d**0.5
     or
@@ -268,9 +313,9 @@ The terms are scaled. The division by √(3d) comes later, after the sum.
     return c2p, p2c -> return c2p.softmax(-1), p2c.softmax(-1)
 """,
     result=_with_largest,
-    names=("c2p", "p2c", "A tensor of time × time × d numbers (1: it is made)"),
+    names=("c2p", "p2c", "A tensor of time × time × d entries (1: it is made)"),
     cause=_pair,
-    note="The products need time × 2k numbers; a vector for each pair of tokens would need "
+    note="The products need time × 2k entries; a vector for each pair of tokens would need "
     "time × time × d. With 2k = d, that is a factor as large as the number of tokens.",
 )
 
@@ -344,12 +389,11 @@ ATTENTION: Task = Task(
         "with large scores": _loud(),
     },
     slips="""
-The scale is √d, or another one, whatever the number of terms. It counts the terms that are used:
-√(3d) with all three, √(2d) with two.
+The scale is another one. It is the square root of the number of terms that are used times d, the
+width of a query in one head (the last axis of Q): √(3d) with all three, √(2d) with two.
     ((1 + len(added)) * width) ** 0.5 -> width**0.5 || (3 * width) ** 0.5 || (2 * width) ** 0.5 ||
         (len(added) * width) ** 0.5 || (4 * width) ** 0.5 || ((2 + len(added)) * width) ** 0.5
-The scale has another form, or another width: it is the square root of the number of terms times d,
-the width of a query in one head (the last axis of Q).
+    or
     ((1 + len(added)) * width) ** 0.5 -> ((1 + len(added)) * width) ||
         ((1 + len(added)) * width**0.5) || ((1 + len(added)) ** 0.5 * width) || 1 ||
         (1 + len(added)) || (3 * width) || (3 * width**0.5)
@@ -416,13 +460,25 @@ Hidden keys have weight. Their scores become −∞, not 0 or a negative number 
     or
     scaled.masked_fill(~mask, -math.inf) -> (scaled + (mask.double() - 1) * 1e4) ||
         (scaled + (mask.double() - 1) * 1000)
+Padded queries are masked too. The mask is for keys only: a padded query has weights like any other,
+and no visible token reads its output.
+    visible[:, None, None] -> (visible[:, None] & visible[:, :, None])[:, None]
+    or
+    visible[:, None, None] -> (visible[:, None] & visible[:, :, None])[:, None]
+    softmax(-1) -> softmax(-1).nan_to_num(0.0)
+    or
+    visible[:, None, None] -> (visible[:, None] & visible[:, :, None])[:, None]
+    masked_fill(~mask, -math.inf) -> masked_fill(~mask, torch.finfo(scaled.dtype).min)
+    or
+    return weights @ V, weights -> weights = weights * visible[:, None, :, None]; return weights @
+        V, weights
+    or
+    return weights @ V, weights -> return (weights @ V) * visible[:, None, :, None], weights
 The mask is inverted, or masks queries in place of keys, or is aligned with the wrong axis: it has
 one row for each sequence.
     masked_fill(~mask, -math.inf) -> masked_fill(mask, -math.inf)
     or
     visible[:, None, None] -> visible[:, None, :, None]
-    or
-    visible[:, None, None] -> (visible[:, None] & visible[:, :, None])[:, None]
     or
     visible[:, None, None] -> visible || visible[None, None] || visible[:, None] ||
         visible[None, :, None]

@@ -17,7 +17,7 @@ Layer = Callable[[Tensor, Tensor], Tensor]
 def enhanced_mask_decoder(
     x: Tensor,
     layers: Sequence[Layer],
-    positions: Tensor,
+    a: Tensor,
     position_ids: Tensor,
     masked: Tensor,
     head: Callable[[Tensor], Tensor],
@@ -26,10 +26,10 @@ def enhanced_mask_decoder(
     H = x
     for layer in layers[:-1]:
         H = layer(H, H)
-    state = H + positions[position_ids]
+    Z = H + a[position_ids]
     for _ in range(steps):
-        state = layers[-1](state, H)
-    return head(state[masked])
+        Z = layers[-1](Z, H)
+    return head(Z[masked])
 
 
 class _Layer:
@@ -59,13 +59,13 @@ def _texts(seed: int, batch: int, time: int, width: int, layers: int, steps: int
     """Texts whose first, but for the last text, begin with padding: its position is 0."""
     x = normal(batch, time, width, seed=(seed, "x"))
     built = [_Layer(width, (seed, n)) for n in range(layers)]
-    positions = normal(time + 4, width, seed=(seed, "positions"))
+    a = normal(time + 4, width, seed=(seed, "positions"))
     padding = torch.tensor([(n + 1) % 3 for n in range(batch)])[:, None]
     position_ids = (torch.arange(time) - padding).clamp(min=0)
     masked = (normal(batch, time, seed=(seed, "masked")) > 0.4) & (torch.arange(time) >= padding)
     masked[0, -1] = True
     masked[-1, -2] = True
-    return x, built, positions, position_ids, masked, _Head(width, 4, seed), steps
+    return x, built, a, position_ids, masked, _Head(width, 4, seed), steps
 
 
 def _token(arguments: Example, value: Result, wanted: Result) -> str:
@@ -90,34 +90,41 @@ DECODER: Task = Task(
     slips="""
 The positions are added to the keys and values too. They come from H, without positions; only the
 first query has them.
-    state = layers[-1](state, H) -> state = layers[-1](state, H + positions[position_ids])
+    Z = layers[-1](Z, H) -> Z = layers[-1](Z, H + a[position_ids])
     or
-    state = H + positions[position_ids] -> H = state = H + positions[position_ids]
+    Z = H + a[position_ids] -> H = Z = H + a[position_ids]
     or
-    state = H + positions[position_ids] -> state = H; H = H + positions[position_ids]
+    Z = H + a[position_ids] -> Z = H; H = H + a[position_ids]
     or
-    state = H + positions[position_ids] -> state = layers[-1](H + positions[position_ids], H +
-        positions[position_ids])
+    Z = H + a[position_ids] -> Z = layers[-1](H + a[position_ids], H +
+        a[position_ids])
     range(steps) -> range(steps - 1)
-Only one step has an effect: the last layer is applied once, or each step begins anew from H. The
-query of a step is the output of the step before it.
-    state = layers[-1](state, H) -> state = layers[-1](H + positions[position_ids], H)
+A residual connection is added around a layer. The layers have their own.
+    Z = layers[-1](Z, H) -> Z = Z + layers[-1](Z, H) || Z = H + layers[-1](Z, H)
     or
-    state = layers[-1](state, H) -> state = layers[-1](H, H)
+    H = layer(H, H) -> H = H + layer(H, H)
+    or
+    H = layer(H, H) -> H = H + layer(H, H)
+    Z = layers[-1](Z, H) -> Z = Z + layers[-1](Z, H)
+The last layer is applied another number of times than `steps`, or each step begins anew from H. The
+query of a step is the output of the step before it.
+    Z = layers[-1](Z, H) -> Z = layers[-1](H + a[position_ids], H)
+    or
+    Z = layers[-1](Z, H) -> Z = layers[-1](H, H)
     or
     range(steps) -> range(1)
-The last layer is applied another number of times than `steps`.
+    or
     range(steps) -> range(2) || range(steps + 1) || range(steps - 1) || range(3)
 The positions are added before the encoder, as in BERT. Here, the layers before the last one have
 none.
-    H = x -> H = x + positions[position_ids]
-    state = H + positions[position_ids] -> state = H
+    H = x -> H = x + a[position_ids]
+    Z = H + a[position_ids] -> Z = H
     or
-    H = x -> H = x + positions[position_ids]
+    H = x -> H = x + a[position_ids]
     or
-    H = layer(H, H) -> H = layer(H + positions[position_ids], H)
+    H = layer(H, H) -> H = layer(H + a[position_ids], H)
     or
-    H = layer(H, H) -> H = layer(H + positions[position_ids], H + positions[position_ids])
+    H = layer(H, H) -> H = layer(H + a[position_ids], H + a[position_ids])
 H is another state. The layers before the last one are applied once each, in order, with the same
 states as query and as keys and values. The last layer is not among them.
     for layer in layers[:-1]: -> for layer in layers:
@@ -134,60 +141,60 @@ states as query and as keys and values. The last layer is not among them.
     or
     H = layer(H, H) -> H = layer(x, H)
 The keys and values are not those of H. They are the same in all steps.
-    state = layers[-1](state, H) -> state = layers[-1](state, x)
+    Z = layers[-1](Z, H) -> Z = layers[-1](Z, x)
     or
-    state = layers[-1](state, H) -> state = layers[-1](state, state)
+    Z = layers[-1](Z, H) -> Z = layers[-1](Z, Z)
     or
-    state = layers[-1](state, H) -> state = H = layers[-1](state, H)
+    Z = layers[-1](Z, H) -> Z = H = layers[-1](Z, H)
 Query and states are exchanged in the last layer: the first argument is the query.
-    state = layers[-1](state, H) -> state = layers[-1](H, state)
+    Z = layers[-1](Z, H) -> Z = layers[-1](H, Z)
 The steps use different layers. The last layer is applied in all of them, with shared weights.
     for _ in range(steps): -> for step in range(steps):
-    state = layers[-1](state, H) -> state = layers[-1 - (steps - 1 - step) % len(layers)](state, H)
+    Z = layers[-1](Z, H) -> Z = layers[-1 - (steps - 1 - step) % len(layers)](Z, H)
     or
     for _ in range(steps): -> for step in range(steps):
-    state = layers[-1](state, H) -> state = layers[-1 - step % len(layers)](state, H)
+    Z = layers[-1](Z, H) -> Z = layers[-1 - step % len(layers)](Z, H)
     or
-    state = layers[-1](state, H) -> state = layers[0](state, H)
+    Z = layers[-1](Z, H) -> Z = layers[0](Z, H)
     or
     for layer in layers[:-1]: -> for layer in layers[1:]:
-    state = layers[-1](state, H) -> state = layers[0](state, H)
+    Z = layers[-1](Z, H) -> Z = layers[0](Z, H)
     or
     for _ in range(steps): -> for layer in layers[-steps:]:
-    state = layers[-1](state, H) -> state = layer(state, H)
+    Z = layers[-1](Z, H) -> Z = layer(Z, H)
 The positions are added in each step, or not at all, or after the last step. They are added once, to
 the first query.
-    state = layers[-1](state, H) -> state = layers[-1](state + positions[position_ids], H)
-    state = H + positions[position_ids] -> state = H
+    Z = layers[-1](Z, H) -> Z = layers[-1](Z + a[position_ids], H)
+    Z = H + a[position_ids] -> Z = H
     or
-    state = layers[-1](state, H) -> state = layers[-1](state + positions[position_ids], H)
+    Z = layers[-1](Z, H) -> Z = layers[-1](Z + a[position_ids], H)
     or
-    state = H + positions[position_ids] -> state = H
+    Z = H + a[position_ids] -> Z = H
     or
-    state = H + positions[position_ids] -> state = H
-    head(state[masked]) -> head((state + positions[position_ids])[masked])
+    Z = H + a[position_ids] -> Z = H
+    head(Z[masked]) -> head((Z + a[position_ids])[masked])
     or
-    state = layers[-1](state, H) -> state = layers[-1](state, H) + positions[position_ids]
-    state = H + positions[position_ids] -> state = H
+    Z = layers[-1](Z, H) -> Z = layers[-1](Z, H) + a[position_ids]
+    Z = H + a[position_ids] -> Z = H
     or
-    state = layers[-1](state, H) -> state = layers[-1](state, H) + positions[position_ids]
+    Z = layers[-1](Z, H) -> Z = layers[-1](Z, H) + a[position_ids]
 The first query is the positions alone, as in the paper's appendix A.8. This exercise follows the
 published code, which adds them to H.
-    state = H + positions[position_ids] -> state = positions[position_ids]
+    Z = H + a[position_ids] -> Z = a[position_ids]
     or
-    state = H + positions[position_ids] -> state = x + positions[position_ids]
+    Z = H + a[position_ids] -> Z = x + a[position_ids]
 These are other positions than `position_ids`: 0, 1, 2, … of each row, or those of another text.
 Texts that begin with padding have positions of their own.
-    positions[position_ids] -> positions[: x.shape[1]] || positions[position_ids[0]] ||
-        positions[position_ids[-1]] || positions[position_ids + 1] || positions[1 : x.shape[1] + 1]
+    a[position_ids] -> a[: x.shape[1]] || a[position_ids[0]] ||
+        a[position_ids[-1]] || a[position_ids + 1] || a[1 : x.shape[1] + 1]
 Logits are returned for other positions than the masked ones. Only those are predicted.
-    head(state[masked]) -> head(state)
+    head(Z[masked]) -> head(Z)
     or
-    head(state[masked]) -> head(state[~masked])
+    head(Z[masked]) -> head(Z[~masked])
     or
-    head(state[masked]) -> head(state.masked_fill(~masked[..., None], 0.0))
+    head(Z[masked]) -> head(Z.masked_fill(~masked[..., None], 0.0))
     or
-    head(state[masked]) -> state[masked]
+    head(Z[masked]) -> Z[masked]
 """,
     names=("The logits",),
     cause=_token,
@@ -210,8 +217,8 @@ def sift(
     moved = predict(x + trial)
     (slope,) = torch.autograd.grad(divergence(moved, logits.detach()).sum(), trial)
     size = slope.abs().amax(-1, keepdim=True) + 1e-6
-    delta = (start + step * slope / size).detach()
-    return divergence(predict(x + delta), logits).mean(), delta
+    r = (start + step * slope / size).detach()
+    return divergence(predict(x + r), logits).mean(), r
 
 
 class _Predict:
@@ -235,34 +242,45 @@ class _Predict:
 def _with_gradient(
     returned: Any, predict: _Predict, words: Tensor, start: Tensor, step: float
 ) -> Any:
-    """The loss, δ, and the gradient of the loss for the model's weights."""
+    """The loss, r, and the gradients of the loss for the model's weights and for the words."""
     if not isinstance(returned, (tuple, list)) or len(returned) != 2:
-        raise Wrong("Return two values, with a comma between them: the loss, and δ.", "type")
+        raise Wrong("Return two values, with a comma between them: the loss, and r.", "type")
     if getattr(returned[0], "shape", ()) == start.shape and start.numel() > 1:
-        raise Wrong("Return the loss first, then δ.", "type")
-    if any(weight.grad is not None for weight in predict.weights):
-        raise Wrong("A backward pass of your function leaves gradients in the model's weights.")
-    loss, delta = returned
+        raise Wrong("Return the loss first, then r.", "type")
+    left = any(each.grad is not None for each in (*predict.weights, words))
+    words.grad = None  # reported here, and not as a change of an argument
+    if left:
+        raise Wrong("A backward pass leaves gradients in the model's weights or in the words.")
+    if start.requires_grad:
+        raise Wrong(
+            "Your function changes its argument `start`, which requires gradients now. Begin with "
+            "`trial = start.clone().requires_grad_()`.",
+            "changed",
+        )
+    loss, r = returned
     if not isinstance(loss, Tensor) or not loss.requires_grad or loss.numel() != 1:
         raise Wrong("Your loss has no gradient: return one number, a tensor with its graph.")
-    slopes = torch.autograd.grad(loss.sum(), predict.weights, allow_unused=True)
+    sources = (*predict.weights, words)
+    *slopes, to_words = torch.autograd.grad(loss.sum(), sources, allow_unused=True)
     if any(each is None for each in slopes):
         raise Wrong("Your loss does not depend on the model's weights.")
-    return loss, delta, torch.cat([each.flatten() for each in slopes if each is not None])
+    if to_words is None:
+        to_words = torch.zeros_like(words)
+    return loss, r, torch.cat([each.flatten() for each in slopes if each is not None]), to_words
 
 
 def _words(
     seed: int, batch: int, time: int, width: int, classes: int, pooled: bool, step: float
 ) -> Example:
-    """Words whose norms differ by their position; δ₀ is about as large as the step."""
+    """Words whose norms differ by their position; r₀ is about as large as the step."""
     words = normal(batch, time, width, seed=(seed, "words")) + 0.5
     words = words * torch.linspace(0.5, 4.0, time)[:, None]
     start = step * normal(batch, time, width, seed=(seed, "start"))
-    return _Predict(width, classes, pooled, seed), words, start, step
+    return _Predict(width, classes, pooled, seed), words.requires_grad_(), start, step
 
 
 def _parts(arguments: Example, value: Result, wanted: Result) -> str:
-    """The hint of a slip for one value, or the first token whose δ differs."""
+    """The hint of a slip for one value, or the first token whose r differs."""
     found = one_value(SIFT, arguments, value, wanted)
     ours, right = value.parts[1], wanted.parts[1]
     if found or ours.shape != right.shape:
@@ -274,11 +292,11 @@ def _parts(arguments: Example, value: Result, wanted: Result) -> str:
         return (
             ""
             if close
-            else (f"δ is right. The loss is {loss:.4g}; expected, the mean of D: {expected:.4g}.")
+            else (f"r is right. The loss is {loss:.4g}; expected, the mean of D: {expected:.4g}.")
         )
     b, i = bad.nonzero()[0].tolist()
     return (
-        f"Text {b}, token {i}: your δ is {shown(ours[b, i])}; expected: {shown(right[b, i])}. δ₀ "
+        f"Text {b}, token {i}: your r is {shown(ours[b, i])}; expected: {shown(right[b, i])}. r₀ "
         f"is {shown(arguments[2][b, i])}, and η is {arguments[3]:.4g}."
     )
 
@@ -292,10 +310,10 @@ SIFT: Task = Task(
     edge_cases={"with small words and a small step": _words(4, 2, 3, 8, 3, True, 0.02)},
     slips="""
 The words are not normalized as a LayerNorm does, before the perturbation is added: from each word's
-numbers, subtract their mean, and divide by their standard deviation (over n, not n − 1). Without
+entries, subtract their mean, and divide by their standard deviation (over n, not n − 1). Without
 it, a perturbation of a given size is large for some words and small for others.
     moved = predict(x + trial) -> moved = predict(F.layer_norm(words + trial, words.shape[-1:]))
-    predict(x + delta), logits).mean() -> predict(F.layer_norm(words + delta, words.shape[-1:])),
+    predict(x + r), logits).mean() -> predict(F.layer_norm(words + r, words.shape[-1:])),
         logits).mean()
     or
     F.layer_norm(words, words.shape[-1:], eps=1e-7) -> words
@@ -319,10 +337,11 @@ it, a perturbation of a given size is large for some words and small for others.
     or
     F.layer_norm(words, words.shape[-1:], eps=1e-7) -> (words - words.mean(-1, keepdim=True)) /
         words.var(-1, keepdim=True, correction=0)
-The step has the wrong sign: δ *increases* the divergence.
+The step has the wrong sign: r *increases* the divergence.
     start + step * slope / size -> start - step * slope / size
-The gradient is divided by its Euclidean norm or another size. Here, it is its largest absolute
-number, so the largest change is η.
+The gradient is divided by another size. It is the largest absolute entry of each *token's*
+gradient, not a Euclidean norm, nor the largest entry of a text or of the batch. So the largest
+change is η.
     slope.abs().amax(-1, keepdim=True) -> slope.norm(dim=-1, keepdim=True) ||
         slope.abs().sum(-1, keepdim=True) || slope.abs().mean(-1, keepdim=True) ||
         slope.amax(-1, keepdim=True)
@@ -330,19 +349,36 @@ number, so the largest change is η.
     step * slope / size -> step * slope.sign()
     or
     step * slope / size -> step * slope
-The largest number is that of a text, of the batch or of another axis. Each token has its own.
+    or
     slope.abs().amax(-1, keepdim=True) -> slope.abs().amax((1, 2), keepdim=True) ||
         slope.abs().max() || slope.abs().amax(1, keepdim=True) || slope.norm()
-The step does not begin at δ₀, or δ is not all of the change: δ = δ₀ + η g / max|g|.
+The KL divergence has one direction only, in the search or in the loss. D has both directions, and
+is used in both.
+    divergence(moved, logits.detach()).sum(), trial) -> F.kl_div(moved.log_softmax(-1),
+        logits.detach().log_softmax(-1), reduction="sum", log_target=True), trial)
+    or
+    divergence(moved, logits.detach()).sum(), trial) -> F.kl_div(logits.detach().log_softmax(-1),
+        moved.log_softmax(-1), reduction="sum", log_target=True), trial)
+    or
+    divergence(predict(x + r), logits).mean(), r -> F.kl_div(predict(x + r).log_softmax(-1),
+        logits.log_softmax(-1), reduction="none", log_target=True).sum(-1).mean(), r
+    or
+    divergence(predict(x + r), logits).mean(), r -> F.kl_div(logits.log_softmax(-1), predict(x +
+        r).log_softmax(-1), reduction="none", log_target=True).sum(-1).mean(), r
+The step does not begin at r₀, or r is not all of the change, or is clipped: r = r₀ + η g / max|g|.
+η limits the step, not r.
     start + step * slope / size -> step * slope / size
     or
-    predict(x + delta), logits).mean(), delta -> predict(x + delta), logits).mean(),
-        delta - start
+    predict(x + r), logits).mean(), r -> predict(x + r), logits).mean(),
+        r - start
     or
-    predict(x + delta), logits).mean(), delta -> predict(x + delta), logits).mean(), x + delta
-The search's gradient is 0, so that δ is δ₀, or it is that of another function: take the gradient of
-D at δ₀, for δ₀.
-    delta = (start + step * slope / size).detach() -> delta = start
+    predict(x + r), logits).mean(), r -> predict(x + r), logits).mean(), x + r
+    or
+    (start + step * slope / size).detach() -> (start + step * slope / size).clamp(-step,
+        step).detach()
+The search's gradient is 0, so that r is r₀, or it is that of another function: take the gradient of
+D at r₀, for r₀.
+    r = (start + step * slope / size).detach() -> r = start
     or
     trial = start.clone().requires_grad_() -> trial = torch.zeros_like(start).requires_grad_()
     or
@@ -381,60 +417,71 @@ The divergence is not symmetric, or not a divergence of *probabilities*: D is KL
     or
     log_p, log_q = one.log_softmax(-1), other.log_softmax(-1) ->
         log_p, log_q = one.log_softmax(0), other.log_softmax(0)
-The loss is a sum over texts or tokens. It is the mean of D over all predictions.
-    predict(x + delta), logits).mean(), delta -> predict(x + delta), logits).sum(), delta
+The loss is another one: it is the mean of D over all predictions (not the sum), and compares those
+for x and for x + r, after the step, with the normalized words in both.
+    divergence(predict(x + r), logits).mean(), r -> divergence(moved, logits).mean(), r
     or
-    predict(x + delta), logits).mean(), delta -> predict(x + delta), logits).flatten(1).sum(1
-        ).mean() if logits.ndim == 3 else divergence(predict(x + delta), logits).mean(), delta
-The loss compares other predictions: it is D of those for x and for x + δ, after the step, with the
-normalized words in both.
-    divergence(predict(x + delta), logits).mean(), delta -> divergence(moved, logits).mean(), delta
+    divergence(predict(x + r), logits).mean(), r -> divergence(predict(x + start),
+        logits).mean(), r
     or
-    divergence(predict(x + delta), logits).mean(), delta -> divergence(predict(x + start),
-        logits).mean(), delta
+    divergence(predict(x + r), logits).mean(), r -> divergence(predict(words + r),
+        predict(words)).mean(), r
     or
-    divergence(predict(x + delta), logits).mean(), delta -> divergence(predict(words + delta),
-        predict(words)).mean(), delta
+    divergence(predict(x + r), logits).mean(), r -> divergence(predict(x + r),
+        predict(words)).mean(), r
     or
-    divergence(predict(x + delta), logits).mean(), delta -> divergence(predict(x + delta),
-        predict(words)).mean(), delta
+    divergence(predict(x + r), logits).mean(), r -> divergence(predict(words + r),
+        logits).mean(), r
     or
-    divergence(predict(x + delta), logits).mean(), delta -> divergence(predict(words + delta),
-        logits).mean(), delta
+    divergence(predict(x + r), logits).mean(), r -> divergence(predict(x + r),
+        moved).mean(), r
     or
-    divergence(predict(x + delta), logits).mean(), delta -> divergence(predict(x + delta),
-        moved).mean(), delta
+    divergence(predict(x + r), logits).mean(), r -> divergence(predict(r),
+        logits).mean(), r
     or
-    divergence(predict(x + delta), logits).mean(), delta -> divergence(predict(delta),
-        logits).mean(), delta
+    predict(x + r), logits).mean(), r -> predict(x + r), logits).sum(), r
+    or
+    predict(x + r), logits).mean(), r -> predict(x + r), logits).flatten(1).sum(1
+        ).mean() if logits.ndim == 3 else divergence(predict(x + r), logits).mean(), r
+The gradient does not reach the word embeddings: is x detached in the loss? It reaches them through
+both predictions.
+    F.layer_norm(words, words.shape[-1:], eps=1e-7) -> F.layer_norm(words, words.shape[-1:],
+        eps=1e-7).detach()
+    or
+    logits = predict(x) -> logits = predict(x.detach())
+    or
+    predict(x + r), logits).mean(), r -> predict(x.detach() + r), logits).mean(), r
 The gradient for the model's weights is another one. It flows through *both* predictions of the
-loss, and not through δ, which is a constant.
-    predict(x + delta), logits).mean() -> predict(x + delta), logits.detach()).mean()
+loss, and not through r, which is a constant.
+    predict(x + r), logits).mean() -> predict(x + r), logits.detach()).mean()
     or
-    predict(x + delta), logits).mean() -> predict(x + delta).detach(), logits).mean()
+    predict(x + r), logits).mean() -> predict(x + r).detach(), logits).mean()
     or
     logits.detach()).sum(), trial) -> logits.detach()).sum(), trial, create_graph=True)
     (start + step * slope / size).detach() -> start + step * slope / size
     or
     logits.detach()).sum(), trial) -> logits).sum(), trial, create_graph=True)
     (start + step * slope / size).detach() -> start + step * slope / size
-A backward pass of the search leaves gradients in the model's weights, and the optimizer would use
-them. `torch.autograd.grad` computes the gradient for δ₀ alone.
+A backward pass of the search leaves gradients in the model's weights or the words, and the
+optimizer would use them. `torch.autograd.grad` computes the gradient for r₀ alone.
     (slope,) = torch.autograd.grad(divergence(moved, logits.detach()).sum(), trial) ->
         divergence(moved, logits.detach()).sum().backward(); slope = trial.grad
     or
     (slope,) = torch.autograd.grad(divergence(moved, logits.detach()).sum(), trial) ->
         divergence(moved, logits).sum().backward(retain_graph=True); slope = trial.grad
 The loss has no gradient: it was computed without a graph, or detached, or read as a number.
-    predict(x + delta), logits).mean(), delta -> predict(x + delta), logits).mean().detach(), delta
+    predict(x + r), logits).mean(), r -> predict(x + r), logits).mean().detach(), r
     or
-    predict(x + delta), logits).mean(), delta -> predict(x + delta), logits).mean().item(), delta
+    predict(x + r), logits).mean(), r -> predict(x + r), logits).mean().item(), r
     or
-    predict(x + delta), logits).mean(), delta -> predict(x + delta).detach(), logits.detach()
-        ).mean(), delta
+    predict(x + r), logits).mean(), r -> predict(x + r).detach(), logits.detach()
+        ).mean(), r
 """,
     result=_with_gradient,
-    names=("The loss", "δ", "The gradient of the loss for the model's weights"),
+    names=(
+        *("The loss", "r", "The gradient of the loss for the model's weights"),
+        "The gradient of the loss for the words",
+    ),
     cause=_parts,
     tolerance=5e-4,  # 1e-6 may be left out, and a mean may take the place of the sum in the search
     note="No label is needed: the loss says how much a prediction changes, right or wrong. It "

@@ -45,11 +45,11 @@ def distances_from_windows(time, k):
 
 
 @right("distances")
-def distances_as_floats(time, k):
+def distances_through_floats(time, k):
     i = torch.arange(time, dtype=torch.float64)
     return torch.minimum(
         torch.maximum(i.unsqueeze(1) - i + k, torch.zeros(())), torch.tensor(2.0 * k - 1)
-    )
+    ).int()
 
 
 @right("scores")
@@ -182,11 +182,11 @@ def attention_scaled_first(Q, K, V, c2p, p2c, visible):
 
 
 @right("decoder")
-def decoder_with_two_names(x, layers, positions, position_ids, masked, head, steps):
+def decoder_with_two_names(x, layers, a, position_ids, masked, head, steps):
     H = x
     for n in range(len(layers) - 1):
         H = layers[n](H, H)
-    query = H + F.embedding(position_ids, positions)
+    query = H + F.embedding(position_ids, a)
     while steps > 0:
         query = layers[-1](query, H)
         steps -= 1
@@ -194,51 +194,51 @@ def decoder_with_two_names(x, layers, positions, position_ids, masked, head, ste
 
 
 @right("decoder")
-def decoder_recursively(x, layers, positions, position_ids, masked, head, steps):
+def decoder_recursively(x, layers, a, position_ids, masked, head, steps):
     def below(n):
         return x if n == 0 else (lambda states: layers[n - 1](states, states))(below(n - 1))
 
     def decoded(n):
         if n == 0:
-            return below(len(layers) - 1) + positions[position_ids]
+            return below(len(layers) - 1) + a[position_ids]
         return layers[-1](decoded(n - 1), below(len(layers) - 1))
 
     return head(decoded(steps)[masked])
 
 
 @right("decoder")
-def decoder_in_a_list(x, layers, positions, position_ids, masked, head, steps):
+def decoder_in_a_list(x, layers, a, position_ids, masked, head, steps):
     states = [x]
     for layer in layers[: len(layers) - 1]:
         states.append(layer(states[-1], states[-1]))
-    queries = [states[-1] + positions.index_select(0, position_ids.flatten()).view_as(x)]
+    queries = [states[-1] + a.index_select(0, position_ids.flatten()).view_as(x)]
     for _ in range(steps):
         queries.append(layers[len(layers) - 1](queries[-1], states[-1]))
     return head(torch.stack([queries[-1][b, t] for b, t in masked.nonzero().tolist()]))
 
 
 @right("decoder")
-def decoder_of_all_tokens(x, layers, positions, position_ids, masked, head, steps):
-    """The head at all positions, and the masked ones from its result."""
+def decoder_of_all_tokens(x, layers, a, position_ids, masked, head, steps):
+    """The head at all a, and the masked ones from its result."""
     layers = list(layers)
     last = layers.pop()
     for layer in layers:
         x = layer(x, x)
-    one_hot = F.one_hot(position_ids, len(positions)).to(x.dtype)
-    state = x + one_hot @ positions
+    one_hot = F.one_hot(position_ids, len(a)).to(x.dtype)
+    state = x + one_hot @ a
     for _ in range(steps):
         state = last(state, x)
     return head(state)[masked]
 
 
 @right("decoder")
-def decoder_one_text_at_a_time(x, layers, positions, position_ids, masked, head, steps):
+def decoder_one_text_at_a_time(x, layers, a, position_ids, masked, head, steps):
     logits = []
     for text, at, chosen in zip(x, position_ids, masked, strict=True):
         states = text[None]
         for layer in layers[:-1]:
             states = layer(states, states)
-        query = states + positions[at][None]
+        query = states + a[at][None]
         for _ in range(steps):
             query = layers[-1](query, states)
         logits.append(head(query[0, chosen]))
@@ -249,8 +249,8 @@ def decoder_one_text_at_a_time(x, layers, positions, position_ids, masked, head,
 def sift_by_the_package(predict, words, start, step):
     x = package.normalized(words)
     logits = predict(x)
-    delta = package.perturbation(predict, x, logits, start, step)
-    return package.symmetric_kl(predict(x + delta), logits).mean(), delta
+    r = package.perturbation(predict, x, logits, start, step)
+    return package.symmetric_kl(predict(x + r), logits).mean(), r
 
 
 @right("sift")
@@ -267,8 +267,8 @@ def sift_by_kl_div(predict, words, start, step):
     start.requires_grad = True
     gradient = torch.autograd.grad(both(predict(x + start), predict(x)).sum(), [start])[0]
     largest = gradient.abs().max(dim=-1, keepdim=True).values
-    delta = (start + step * gradient / (largest + 1e-6)).detach()
-    return both(predict(x), predict(x + delta)).mean(), delta
+    r = (start + step * gradient / (largest + 1e-6)).detach()
+    return both(predict(x), predict(x + r)).mean(), r
 
 
 @right("sift")
@@ -286,8 +286,8 @@ def sift_of_the_mean(predict, words, start, step):
     trial = start.clone().requires_grad_(True)
     g = torch.autograd.grad(divergence(predict(x + trial), fixed), trial)[0]
     g = g * start.shape[0] * (fixed.shape[1] if fixed.ndim == 3 else 1)
-    delta = start + step * g / (g.abs().amax(2, True) + 1e-6)
-    return divergence(predict(x + delta), predict(x)), delta
+    r = start + step * g / (g.abs().amax(2, True) + 1e-6)
+    return divergence(predict(x + r), predict(x)), r
 
 
 @right("sift")
@@ -298,9 +298,9 @@ def sift_by_backward_on_inputs(predict, words, start, step):
     p, q = predict(x + trial).softmax(-1), predict(x).softmax(-1)
     ((p - q) * (p / q).log()).sum().backward(inputs=[trial])
     grad = trial.grad
-    delta = start + step * grad / (grad.abs().amax(-1, keepdim=True) + 1e-6)
-    p, q = predict(x + delta).softmax(-1), predict(x).softmax(-1)
-    return ((p - q) * (p.log() - q.log())).sum(-1).mean(), delta
+    r = start + step * grad / (grad.abs().amax(-1, keepdim=True) + 1e-6)
+    p, q = predict(x + r).softmax(-1), predict(x).softmax(-1)
+    return ((p - q) * (p.log() - q.log())).sum(-1).mean(), r
 
 
 @right("sift")
@@ -320,9 +320,9 @@ def sift_by_cross_entropies(predict, words, start, step):
 
     _, vjp = torch.func.vjp(search, start)
     (g,) = vjp(torch.ones((), dtype=words.dtype))
-    delta = (start + step * (g / (g.abs().amax(-1)[..., None] + 1e-6))).detach()
-    there = predict(x + delta)
-    return (kl(here, there) + kl(there, here)).mean(), delta
+    r = (start + step * (g / (g.abs().amax(-1)[..., None] + 1e-6))).detach()
+    there = predict(x + r)
+    return (kl(here, there) + kl(there, here)).mean(), r
 
 
 @right("longer")
