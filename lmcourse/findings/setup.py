@@ -54,7 +54,7 @@ def _sentence(parts: list[str]) -> str:
 
 
 def _rates(budget: Mapping[str, Any]) -> str:
-    first = ", a copying phase first" * (budget["repeats"] > 0)
+    first = ", a copying phase first" * bool(budget.get("repeats"))
     if budget["matrix_rate"] is None:
         return f"rate {budget['learning_rate']:g}{first}"
     return f"rates {budget['matrix_rate']:g} (matrices) and {budget['learning_rate']:g}{first}"
