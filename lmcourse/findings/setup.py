@@ -54,9 +54,10 @@ def _sentence(parts: list[str]) -> str:
 
 
 def _rates(budget: Mapping[str, Any]) -> str:
+    first = ", a copying phase first" * bool(budget.get("repeats"))
     if budget["matrix_rate"] is None:
-        return f"rate {budget['learning_rate']:g}"
-    return f"rates {budget['matrix_rate']:g} (matrices) and {budget['learning_rate']:g}"
+        return f"rate {budget['learning_rate']:g}{first}"
+    return f"rates {budget['matrix_rate']:g} (matrices) and {budget['learning_rate']:g}{first}"
 
 
 def _class(recipe: Mapping[str, Any]) -> str:
@@ -117,8 +118,8 @@ def _positions(run: Run, runs: Mapping[str, Run]) -> str:
     if not settings.get("relative_attention", True):
         return "none"
     if reach := settings.get("max_relative_positions"):
-        index = " by δ(j, i)" * settings.get("p2c_as_in_paper", False)
         terms = ", ".join(settings.get("pos_att_type", ("c2p", "p2c")))
+        index = " by δ(j, i)" * settings.get("p2c_as_in_paper", False)
         return f"relative, up to {reach} ({terms}{index})"
     if settings.get("max_position_embeddings"):
         return "absolute"

@@ -87,6 +87,15 @@ def gap(given: Measured) -> dict[str, float]:
     return found | {"loss": table.loss().value, "floor": table.floor().value}
 
 
+def names(given: Measured) -> dict[str, float]:
+    """What the masked names add to the gap, in nats a masked token of any kind."""
+    world, asked = given.world, of_masked(given.model, given.world, words.ids(given.world))
+    reviews = world.split("test", given.few(REVIEWS))
+    table = gap_table(asked, world, kind="masked", reviews=reviews)
+    share = table.count("names") / table.count()
+    return {"gap": share * table.gap("names").value}
+
+
 @torch.no_grad()
 def accuracy(model: nn.Module, world: BookWorld, count: int) -> float:
     """The share of hidden words of the test split that are a model's most probable ones."""
@@ -309,6 +318,7 @@ def facts(score: Callable[[nn.Module, BookWorld, int], dict[str, float]]) -> Mea
 
 MEASURES: dict[str, Measure] = {
     "masked": gap,
+    "names": names,
     "validation": validation,
     "size": size,
     "sense": sense,

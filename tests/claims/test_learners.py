@@ -24,6 +24,7 @@ from research.claims import (
     masks,
     measures,
     runs,
+    scale,
     span_questions,
     students,
     table,
@@ -95,9 +96,9 @@ def test_places_start_as_sinusoids_that_are_as_long_as_what_was_drawn(world):
             assert table_.std().item() == AS_DRAWN
             near = torch.cosine_similarity(table_[:-1], table_[1:])
             assert near.std() < 1e-4 < near.mean()  # the same turn at all places
-    drawn_ = encoders.DRAWN.recipe.built(world).bert.embeddings.position.weight
+    drawn_ = scale.DRAWN.recipe.built(world).bert.embeddings.position.weight
     assert torch.cosine_similarity(drawn_[:-1], drawn_[1:]).std() > 0.05
-    relative = encoders.RELATIVE.recipe.built(world)
+    relative = scale.RELATIVE.recipe.built(world)
     assert not any(
         isinstance(it, Embeddings) and hasattr(it, "position") for it in relative.modules()
     )
