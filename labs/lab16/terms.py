@@ -108,7 +108,7 @@ One vector of distances is not the matrix of all pairs: its shape is [time, time
 """,
     cause=_entry,
     note="The distances k − 1 and all larger ones share the last row, −k and all smaller ones the "
-    "first. So a token cannot tell apart what is farther away.",
+    "first. So all tokens farther away on one side have the same relative position.",
 )
 
 

@@ -22,7 +22,7 @@ from lmcourse.corpus.tasks import (
     sentence_order,
     word_sense,
 )
-from lmcourse.evaluation import gap_table, of_masked
+from lmcourse.evaluation import GapTable, gap_table, of_masked
 from lmcourse.evaluation.probes import (
     averaged_context,
     exact_shares,
@@ -76,12 +76,16 @@ class Measured:
 Measure = Callable[[Measured], dict[str, float]]
 
 
+def table_of(given: Measured) -> GapTable:
+    """By how much the model exceeds the masked floor, by phenomenon."""
+    asked = of_masked(given.model, given.world, words.ids(given.world))
+    reviews = given.world.split("test", given.few(REVIEWS))
+    return gap_table(asked, given.world, kind="masked", reviews=reviews)
+
+
 def gap(given: Measured) -> dict[str, float]:
     """Nats above BookWorld's masked floor, and the share of masked words predicted correctly."""
-    world = given.world
-    reviews = world.split("test", given.few(REVIEWS))
-    asked = of_masked(given.model, world, words.ids(world))
-    table = gap_table(asked, world, kind="masked", reviews=reviews)
+    world, table = given.world, table_of(given)
     right, best = accuracy(given.model, world, given.few(REVIEWS)), world.floor("test").masked
     found = {"gap": table.gap().value, "accuracy": right, "best accuracy": best.accuracy}
     return found | {"loss": table.loss().value, "floor": table.floor().value}
@@ -89,9 +93,7 @@ def gap(given: Measured) -> dict[str, float]:
 
 def names(given: Measured) -> dict[str, float]:
     """What the masked names add to the gap, in nats a masked token of any kind."""
-    world, asked = given.world, of_masked(given.model, given.world, words.ids(given.world))
-    reviews = world.split("test", given.few(REVIEWS))
-    table = gap_table(asked, world, kind="masked", reviews=reviews)
+    table = table_of(given)
     share = table.count("names") / table.count()
     return {"gap": share * table.gap("names").value}
 
