@@ -113,6 +113,17 @@ def test_every_slide_fits_and_can_be_read(opened):
         assert sheet["text"] >= 20 and not sheet["overflows"], sheet
 
 
+def test_a_fragment_is_fitted_at_its_size(browser, tmp_path):
+    """Its size changes at once: else the deck measures it before it has grown, and it overflows."""
+    printed = trees.cell("x", trees.stream("one line\n" * 13), hide=True, kind="-")
+    last = trees.block(trees.p(trees.LONG), kind="fragment")
+    chapter = trees.page(trees.block(trees.heading("Long"), kind="slide"), printed, last)
+    write_deck(chapter, trees.book(chapter, tmp_path), tmp_path / "deck.html")
+    with hosts.open_file(browser, tmp_path / "deck.html", width=1280) as it:
+        start(it.page)
+        assert not measured(it.page)[-1]["overflows"]
+
+
 @pytest.fixture(scope="module")
 def widgets_deck(tmp_path_factory) -> Path:
     """A slide for each widget."""

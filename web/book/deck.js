@@ -7,7 +7,7 @@ import Reveal from "reveal.js";
 import Notes from "reveal.js/plugin/notes/notes.esm.js";
 
 const PRINTING = /print-pdf/i.test(location.search);
-const SMALLEST = 20 / 28; // of the text's size: smaller letters do not reach the last row
+const SMALLEST = 0.72; // of the text's 28 pixels: smaller letters than 20 do not reach the last row
 const LARGE = 1.25; // where there is room
 const STEP = 0.03;
 // Of a widget, whose words have 12 pixels and more; what does not fit then scrolls, but on paper.
