@@ -93,7 +93,8 @@ class Result(msgspec.Struct, frozen=True, kw_only=True):
         embeddings: the parameters of token and position embeddings; those of tokens are also the
             output matrix.
         tokens: how many were read, each once; padding is not counted.
-        flops: operations of the training, forward and backward, counted by PyTorch for one batch.
+        flops: operations of the training, forward and backward, as PyTorch counts them for a few
+            reviews without padding.
         held_out: (step, loss on held-out reviews in nats).
         loss, floor, gap: on the test reviews, in nats per token. The floor is the loss of the best
             possible model; the gap is the mean of KL(p ‖ q), loss − floor in expectation.

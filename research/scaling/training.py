@@ -5,6 +5,7 @@ from functools import cache
 
 import torch
 from torch import nn
+from torch.nn.attention import SDPBackend, sdpa_kernel
 from torch.utils.flop_counter import FlopCounterMode
 
 from lmcourse.corpus.bookworld import BookWorld, Review
@@ -85,10 +86,11 @@ def num_embedding_parameters(model: Model) -> int:
 
 
 def flops_per_token(recipe: CausalRecipe) -> float:
-    """The operations of a training step by its tokens, of one batch without padding."""
+    """The operations of a training step by its tokens, padding not counted."""
     network = recipe.built(world())
-    review = max(world().split("validation", 100), key=lambda it: len(it.tokens))
-    batch = padded(words.examples([review]), words.PAD)
-    with FlopCounterMode(display=False) as counter:
-        single_loss(recipe.objective(network)(batch, generator_of(0)), 0).backward()
-    return counter.get_total_flops() / batch["input_ids"].numel()
+    reviews = words.examples(world().split("validation", 16))
+    with sdpa_kernel(SDPBackend.MATH), FlopCounterMode(display=False) as counter:
+        for review in reviews:
+            batch = padded([review], words.PAD)
+            single_loss(recipe.objective(network)(batch, generator_of(0)), 0).backward()
+    return counter.get_total_flops() / sum(len(review["input_ids"]) for review in reviews)
