@@ -73,7 +73,9 @@ MODELS: dict[str, Callable[[], nn.Module]] = {
     "tinybert-4": lambda: Bert(tinybert_4()),
     "tinybert-6": lambda: Bert(tinybert_6()),
 }
-VECTORS = {  # one vector for each word is published, and no network
+VECTORS: dict[
+    str, Word2VecConfig | GloVeConfig
+] = {  # one vector for each word is published, and no network
     "word2vec": Word2VecConfig.google_news(),
     "glove": GloVeConfig.wikipedia_gigaword(),
 }
@@ -177,11 +179,12 @@ def page() -> str:
         if each["verdict"] != "disagrees"
     ]
     columns = ("notes", "where", "quantity", "stated", "counted, or in the source")
+    places = ("model", "first public", "named in", "in the course", "checked")
     return f"""\
 # The family of models
 
-The tables of the widget Family and of chapter 19. This page is written by `python -m data.family`; \
-the counts are those of the package's models on the meta device. The other numbers are copied from \
+The tables of the widget Family and of chapter 19. `python -m data.family` writes this page; the \
+counts are those of the package's models on the meta device. The other numbers are copied from \
 their sources, which `references.bib` lists. What the papers do not state is empty.
 
 The statements of five sets of course notes are checked against the counts and the sources:
@@ -198,7 +201,8 @@ The statements of five sets of course notes are checked against the counts and t
 
 ## Sizes, in millions of parameters
 
-The counts are without heads of pretraining. For word2vec and GloVe, the published vectors are counted.
+The counts are without heads of pretraining. For word2vec and GloVe, the \
+published vectors are counted.
 
 {table_forms.markdown(("model", "size", "published", "where", "counted"), sizes, (0, 1, 3))}
 
@@ -207,7 +211,7 @@ The counts are without heads of pretraining. For word2vec and GloVe, the publish
 *Checked* lists the columns that were compared with a copy of the source, or with a table of the \
 course; everything else is from memory of the paper.
 
-{table_forms.markdown(("model", "first public", "named in", "in the course", "checked"), where, range(5))}
+{table_forms.markdown(places, where, range(5))}
 
 Names without a row:
 
