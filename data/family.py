@@ -163,7 +163,11 @@ def page() -> str:
         for row in models
     ]
     others = [(row["name"], row["named_in"], row["course"], row["why"]) for row in named]
-    notes = [(row["name"], row["note"]) for row in models if row["note"]]
+    notes = [
+        (row["name"], f"{row['remark']} {row['note']}".strip())
+        for row in models
+        if row["remark"] or row["note"]
+    ]
     said = [
         (row["reference"], row["where"], row["quantity"], row["stated"], answer(row))
         for row in read("statements")

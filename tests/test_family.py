@@ -47,7 +47,7 @@ def test_dates_are_months_and_agree_with_the_papers_numbers():
         first = date(year, month, 1)
         if row["arxiv"]:
             numbered = date(2000 + int(row["arxiv"][:2]), int(row["arxiv"][2:4]), 1)
-            late = "arXiv's number" in row["note"]  # numbered in the month after its submission
+            late = "arXiv's number" in row["remark"]  # numbered in the month after its submission
             assert 0 <= (numbered - first).days <= 31 * late, row["name"]
     assert sorted(NAMES, key=date_of) == NAMES
     assert all(re.fullmatch(r"\d{4}-\d\d", row["date"]) for row in RESULTS)

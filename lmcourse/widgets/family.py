@@ -178,7 +178,7 @@ class Family(Widget):
             chosen = [it for it in chosen if self.split in ("all", it["split"])]
             best = max((it["value"] for it in chosen), default=None)
             return (
-                f"{len(chosen)} results on {_plain(self.benchmark)} by date; people: "
+                f"{len(chosen)} results on {_plain(self.benchmark)} by date; human: "
                 f"{', '.join(people) or 'not measured'}; the best result is "
                 f"{'missing' if best is None else f'{best:g}'}."
             )

@@ -6,7 +6,7 @@ import { walk } from "./shared/walk.js";
 import { widget } from "./shared/widget.js";
 import { overtaken, prepare, reached, shownModels, shownResults } from "./family/maths.js";
 import { scores, tree } from "./family/picture.js";
-import { about, called, dated, known, lineage, listed, plain, rough, scored } from "./family/words.js";
+import { about, dated, known, lineage, listed, plain, rough, scored } from "./family/words.js";
 
 const NEAR = 22; // pixels from the pointer to a point
 
@@ -32,7 +32,7 @@ function fields({ models, benchmarks, years: [first, last] }) {
     since: { ...from, make: first < last && from.make },
     selected: select({ label: "Model", start: "", choices: names }),
     benchmark: benchmarks.length ? only(pages, (now) => !isTree(now)) : { start: "", takes: (value) => value === "" },
-    split: only(select({ label: "Results", start: "all", choices: { all: "test and development", test: "test sets", dev: "development sets" } }), (now) => !isTree(now)),
+    split: only(select({ label: "Results", start: "all", choices: { all: "all", test: "test sets", dev: "development sets" } }), (now) => !isTree(now)),
   };
 }
 
@@ -122,13 +122,13 @@ const build = ({ data, view, root, tip, say, signal }) => {
       const caption = isTree
         ? at === undefined ? `${list.length} models${now.axis === "parameters" && unsized ? `; those in the lowest row (?), ${unsized}, state no number of parameters` : ""}. Filled marks are in the course.`
           : lineage(data, at)
-        : first ? `The first test result above people here: ${called(first.model || first.system)}, ${first.value}, ${dated(first.when)}.`
-          : `No test result that is shown is above people.`;
+        : first ? `The first test result above human performance here: ${plain(first.model || first.system, 60)}, ${first.value}, ${dated(first.when)}.`
+          : "No test result shown here is above human performance.";
       const alt = isTree
         ? `A family tree of ${list.length} models since ${now.since}, by ${now.axis}. ${at === undefined ? "" : `Selected: ${about(models[at])}. `}${lineage(data, at)} ` +
           (at === undefined ? "" : `Ancestors: ${listed(reached(models, at, "parents").map((it) => plain(models[it].name, 40))) || "none"}. Children: ${listed(models[at].born.map((it) => plain(models[it].name, 40)), 20) || "none"}.`)
         : `${list.list.length} results on ${plain(now.benchmark)} since ${now.since}, ${now.split === "all" ? "test and development sets" : `${now.split} sets`}. ` +
-          `${list.people.map((it) => `People: ${it.value}. `).join("")}${caption} Results: ${list.list.map((it) => `${plain(it.model || it.system, 40)} ${it.value}`).join(", ") || "none"}.` +
+          `${list.people.map((it) => `Human: ${it.value}. `).join("")}${caption} Results: ${list.list.map((it) => `${plain(it.model || it.system, 40)} ${it.value}`).join(", ") || "none"}.` +
           (at === undefined ? "" : ` Selected: ${plain(now.selected, 40)}.`);
       return { height: picture.height, caption, alt, still: picture.marks };
     },

@@ -1,7 +1,7 @@
 // The tree and the scores, in SVG.
 
 import { h, s, times } from "../shared/dom.js";
-import { note, rect, text } from "../shared/marks.js";
+import { note, text } from "../shared/marks.js";
 import { power } from "../shared/numbers.js";
 import { lanes, ticks } from "./maths.js";
 import { plain } from "./words.js";
@@ -10,11 +10,13 @@ const path = (d, look) => s("path", { d, fill: "none", ...look });
 /** Marks of architectures, told apart by shape. */
 const MARKS = [
   ["m-4-4h8v8h-8z", "#56B4E9"], ["m0-6l5.5 9.5h-11z", "#D55E00"], ["m-4.5 0a4.5 4.5 0 1 0 9 0a4.5 4.5 0 1 0-9 0", "#0072B2"],
-  ["m0-6l6 6-6 6-6-6z", "#009E73"], ["m-6-3h12v6h-12z", "#E69F00"], ["m-4-4l8 8m0-8l-8 8", "#999999"], ["m-5 0h10m-5-5v10", "#CC79A7"],
+  ["m0-6l6 6-6 6-6-6z", "#009E73"], ["m-6-3h12v6h-12z", "#E69F00"], ["m-4-4l8 8m0-8l-8 8", "#999999"],
 ];
 const markOf = (kind) => MARKS[kind % MARKS.length];
 const drawn = (x, y, [d, color], look) => path(`M${x} ${y}${d}`, { fill: color, stroke: color, "stroke-width": 1.5, ...look });
 const LEFT = 40, RIGHT = 10, LANE = 19;
+/** Of words on top of lines. */
+const HALO = { "paint-order": "stroke", stroke: "var(--bg)", "stroke-width": 3, "stroke-linejoin": "round" };
 
 let pen;
 const widths = new Map();
@@ -37,16 +39,14 @@ function labels(points, order, strong, box) {
   for (const it of order) {
     const { x, y } = it, [words, length] = measured(it.label), first = strong(it);
     const sides = [[9, 0], [-9 - length, 0], [-length / 2, -16], [-length / 2, 16], [8, -13], [8, 13], [-8 - length, -13], [-8 - length, 13],
-      [-length / 2, -29], [-length / 2, 29], [10, -26], [10, 26], [-10 - length, -26], [-10 - length, 26]]
+      [-length / 2, -29], [-length / 2, 29], [10, -26], [10, 26], [-10 - length, -26], [-10 - length, 26]].slice(0, first ? 14 : 8)
       .map(([right, down]) => [x + right, y + down - 8, x + right + length, y + down + 8])
       .filter(([a, b, c, d]) => a >= box.x && c <= box.x + box.width && b >= box.y - 14 && d <= box.y + box.height);
     const own = points.indexOf(it);
-    const free = sides.slice(0, first ? 14 : 8).find(([a, b, c, d]) => !taken.some(([p, q, r, t], i) => i !== own && p < c && r > a && q < d && t > b));
+    const free = sides.find(([a, b, c, d]) => !taken.some(([p, q, r, t], i) => i !== own && p < c && r > a && q < d && t > b));
     if (!free) continue;
     taken.push(free);
-    out.push(text(round(free[0]), round(free[1] + 12.5), words, {
-      class: first ? "strong" : "", "paint-order": "stroke", stroke: "var(--bg)", "stroke-width": 3, "stroke-linejoin": "round",
-    }));
+    out.push(text(round(free[0]), round(free[1] + 12.5), words, { class: first ? "strong" : "", ...HALO }));
   }
   return out;
 }
@@ -88,8 +88,8 @@ function legend(data, kinds, width, y) {
 export function tree(data, now, width, list, at, up, down) {
   const top = 12, wide = width >= 600, order = list.map((it) => ({ ...it, label: it.name }));
   const kinds = data.kinds.filter((kind) => list.some((it) => it.architecture === kind));
-  const own = at === undefined ? [] : [at, ...data.models[at].parents, ...data.models[at].born];
-  let height, axis, rows;
+  const selected = data.models[at], strong = new Set(selected && [at, ...selected.parents, ...selected.born]);
+  let height, axis, rows, names;
   if (now.axis === "architecture") {
     const { x } = years(data, now, width, 0, 0);
     let y = top;
@@ -110,10 +110,9 @@ export function tree(data, now, width, list, at, up, down) {
       return own;
     });
     height = y - top;
-    axis.push(order.map((it) => text(it.right ? it.x + 9 : it.x - 9, it.y + 4.5, it.words, {
-      class: own.includes(it.at) ? "strong" : "", "text-anchor": it.right ? "start" : "end",
-      "paint-order": "stroke", stroke: "var(--bg)", "stroke-width": 3,
-    })));
+    names = order.map((it) => text(it.right ? it.x + 9 : it.x - 9, it.y + 4.5, it.words, {
+      class: strong.has(it.at) ? "strong" : "", "text-anchor": it.right ? "start" : "end", ...HALO,
+    }));
   } else {
     const some = order.filter((it) => it.amount), none = some.length < order.length;
     const powers = some.map((it) => Math.log10(it.amount));
@@ -122,19 +121,17 @@ export function tree(data, now, width, list, at, up, down) {
     height = plot + (none ? 34 : 0);
     const { x } = years(data, now, width, 0, 0);
     for (const it of order) Object.assign(it, { x: x(it.when), y: it.amount ? y(Math.log10(it.amount)) : top + plot + 22 });
-    const step = Math.ceil((high - low) / 8);
-    axis = [times(Math.floor((high - low) / step) + 1, (i) => [
-      path(`M${LEFT} ${y(low + i * step)}H${width - RIGHT}`, { class: "rule" }), note(LEFT - 6, y(low + i * step) + 4, power(low + i * step), "end")]),
+    axis = [times(high - low + 1, (i) => [
+      path(`M${LEFT} ${y(low + i)}H${width - RIGHT}`, { class: "rule" }), note(LEFT - 6, y(low + i) + 4, power(low + i), "end")]),
     none && note(LEFT - 6, top + plot + 26, "?", "end")];
     rows = [order];
   }
   const places = new Map(order.map((it) => [it.at, it]));
   const scale = years(data, now, width, top, height);
-  const [tall, keys] = legend(data, kinds, width, top + height + 36);
+  const [tall, keys] = names ? [0] : legend(data, kinds, width, top + height + 36);
   const link = (child, parent, ...look) => places.has(child) && places.has(parent) && edge(places.get(parent), places.get(child), ...look);
   const links = (children, ...look) => children.flatMap((child) => data.models[child].parents.map((parent) => [child, parent, look]));
-  const strong = new Set(own);
-  const path_ = [...links(at === undefined ? [] : [at, ...up], { stroke: "var(--ink)", "stroke-width": 2 }, true)];
+  const above = links(selected ? [at, ...up] : [], { stroke: "var(--ink)", "stroke-width": 2 }, true);
   const below = down.flatMap((child) => data.models[child].parents.filter((it) => it === at || down.includes(it))
     .map((parent) => [child, parent, [{ stroke: "var(--accent)", "stroke-width": parent === at ? 1.8 : 1 }, parent === at]]));
   const marks = order.map((it) => [
@@ -142,16 +139,15 @@ export function tree(data, now, width, list, at, up, down) {
     it.at === at && path(`M${it.x - 11} ${it.y}a11 11 0 1 0 22 0a11 11 0 1 0-22 0`, { stroke: "var(--ink)", "stroke-width": 2 })]);
   const important = [...order].sort((a, b) => strong.has(b.at) - strong.has(a.at) || !!b.chapter - !!a.chapter || b.born.length - a.born.length || b.when - a.when);
   return {
-    height: top + height + 44 + tall,
+    height: top + height + 26 + (tall && tall + 18),
     rows,
     marks: [
       scale.marks,
-      axis.slice(0, now.axis === "architecture" ? -1 : undefined),
+      axis,
       order.flatMap((it) => it.parents.map((parent) => link(it.at, parent, { stroke: "var(--line)", "stroke-width": 1.2 }))),
-      [...below, ...path_].map(([child, parent, look]) => link(child, parent, ...look)),
+      [...below, ...above].map(([child, parent, look]) => link(child, parent, ...look)),
       marks,
-      now.axis === "architecture" ? axis.at(-1)
-        : labels(order, important, (it) => strong.has(it.at), { x: LEFT - 34, y: top, width: width - LEFT + 34, height }),
+      names ?? labels(order, important, (it) => strong.has(it.at), { x: LEFT, y: top, width: width - LEFT, height }),
       keys,
     ],
   };
@@ -177,7 +173,7 @@ export function scores(data, now, width, { people, list }, at) {
       ticks(low, high).map((it) => [path(`M${LEFT} ${y(it)}H${width - RIGHT}`, { class: "rule" }), note(LEFT - 6, y(it) + 4, it, "end")]),
       people.map((it) => [
         path(`M${LEFT} ${y(it.value)}H${width - RIGHT}`, { stroke: "var(--ink)", "stroke-width": 1.5, "stroke-dasharray": "7 4" }),
-        rect(LEFT + 2, y(it.value) - 17, 84, 15, { class: "paper" }), note(LEFT + 4, y(it.value) - 5, `people: ${it.value}`)]),
+        text(LEFT + 4, y(it.value) - 5, `human: ${it.value}`, HALO)]),
       order.map(mark),
       labels([...order, ...people.map((it) => ({ x: LEFT + 44, y: y(it.value) - 9 }))], important, (it) => it.mine, { x: LEFT, y: top, width: width - LEFT, height }),
       keys.map(([d, words, more], i) => {

@@ -1,10 +1,9 @@
 // What the picture says, in words.
 
-import { quoted, shortened } from "../shared/tokens.js";
+import { shortened } from "../shared/tokens.js";
 
 /** Text as a reader sees it; spaces stay. */
 export const plain = (text, most = 1000) => (text ? shortened(text, most).replaceAll("␣", " ") : "");
-export const called = (name) => quoted(name, 40).replaceAll("␣", " ");
 
 const MONTHS = /* @__PURE__ */ new Intl.DateTimeFormat("en", { month: "long", year: "numeric", timeZone: "UTC" });
 export const dated = (month) => MONTHS.format(Date.UTC(Math.floor(month / 12), month % 12));
@@ -28,7 +27,7 @@ export const about = (it) => `${plain(it.name, 40)}, ${dated(it.when)}, ${plain(
 /** A result in one line. */
 export const scored = (it) => [
   [plain(it.model, 40), plain(it.system, 60)].filter(Boolean).join(", "), dated(it.when), `${it.value}`,
-  it.kind === "human" ? "people" : `${it.split} set`, it.kind === "ensemble" && "ensemble"].filter(Boolean).join(", ");
+  it.kind === "human" ? "human" : `${it.split} set`, it.kind === "ensemble" && "ensemble"].filter(Boolean).join(", ");
 
 export function lineage(data, at) {
   if (at === undefined) return "No model is selected.";
@@ -38,8 +37,7 @@ export function lineage(data, at) {
 
 /** Label and text of what is known of a model. */
 export const known = (data, it) => [
-  ["Published", it.published && `${rough(it.published)} parameters`],
-  ["Counted", it.counted && `${it.counted.toLocaleString("en")} parameters`],
-  ["Architecture", plain(it.architecture)],
+  ["Parameters, published", it.published && rough(it.published)],
+  ["Parameters, counted", it.counted?.toLocaleString("en")],
   ["Children", names(data, it.born, 30)],
   ...it.facts.map(([label, text]) => [label[0].toUpperCase() + label.slice(1), plain(text)])].filter(([, text]) => text);
