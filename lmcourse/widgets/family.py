@@ -258,7 +258,7 @@ def _month(row: Mapping[str, Any]) -> int:
 
 def _link(row: Mapping[str, Any]) -> str:
     link = _text(row, "link")
-    if link and not re.fullmatch(r"[\w./-]+", link):
+    if link and not re.fullmatch(r"(\.\./)*\w[\w./-]*", link):
         raise CourseError(
             f"The link {shown(link)} is not the path of a page.",
             'Pass a relative path without its ending, such as "../chapters/10-bert".',

@@ -125,9 +125,9 @@ def test_the_text_has_the_facts_and_a_link_to_the_chapter(page: Page):
 
 def test_models_outside_the_course_are_shown_when_asked_for(page: Page):
     says(page, "A family tree of 4 models since 2017")  # Left is a parent of the selected one
-    page.get_by_label("Also models outside the course").check()
+    page.get_by_label("Also those outside the course").check()
     says(page, "A family tree of 5 models since 2017")
-    page.get_by_label("From").focus()
+    page.get_by_role("slider", name="From").focus()
     page.keyboard.press("Home")
     says(page, "A family tree of 6 models since 2013")
 

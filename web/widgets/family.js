@@ -28,7 +28,7 @@ function fields({ models, benchmarks, years: [first, last] }) {
   return {
     show: { ...show, make: benchmarks.length && show.make },
     axis: only(select({ label: "Height", start: "parameters", choices: { parameters: "parameters", architecture: "architecture" } }), isTree),
-    every: only(checkbox({ label: "Also models outside the course", start: false }), (now) => some && isTree(now)),
+    every: only(checkbox({ label: "Also those outside the course", start: false }), (now) => some && isTree(now)),
     since: { ...from, make: first < last && from.make },
     selected: select({ label: "Model", start: "", choices: names }),
     benchmark: benchmarks.length ? only(pages, (now) => !isTree(now)) : { start: "", takes: (value) => value === "" },
@@ -116,7 +116,7 @@ const build = ({ data, view, root, tip, say, signal }) => {
       const picture = isTree ? tree(data, now, width, list, at, reached(models, at, "parents"), reached(models, at, "born"))
         : scores(data, now, width, list, at);
       places = picture.rows.flat();
-      plane.place(picture.rows.filter((it) => it.length).map((row) => row.map((it) => ({ ...it, x: it.x - 11, y: it.y - 11, width: 22, height: 22 }))), picture.height);
+      plane.place(picture.rows.map((row) => row.map((it) => ({ ...it, x: it.x - 11, y: it.y - 11, width: 22, height: 22 }))), picture.height);
       panel.replaceChildren(...details(models[at]));
       const first = !isTree && overtaken(list), unsized = isTree && list.filter((it) => !it.amount).length;
       const caption = isTree

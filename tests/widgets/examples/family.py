@@ -71,7 +71,7 @@ def by_keyboard(page: Page) -> None:
 
 
 def by_pointer(page: Page) -> None:
-    tap(page, "Models", 0.413, 0.55)
+    tap(page, "Models", 0.55, 0.22)
 
 
 def fuzz(random: Random) -> Callable[[], Family]:
@@ -131,8 +131,8 @@ EXAMPLE = Example(
     by_keyboard=by_keyboard,
     after_keyboard="Selected: Longer, July 2019",
     by_pointer=by_pointer,
-    after_pointer="Selected: Left, June 2018",
-    trait=("show", "scores", "2 results on <u>Quiz</u> since 2017"),
+    after_pointer="Selected: Both sides, October 2018",
+    trait=("axis", "architecture", "4 models since 2017, by architecture"),
     nonsense=("selected", "Nobody"),
     call={"models": MODELS, "results": RESULTS},
     fuzz=fuzz,

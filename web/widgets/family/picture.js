@@ -34,8 +34,8 @@ function measured(name) {
 const round = (it) => Math.round(it * 10) / 10;
 
 /** Names beside points where they meet nothing; those that matter on any side. */
-function labels(points, order, strong, box) {
-  const taken = points.map(({ x, y }) => [x - 7, y - 7, x + 7, y + 7]), out = [];
+function labels(points, order, strong, box, more = []) {
+  const taken = [...points.map(({ x, y }) => [x - 7, y - 7, x + 7, y + 7]), ...more], out = [];
   for (const it of order) {
     const { x, y } = it, [words, length] = measured(it.label), first = strong(it);
     const sides = [[9, 0], [-9 - length, 0], [-length / 2, -16], [-length / 2, 16], [8, -13], [8, 13], [-8 - length, -13], [-8 - length, 13],
@@ -140,7 +140,7 @@ export function tree(data, now, width, list, at, up, down) {
   const important = [...order].sort((a, b) => strong.has(b.at) - strong.has(a.at) || !!b.chapter - !!a.chapter || b.born.length - a.born.length || b.when - a.when);
   return {
     height: top + height + 26 + (tall && tall + 18),
-    rows,
+    rows: rows[0] ? rows : [[]],
     marks: [
       scale.marks,
       axis,
@@ -175,7 +175,7 @@ export function scores(data, now, width, { people, list }, at) {
         path(`M${LEFT} ${y(it.value)}H${width - RIGHT}`, { stroke: "var(--ink)", "stroke-width": 1.5, "stroke-dasharray": "7 4" }),
         text(LEFT + 4, y(it.value) - 5, `human: ${it.value}`, HALO)]),
       order.map(mark),
-      labels([...order, ...people.map((it) => ({ x: LEFT + 44, y: y(it.value) - 9 }))], important, (it) => it.mine, { x: LEFT, y: top, width: width - LEFT, height }),
+      labels(order, important, (it) => it.mine, { x: LEFT, y: top, width: width - LEFT, height }, people.map((it) => [LEFT, y(it.value) - 18, LEFT + 84, y(it.value)])),
       keys.map(([d, words, more], i) => {
         const x = 12 + i * Math.min(width / 3, 160), at = top + height + 36;
         return [path(`M${x} ${at}${d}`, { stroke: "var(--accent)", "stroke-width": 2, fill: "var(--accent)", ...more }), note(x + 14, at + 4, width < 420 ? words.replace("development", "dev") : words)];
