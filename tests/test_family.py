@@ -87,9 +87,11 @@ def test_published_numbers_are_near_the_counts():
 
 def test_a_chapter_of_the_course_is_written_and_mentions_the_model():
     texts = {it.number: it.path.read_text(encoding="utf-8") for it in course.sources("chapter")}
+    stems = {it.number: it.path.stem for it in course.sources("chapter")}
     for row in MODELS:
         assert bool(row["chapter"]) or row["course"].startswith("named only: "), row["name"]
         if row["chapter"]:
+            assert row["page"] == stems[row["chapter"]]
             text = texts[row["chapter"]]
             assert row["name"] in text or row["source"] in text, row["name"]
 
