@@ -112,6 +112,7 @@ def page(browser: Browser, tmp_path: Path) -> Iterator[Page]:
 
 def test_the_text_has_the_facts_and_a_link_to_the_chapter(page: Page):
     panel = page.locator(".lm")
+    page.get_by_text("Facts and source").click()
     expect(panel).to_contain_text("Parameters, published: 340 million")
     expect(panel).to_contain_text("Children: Longer")
     link = page.get_by_role("link", name="Chapter 10")
@@ -119,6 +120,8 @@ def test_the_text_has_the_facts_and_a_link_to_the_chapter(page: Page):
     page.get_by_role("combobox", name="Model").select_option("</script><b>")
     expect(panel).to_contain_text("reads <i>characters</i>")
     expect(panel).to_contain_text("Parameters, counted: 93,600,864")
+    page.get_by_role("combobox", name="Model").select_option("Left")
+    expect(panel).to_contain_text("In the course: named only")
     page.get_by_role("combobox", name="Model").select_option("")
     expect(page.get_by_role("link")).to_have_count(0)
 

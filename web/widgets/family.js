@@ -39,7 +39,7 @@ function fields({ models, benchmarks, years: [first, last] }) {
 const build = ({ data, view, root, tip, say, signal }) => {
   const { models, ids } = data;
   let places = [], isTree = true, byPointer = false;
-  const panel = h("div", { style: "margin:6px 0" });
+  const lesson = h("p"), facts = h("div"), panel = h("div", { style: "padding:6px 0" }, lesson, h("details", null, h("summary", null, "Facts and source"), facts));
 
   const words = (it) => (isTree ? about(it) : scored(it));
   function pin(it) {
@@ -77,15 +77,14 @@ const build = ({ data, view, root, tip, say, signal }) => {
   });
 
   /** What is known of the selected model, with a link to its chapter. */
-  function details(it) {
-    if (!it) return [];
-    const { pathname } = root.ownerDocument.defaultView.location, isPage = pathname.endsWith(".html");
-    const href = isPage ? `${it.link.replace(/.*\//, "")}.html` : `${it.link}.ipynb`;
-    const chapter = it.link ? h("a", { href, target: isPage ? null : "_blank", style: "color:var(--accent)" }, `Chapter ${plain(it.chapter)}`) : `Chapter ${plain(it.chapter)}`;
-    return [
-      h("p", { class: "lm-title", style: "font-size:15px" }, `${plain(it.name, 60)}, ${dated(it.when)}`),
-      known(data, it).map(([label, text]) => h("p", null, h("span", { class: "lm-soft" }, `${label}: `), text)),
-      it.chapter && h("p", null, h("span", { class: "lm-soft" }, "In the course: "), chapter)].flat().filter(Boolean);
+  function tell(it) {
+    panel.hidden = !it;
+    if (!it) return;
+    const isPage = root.ownerDocument.defaultView.location.pathname.endsWith(".html");
+    const href = isPage ? `${it.link.replace(/.*\//, "")}.html` : `${it.link}.ipynb`, chapter = `Chapter ${plain(it.chapter)}`;
+    lesson.replaceChildren("In the course: ", !it.chapter ? "named only"
+      : it.link ? h("a", { href, target: isPage ? null : "_blank", style: "color:var(--accent)" }, chapter) : chapter);
+    facts.replaceChildren(...known(data, it).map(([label, text]) => h("p", null, h("span", { class: "lm-soft" }, `${label}: `), text)));
   }
 
   return {
@@ -117,7 +116,7 @@ const build = ({ data, view, root, tip, say, signal }) => {
         : scores(data, now, width, list, at);
       places = picture.rows.flat();
       plane.place(picture.rows.map((row) => row.map((it) => ({ ...it, x: it.x - 11, y: it.y - 11, width: 22, height: 22 }))), picture.height);
-      panel.replaceChildren(...details(models[at]));
+      tell(models[at]);
       const first = !isTree && overtaken(list), unsized = isTree && list.filter((it) => !it.amount).length;
       const caption = isTree
         ? at === undefined ? `${list.length} models${now.axis === "parameters" && unsized ? `; those in the lowest row (?), ${unsized}, state no number of parameters` : ""}. Filled marks are in the course.`

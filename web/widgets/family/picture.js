@@ -86,7 +86,7 @@ function legend(data, kinds, width, y) {
  * @returns {{height, marks, rows}} rows of places for the keyboard.
  */
 export function tree(data, now, width, list, at, up, down) {
-  const top = 12, wide = width >= 600, order = list.map((it) => ({ ...it, label: it.name }));
+  const top = 12, order = list.map((it) => ({ ...it, label: it.name }));
   const kinds = data.kinds.filter((kind) => list.some((it) => it.architecture === kind));
   const selected = data.models[at], strong = new Set(selected && [at, ...selected.parents, ...selected.born]);
   let height, axis, rows, names;
@@ -117,7 +117,7 @@ export function tree(data, now, width, list, at, up, down) {
     const some = order.filter((it) => it.amount), none = some.length < order.length;
     const powers = some.map((it) => Math.log10(it.amount));
     const low = Math.floor(Math.min(...powers, 9)), high = Math.max(Math.ceil(Math.max(...powers, low)), low + 1);
-    const plot = wide ? 430 : 400, y = (power) => round(top + plot - ((power - low) / (high - low)) * plot);
+    const plot = 390, y = (power) => round(top + plot - ((power - low) / (high - low)) * plot);
     height = plot + (none ? 34 : 0);
     const { x } = years(data, now, width, 0, 0);
     for (const it of order) Object.assign(it, { x: x(it.when), y: it.amount ? y(Math.log10(it.amount)) : top + plot + 22 });
@@ -155,7 +155,7 @@ export function tree(data, now, width, list, at, up, down) {
 
 /** The results by date. @returns {{height, marks, rows}} */
 export function scores(data, now, width, { people, list }, at) {
-  const top = 12, height = width >= 600 ? 400 : 360, order = list.map((it) => ({ ...it, label: it.model || it.system }));
+  const top = 12, height = 380, order = list.map((it) => ({ ...it, label: it.model || it.system }));
   const values = [...list, ...people].map((it) => it.value), low = Math.floor(Math.min(...values, 95)) - 1, high = Math.min(Math.ceil(Math.max(...values, low + 2)) + 1, 100);
   const y = (value) => round(top + height - ((value - low) / (high - low)) * height);
   const { x, marks } = years(data, now, width, top, height), name = data.models[at]?.name;

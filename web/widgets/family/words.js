@@ -37,6 +37,7 @@ export function lineage(data, at) {
 
 /** Label and text of what is known of a model. */
 export const known = (data, it) => [
+  ["First public", dated(it.when)],
   ["Parameters, published", it.published && rough(it.published)],
   ["Parameters, counted", it.counted?.toLocaleString("en")],
   ["Children", names(data, it.born, 30)],
