@@ -159,7 +159,7 @@ def test_the_scores_have_a_line_and_their_marks_select_models(page: Page):
     says(page, "2 results on <u>Quiz</u> since 2017, test and development sets. Human: 90.")
     says(page, "The first test result above human performance here: Longer, 92.25, July 2019.")
     page.get_by_role("combobox", name="Results").select_option("dev")
-    says(page, "No test result shown here is above human performance.")
+    says(page, "No test result here is above human performance.")
     cell = page.get_by_role("grid", name="Models").get_by_role("gridcell")
     cell.focus()
     page.keyboard.press("Enter")

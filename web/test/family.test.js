@@ -71,6 +71,11 @@ test("without a line, nothing is above it", () => {
 test("what meets is in different lanes, the first that is free", () => {
   assert.deepEqual(lanes([[0, 10], [5, 15], [11, 20], [16, 30], [0, 3]]), [0, 1, 0, 1, 1]);
   assert.deepEqual(lanes([]), []);
+  const inRow = [[0, 10], [20, 30], [40, 50]];
+  assert.deepEqual(lanes(inRow), [0, 0, 0]);
+  assert.deepEqual(lanes(inRow, [[], [0], [0]]), [0, 0, 1]); // from 0 to 2, the edge would cross 1
+  assert.deepEqual(lanes(inRow, [[], [0], [1]]), [0, 0, 0]);
+  assert.deepEqual(lanes(inRow, [[], [-1], [-1]]), [0, 0, 0]); // a parent that is not shown
 });
 
 test("ticks are round, inside, and not many", () => {

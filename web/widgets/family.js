@@ -122,7 +122,7 @@ const build = ({ data, view, root, tip, say, signal }) => {
         ? at === undefined ? `${list.length} models${now.axis === "parameters" && unsized ? `; those in the lowest row (?), ${unsized}, state no number of parameters` : ""}. Filled marks are in the course.`
           : lineage(data, at)
         : first ? `The first test result above human performance here: ${plain(first.model || first.system, 60)}, ${first.value}, ${dated(first.when)}.`
-          : "No test result shown here is above human performance.";
+          : "No test result here is above human performance.";
       const alt = isTree
         ? `A family tree of ${list.length} models since ${now.since}, by ${now.axis}. ${at === undefined ? "" : `Selected: ${about(models[at])}. `}${lineage(data, at)} ` +
           (at === undefined ? "" : `Ancestors: ${listed(reached(models, at, "parents").map((it) => plain(models[it].name, 40))) || "none"}. Children: ${listed(models[at].born.map((it) => plain(models[it].name, 40)), 20) || "none"}.`)
@@ -138,7 +138,7 @@ export default widget({
   name: "family",
   label: "Family of models",
   title: "Who descends from whom?",
-  intro: "Click a model, or choose one: its ancestors, its descendants and what it changed are shown.",
+  intro: "Click a model, or choose one: its lineage and what it changed are shown.",
   call: "Family(models, results, ",
   read: prepare,
   fields,

@@ -51,15 +51,20 @@ export const overtaken = ({ people, list }) => {
   return people.length ? list.find((it) => it.split === "test" && it.value > line) : undefined;
 };
 
-/** Rows for intervals [from, to], in order: the first in which nothing is met. @returns {number[]} */
-export function lanes(intervals) {
-  const rows = [];
-  return intervals.map(([from, to]) => {
-    let row = rows.findIndex((all) => all.every(([a, b]) => to < a || from > b));
+/**
+ * Rows for intervals [from, to], in order: the first in which nothing is met, nor between it and one of
+ * its `parents`, indices of earlier intervals: there is an edge. @returns {number[]}
+ */
+export function lanes(intervals, parents = []) {
+  const rows = [], found = [];
+  intervals.forEach(([from, to], i) => {
+    const start = (all) => Math.min(from, ...(parents[i] ?? []).filter((it) => all.includes(it)).map((it) => intervals[it][1] + 1));
+    let row = rows.findIndex((all) => all.every((it) => to < intervals[it][0] || start(all) > intervals[it][1]));
     if (row < 0) row = rows.push([]) - 1;
-    rows[row].push([from, to]);
-    return row;
+    rows[row].push(i);
+    found.push(row);
   });
+  return found;
 }
 
 /** Round values for an axis from `low` to `high`: at most `most` + 1. */

@@ -103,7 +103,7 @@ export function tree(data, now, width, list, at, up, down) {
         it.words = words;
         it.box = it.right ? [it.x - 8, it.x + 14 + length] : [it.x - 14 - length, it.x + 8];
       }
-      const at = lanes(own.map((it) => it.box));
+      const at = lanes(own.map((it) => it.box), own.map((it) => it.parents.map((parent) => own.findIndex((other) => other.at === parent))));
       own.forEach((it, i) => { it.y = y + 34 + LANE * at[i]; });
       axis.push(path(`M0 ${y + 4}h${width}`, { class: "rule" }), note(0, y + 18, plain(kind, 40)));
       y += 34 + LANE * (1 + Math.max(...at));
