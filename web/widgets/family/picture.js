@@ -39,7 +39,7 @@ function labels(points, order, strong, box, more = []) {
   for (const it of order) {
     const { x, y } = it, [words, length] = measured(it.label), first = strong(it);
     const sides = [[9, 0], [-9 - length, 0], [-length / 2, -16], [-length / 2, 16], [8, -13], [8, 13], [-8 - length, -13], [-8 - length, 13],
-      [-length / 2, -29], [-length / 2, 29], [10, -26], [10, 26], [-10 - length, -26], [-10 - length, 26]].slice(0, first ? 14 : 8)
+      [-length / 2, -29], [-length / 2, 29], [10, -26], [10, 26]].slice(0, first ? 12 : 8)
       .map(([right, down]) => [x + right, y + down - 8, x + right + length, y + down + 8])
       .filter(([a, b, c, d]) => a >= box.x && c <= box.x + box.width && b >= box.y - 14 && d <= box.y + box.height);
     const own = points.indexOf(it);
