@@ -17,7 +17,7 @@ NAMES = [row["name"] for row in MODELS]
 SPLITS, KINDS = {"test", "dev"}, {"single", "ensemble", "human"}
 ARCHITECTURES = {
     *("static", "recurrent", "encoder", "decoder", "encoder and decoder"),
-    "encoder of text and images",
+    "encoder with images",
 }
 
 

@@ -15,7 +15,7 @@ from lmcourse.widgets import Family
 from tests.widgets import golden_family
 from tests.widgets.examples.family import MODELS, RESULTS, make
 from tests.widgets.hosts import host_page, open_file
-from tests.widgets.test_every_widget import resize, says
+from tests.widgets.test_every_widget import beside, resize, says
 from tests.widgets.test_modules import STATE_BYTES
 
 
@@ -207,3 +207,4 @@ def test_no_words_meet(browser: Browser, tmp_path: Path, width: int):
                 it.page.evaluate("([name, value]) => kernel(name, value)", [name, value])
                 resize(it.page, width)
                 assert it.page.evaluate(MET) == [], f"{name} = {value}"
+                assert beside(it.page) == [], f"{name} = {value}"

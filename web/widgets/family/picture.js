@@ -75,7 +75,7 @@ function legend(data, kinds, width, y) {
   const columns = width < 600 ? 2 : 3, column = width / columns;
   return [Math.ceil(kinds.length / columns) * 20, kinds.map((kind, i) => {
     const x = 8 + (i % columns) * column, at = y + 20 * Math.floor(i / columns);
-    return [drawn(x, at, markOf(data.kinds.indexOf(kind))), note(x + 13, at + 4, plain(kind, 28))];
+    return [drawn(x, at, markOf(data.kinds.indexOf(kind))), note(x + 13, at + 4, plain(kind, (column / 8) | 0))];
   })];
 }
 
