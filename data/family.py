@@ -182,6 +182,19 @@ def page() -> str:
         for row, each in zip(said, read("statements"), strict=True)
         if each["verdict"] != "disagrees"
     ]
+    results = [
+        (
+            f"{row['benchmark']}, {row['split']}, {row['kind']}",
+            row["date"],
+            ", ".join(filter(None, (row["model"], row["system"]))),
+            row["value"],
+            f"{row['source']}, {row['where']}",
+            row["checked"],
+            f"{row['remark']} {row['note']}".strip(),
+        )
+        for row in read("benchmarks")
+    ]
+    scores = ("benchmark, set", "date", "model", "score", "source", "checked", "notes")
     columns = ("notes", "where", "quantity", "stated", "counted, or in the source")
     places = ("model", "first public", "named in", "in the course", "checked")
     return f"""\
@@ -209,6 +222,14 @@ The counts are without heads of pretraining. For word2vec and GloVe, the \
 published vectors are counted.
 
 {table_forms.markdown(("model", "size", "published", "where", "counted"), sizes, (0, 1, 3))}
+
+## Results on SQuAD (F1) and GLUE
+
+Test and development sets, single models and ensembles are not comparable, nor are GLUE's means over \
+eight and nine tasks. A copy is one of the source's text; a chapter has the table in this course; \
+the date is that of the result's first publication.
+
+{table_forms.markdown(scores, results, (0, 1, 2, 4, 5, 6))}
 
 ## Where each model is in the course
 
