@@ -225,9 +225,9 @@ published vectors are counted.
 
 ## Results on SQuAD (F1) and GLUE
 
-Test and development sets, single models and ensembles are not comparable, nor are GLUE's means over \
-eight and nine tasks. A copy is one of the source's text; a chapter has the table in this course; \
-the date is that of the result's first publication.
+Test and development sets, single models and ensembles are not comparable, nor are GLUE's means \
+over eight and nine tasks. A copy is one of the source's text; a chapter has the table in this \
+course; the date is that of the result's first publication.
 
 {table_forms.markdown(scores, results, (0, 1, 2, 4, 5, 6))}
 

@@ -81,7 +81,7 @@ const build = ({ data, view, root, tip, say, signal }) => {
     panel.hidden = !it;
     if (!it) return;
     const isPage = root.ownerDocument.defaultView.location.pathname.endsWith(".html");
-    const href = isPage ? `${it.link.replace(/.*\//, "")}.html` : `${it.link}.ipynb`, chapter = `Chapter ${plain(it.chapter)}`;
+    const href = isPage ? `${it.link.replace(/.*\/(\d+-)?/, "")}.html` : `${it.link}.ipynb`, chapter = `Chapter ${plain(it.chapter)}`;
     lesson.replaceChildren("In the course: ", !it.chapter ? "named only"
       : it.link ? h("a", { href, target: isPage ? null : "_blank", style: "color:var(--accent)" }, chapter) : chapter);
     facts.replaceChildren(...known(data, it).map(([label, text]) => h("p", null, h("span", { class: "lm-soft" }, `${label}: `), text)));
