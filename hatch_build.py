@@ -8,7 +8,9 @@ from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 FILES = (
     "data/brown/table.json",
     "data/checkpoints",
+    "data/benchmarks.csv",
     "data/claims",
+    "data/family.csv",
     "data/senses.csv",
     "references.bib",
 )
