@@ -26,7 +26,7 @@ import filelock
 import numpy as np
 import torch
 from safetensors import safe_open
-from safetensors.torch import save_file
+from safetensors.torch import save as to_bytes
 from torch import Tensor, nn
 from torch.nn import functional as F
 from torch.nn.utils.rnn import pad_sequence
@@ -51,11 +51,7 @@ def save(forms: dict[str, Form], path: Path) -> int:
     Raises:
         CourseError: something in ``forms`` is none of the three forms.
     """
-    tensors: dict[str, Tensor] = {}
-    notes: dict[str, list[Any]] = {}
-    for name, form in forms.items():
-        _write(name, form, tensors, notes)
-    save_file(tensors, path, {"notes": json.dumps(notes, separators=(",", ":"))})
+    path.write_bytes(_contents(forms))
     return path.stat().st_size
 
 
@@ -71,8 +67,7 @@ def load(path: Path) -> dict[str, Tensor]:
 
 def file_size(forms: dict[str, Form]) -> int:
     """Return the size that a compressed model has on disk, in bytes."""
-    with TemporaryDirectory() as folder:
-        return save(forms, Path(folder) / "model.safetensors")
+    return len(_contents(forms))
 
 
 def in_bits(weight: Tensor, bits: int) -> Form:
@@ -84,10 +79,27 @@ def in_bits(weight: Tensor, bits: int) -> Form:
 
 def tensor_of(form: Form) -> Tensor:
     """Return the tensor that a form is loaded back as, in float32."""
-    with TemporaryDirectory() as folder:
-        path = Path(folder) / "form.safetensors"
-        save({"form": form}, path)
-        return load(path)["form"]
+    if isinstance(form, list):
+        product = tensor_of(form[0])
+        for each in form[1:]:
+            product = product @ tensor_of(each)
+        return product
+    if isinstance(form, tuple):
+        q, scale = (torch.as_tensor(each).float() for each in form)
+        return _scaled(q, scale)
+    return form.float()
+
+
+def _scaled(q: Tensor, scale: Tensor) -> Tensor:
+    return q * (scale.reshape(-1, *[1] * (q.ndim - 1)) if scale.ndim else scale)
+
+
+def _contents(forms: dict[str, Form]) -> bytes:
+    tensors: dict[str, Tensor] = {}
+    notes: dict[str, list[Any]] = {}
+    for name, form in forms.items():
+        _write(name, form, tensors, notes)
+    return to_bytes(tensors, {"notes": json.dumps(notes, separators=(",", ":"))})
 
 
 def _write(name: str, form: Form, tensors: dict[str, Tensor], notes: dict[str, list[Any]]) -> None:
@@ -160,8 +172,7 @@ def _read(name: str, tensors: dict[str, Tensor], notes: dict[str, list[Any]]) ->
     digits = np.unpackbits(tensors[f"{name}:q"].numpy())[: math.prod(shape) * bits]
     values = digits.reshape(-1, bits) @ (1 << np.arange(bits)[::-1])
     q = torch.from_numpy(values).reshape(shape).float() + low
-    scale = tensors[f"{name}:s"].float()
-    return q * (scale.reshape(-1, *[1] * (q.ndim - 1)) if scale.ndim else scale)
+    return _scaled(q, tensors[f"{name}:s"].float())
 
 
 @cache

@@ -1,5 +1,7 @@
 """The layers that a student of TinyBERT learns from, and the loss of its attention."""
 
+from typing import Any
+
 import torch
 from torch import Tensor
 
@@ -15,6 +17,15 @@ def taught_states(hidden_states: list[Tensor], M: int, strategy: str) -> list[Te
 
 def _states(N: int, M: int, strategy: str) -> Example:
     return [normal(3, 2, seed=(N, M, layer)) for layer in range(N + 1)], M, strategy
+
+
+def _stacked(returned: Any, *arguments: Any) -> Any:
+    """A list of states as one tensor, [state, token, width]."""
+    several = isinstance(returned, (list, tuple)) and len(returned) > 0
+    if not several or not all(isinstance(each, Tensor) for each in returned):
+        return returned
+    alike = len({each.shape for each in returned}) == 1
+    return torch.stack(list(returned)) if alike else returned
 
 
 def _which(arguments: Example, value: Result, wanted: Result) -> str:
@@ -85,8 +96,9 @@ The order is reversed: a higher layer of the student learns from a higher layer 
 The highest layers are one too low: the student's last layer learns from the teacher's last.
     N - M + m -> N - M + m - 1
 This has one state too many. The prediction, g(M + 1) = N + 1, is no hidden state.
-    [0, *g] -> [0, *g, -1] || [0, *g, N + 1]
+    [0, *g] -> [0, *g, -1]
 """,
+    result=_stacked,
     cause=_which,
     note="DistilBERT copies weights from such layers once, before training. TinyBERT's student has "
     "weights of its own, and compares itself with these layers in every update.",

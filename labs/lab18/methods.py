@@ -291,8 +291,7 @@ W is factorized although it fits: it is then both exact and allowed.
 W fills the budget exactly, which is allowed: then it is returned as it is.
     4 * m * n <= budget -> 4 * m * n < budget
 The rank is compared with the break-even rank. W fits, or does not fit, whatever the rank is.
-    4 * m * n <= budget -> budget // (4 * (m + n)) >= m * n // (m + n) ||
-        budget // (4 * (m + n)) >= min(m, n)
+    4 * m * n <= budget -> budget // (4 * (m + n)) >= m * n // (m + n)
 The singular values are missing from the product, or are in it twice.
     U[:, :r] * S[:r], Vh[:r] -> U[:, :r], Vh[:r] || U[:, :r] * S[:r], S[:r, None] * Vh[:r] ||
         U[:, :r] * S[:r].sqrt(), Vh[:r]
