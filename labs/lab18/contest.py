@@ -15,7 +15,8 @@ import copy
 import csv
 import json
 import math
-from dataclasses import asdict, dataclass, fields
+from contextlib import suppress
+from dataclasses import asdict, dataclass, fields, replace
 from datetime import UTC, datetime
 from functools import cache
 from pathlib import Path
@@ -250,6 +251,14 @@ class Run:
     right: float
 
 
+def measure(name: str, forms: dict[str, Form], model: str | nn.Module) -> Run:
+    """Store a compressed model, load it back and score it, without an entry; see `enter`."""
+    whole = hub.load(model).model if isinstance(model, str) else model
+    size, restored = stored(forms, whole)
+    loss, right = score(restored, held_out())
+    return Run("", " ".join(name.split()), size, round(loss, 4), round(right, 4))
+
+
 def enter(name: str, forms: dict[str, Form], model: str | nn.Module) -> Run:
     """Measure a compressed model, and add it to the reader's own runs.
 
@@ -259,16 +268,13 @@ def enter(name: str, forms: dict[str, Form], model: str | nn.Module) -> Run:
         model: the name of a shipped model, or a model of your own: the class and sizes into which
             the tensors are loaded.
     """
-    whole = hub.load(model).model if isinstance(model, str) else model
-    size, restored = stored(forms, whole)
-    loss, right = score(restored, held_out())
-    date = datetime.now(UTC).isoformat(timespec="seconds")
-    run = Run(date, " ".join(name.split()), size, round(loss, 4), round(right, 4))
+    run = measure(name, forms, model)
+    run = replace(run, date=datetime.now(UTC).isoformat(timespec="seconds"))
     _append(run)
     return run
 
 
-_here: list[Run] = []  # of this session, where there is no workbook
+_here: list[Run] = []  # of this session, where no file can be written
 
 
 def _file() -> Path | None:
@@ -277,38 +283,40 @@ def _file() -> Path | None:
 
 
 def _append(run: Run) -> None:
-    """Add a line to the file. It is only ever appended to."""
-    file = _file()
-    if file is None:
-        _here.append(run)
+    """Add a line to the file, which is only ever appended to; the same run is kept once."""
+    if any(replace(each, date=run.date) == run for each in runs()):
         return
-    with filelock.FileLock(file.with_suffix(".lock"), timeout=5):
-        new = not file.exists() or not file.stat().st_size
-        torn = not new and not file.read_bytes().endswith(b"\n")
-        with file.open("a", encoding="utf-8", newline="") as lines:
-            lines.write("\n" if torn else "")
-            writer = csv.DictWriter(lines, [field.name for field in fields(Run)])
-            if new:
-                writer.writeheader()
-            writer.writerow(asdict(run))
+    file = _file()
+    try:
+        if file is None:
+            _here.append(run)
+            return
+        lock = file.parent / ".lmcourse" / "lab18.lock"
+        lock.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        with filelock.FileLock(lock, timeout=5):
+            new = not file.exists() or not file.stat().st_size
+            torn = not new and not file.read_bytes().endswith(b"\n")
+            with file.open("a", encoding="utf-8", newline="") as lines:
+                lines.write("\n" if torn else "")
+                writer = csv.DictWriter(lines, [field.name for field in fields(Run)])
+                if new:
+                    writer.writeheader()
+                writer.writerow(asdict(run))
+    except (OSError, filelock.Timeout):
+        _here.append(run)
 
 
 def runs() -> list[Run]:
     """Return the reader's runs, oldest first; a line that cannot be read is left out."""
     file = _file()
-    if file is None:
-        return list(_here)
-    if not file.exists():
-        return []
-    found = []
-    with file.open(encoding="utf-8", errors="replace", newline="") as lines:
-        for row in csv.DictReader(lines):
-            try:
-                numbers = int(row["bytes"]), float(row["loss"]), float(row["right"])
-                found.append(Run(row["date"], row["name"], *numbers))
-            except (KeyError, TypeError, ValueError):
-                continue
-    return found
+    found: list[Run] = []
+    if file is not None and file.exists():
+        with suppress(OSError), file.open(encoding="utf-8", errors="replace", newline="") as lines:
+            for row in csv.DictReader(lines):
+                with suppress(KeyError, TypeError, ValueError, AttributeError):
+                    numbers = int(row["bytes"]), float(row["loss"]), float(row["right"])
+                    found.append(Run(row["date"], row["name"], *numbers))
+    return [*found, *_here]
 
 
 def table(*given: Run, limit: int = LIMIT) -> str:
