@@ -1,7 +1,9 @@
 """Three methods by hand: pruning, quantization, low rank."""
 
+from contextlib import suppress
 from typing import Any
 
+import numpy as np
 import torch
 from torch import Tensor
 
@@ -24,6 +26,15 @@ def prune_masks(weights: list[Tensor], sparsity: float, scope: str) -> list[Tens
     return [part.view_as(w) for part, w in zip(parts, weights, strict=True)]
 
 
+def _numbers(mask: Any) -> Any:
+    """Booleans of any kind as numbers."""
+    with suppress(Exception):  # what cannot be an array is read, and refused, as any result is
+        array = np.asarray(mask.detach().cpu() if isinstance(mask, Tensor) else mask)
+        if array.dtype == bool:
+            return torch.tensor(array, dtype=torch.float64)
+    return mask
+
+
 def _kept(returned: Any, weights: list[Tensor], sparsity: float, scope: str) -> tuple[Any, ...]:
     """How many weights each mask prunes, and the kept magnitudes: the same for any of equal ones."""
     if not isinstance(returned, (list, tuple)) or len(returned) != len(weights):
@@ -33,8 +44,7 @@ def _kept(returned: Any, weights: list[Tensor], sparsity: float, scope: str) -> 
         )
     zeros, kept = [], []
     for number, (mask, w) in enumerate(zip(returned, weights, strict=True)):
-        (found,) = read(mask.bool().float() if isinstance(mask, Tensor) and mask.dtype == torch.bool
-                        else mask, [0.0]).parts
+        (found,) = read(_numbers(mask), [0.0]).parts
         if found.shape != w.shape:
             raise Wrong(
                 f"Mask {number} has the shape {list(found.shape)}; its matrix: {list(w.shape)}.",
