@@ -88,7 +88,7 @@ def tensor_of(form: Form) -> Tensor:
     if isinstance(form, tuple):
         q, scale = (torch.as_tensor(each).float() for each in form)
         return _scaled(q, scale)
-    return form.float()
+    return torch.as_tensor(form).float()
 
 
 def _scaled(q: Tensor, scale: Tensor) -> Tensor:
@@ -129,8 +129,8 @@ def _write(name: str, form: Form, tensors: dict[str, Tensor], notes: dict[str, l
         tensors[f"{name}:q"] = torch.from_numpy(np.packbits(digits))
         tensors[f"{name}:s"] = scale.contiguous().clone()
         notes[name] = ["integers", bits, low, *q.shape]
-    elif isinstance(form, Tensor) and form.is_floating_point():
-        _write_floats(name, form.detach().cpu(), tensors, notes)
+    elif isinstance(form, (Tensor, np.ndarray)) and torch.as_tensor(form).is_floating_point():
+        _write_floats(name, torch.as_tensor(form).detach().cpu(), tensors, notes)
     else:
         raise CourseError(
             f"The form of `{name}` is {type(form).__name__}, which the file cannot store.",

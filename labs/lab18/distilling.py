@@ -7,6 +7,7 @@ from torch import Tensor
 
 from lmcourse.labs.kit import Example, Task, normal
 from lmcourse.labs.results import Result, shown
+from lmcourse.labs.verdict import Wrong
 
 
 def taught_states(hidden_states: list[Tensor], M: int, strategy: str) -> list[Tensor]:
@@ -21,6 +22,8 @@ def _states(N: int, M: int, strategy: str) -> Example:
 
 def _stacked(returned: Any, *arguments: Any) -> Any:
     """A list of states as one tensor, [state, token, width]."""
+    if isinstance(returned, (list, tuple)) and any(isinstance(each, int) for each in returned):
+        raise Wrong("These are numbers of layers. Return the states themselves.", "type")
     several = isinstance(returned, (list, tuple)) and len(returned) > 0
     if not several or not all(isinstance(each, Tensor) for each in returned):
         return returned
@@ -136,11 +139,16 @@ SCORES = Task(
         "with padding on the left": _first(4, [2, 5], 2, 2, 3),
     },
     slips="""
-These are attention weights, after the softmax. The loss compares the scores before it.
+A softmax is applied. The loss compares the scores before it, by their squared difference.
     (A_s - A_t) -> (A_s.softmax(-1) - A_t.softmax(-1))
     or
     (A_s - A_t) -> (A_s.masked_fill(~real[:, None, None, :], -torch.inf).softmax(-1)
-        - A_t.masked_fill(~real[:, None, None, :], -torch.inf).softmax(-1))
+        - A_t.masked_fill(~real[:, None, None, :], -torch.inf).softmax(-1)) ||
+        (A_s.log_softmax(-1) - A_t.log_softmax(-1))
+    or
+    per_pair[pairs].mean() -> (A_t.softmax(-1) * (A_t.log_softmax(-1) - A_s.log_softmax(-1))
+        ).sum(-1).mean(1)[real].mean() || (A_t.softmax(-1) * (A_t.log_softmax(-1)
+        - A_s.log_softmax(-1))).mean(1)[pairs].mean()
 The scores are not divided by the root of their head's width, or by the width itself.
     Q_s.shape[-1] ** 0.5 -> 1
     Q_t.shape[-1] ** 0.5 -> 1
@@ -157,9 +165,13 @@ The width of the whole layer is used. The root is of the width of *one* head.
 Padding counts. A pair counts only if its query *and* its key are real.
     real[:, :, None] & real[:, None, :] -> (real[:, :, None] | True) & (real[:, None, :] | True) ||
         real[:, :, None] | real[:, None, :]
-Padding counts as a query, or as a key. A pair counts only if both are real.
+Padding counts as a query or as a key, at least in the denominator. A pair counts only if both are
+real.
     real[:, :, None] & real[:, None, :] -> (real[:, :, None] | True) & real[:, None, :] ||
         real[:, :, None] & (real[:, None, :] | True)
+    or
+    per_pair[pairs].mean() -> (per_pair * real[:, None, :]).mean() ||
+        (per_pair * real[:, :, None]).mean()
 Pairs with padding add nothing to the sum, but they are in the denominator.
     per_pair[pairs].mean() -> (per_pair * pairs).mean() ||
         (per_pair * pairs).sum() / (pairs.any(2).sum() * pairs.shape[2])

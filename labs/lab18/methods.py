@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 from lmcourse.labs.kit import Example, Task, normal, one_value
-from lmcourse.labs.results import read, with_article
+from lmcourse.labs.results import Result, read, shown, with_article
 from lmcourse.labs.verdict import Wrong
 
 
@@ -73,6 +73,18 @@ def _ties(scope: str, sparsity: float) -> Example:
     return steps, sparsity, scope
 
 
+def _count(arguments: Example, value: Result, wanted: Result) -> str:
+    """The numbers of pruned weights, where they are wrong."""
+    if torch.equal(value.parts[0], wanted.parts[0]):
+        return ""
+    weights, sparsity, scope = arguments
+    total = [w.numel() for w in weights] if scope == "layer" else sum(w.numel() for w in weights)
+    return (
+        f"For the scope `{scope!r}` and a sparsity of {sparsity:g}, you prune "
+        f"{shown(value.parts[0])} of {total} weights; expected: {shown(wanted.parts[0])}."
+    )
+
+
 PRUNE: Task = Task(
     prune_masks,
     examples=[
@@ -127,9 +139,9 @@ The threshold is a share of the largest or mean magnitude. The sparsity is a sha
         mask[size < sparsity * size.mean()] = 0 || mask[size < sparsity] = 0 ||
         mask[size < sparsity * group.std()] = 0
 """,
-    cause=lambda *call: one_value(PRUNE, *call),
-    note="Pruning less than 1 of the weights of a matrix leaves its shape as it was: a zero takes "
-    "four bytes and one multiplication, as any other number does.",
+    cause=_count,
+    note="A pruned matrix has its old shape: each zero takes four bytes and one multiplication, as "
+    "any other number does.",
 )
 
 
@@ -214,7 +226,7 @@ These are real-valued products. The multiplication is of integers, and the scale
         products = (q_x * s_x[:, None]) @ (q * s[:, None]).T || products = q_x @ weight.T
     y = products * s_x[:, None] * s + bias -> y = (q_x * s_x[:, None]) @ (q * s[:, None]).T + bias ||
         y = x @ weight.T + bias || y = products + bias || y = products * s + bias
-A row of zeros divides 0 by 0. Any scale is right for it, but not 0.
+A row of zeros divides 0 by 0. Its integers are 0, and any finite scale is right for it.
     torch.where(scale > 0, scale, 1.0) -> scale
 """,
     cause=lambda *call: one_value(INT8, *call),
@@ -265,6 +277,27 @@ def _matrix(seed: int, m: int, n: int, budget: int) -> Example:
     left = torch.linalg.qr(normal(m, k, seed=(seed, "U"))).Q
     right = torch.linalg.qr(normal(n, k, seed=(seed, "V"))).Q
     return 3 * left * falling @ right.T, budget
+
+
+def _bytes(arguments: Example, value: Result, wanted: Result) -> str:
+    """What is stored, where it is not what should be; else the slip of the first wrong value."""
+    W, budget = arguments
+    m, n = W.shape
+    count, rank, product = value.parts[:3]
+    whole = f"W has {m} · {n} numbers, {4 * m * n} bytes of a budget of {budget}."
+    if count != wanted.parts[0]:
+        if count > 1:
+            return f"You return two factors, but W fits: {whole}"
+        if torch.allclose(product, W):
+            return f"You return W itself. {whole}"
+        return "You return one matrix, as large as W: is it the product? Return its two factors."
+    if rank != wanted.parts[1]:
+        size = 4 * int(rank) * (m + n)
+        return (
+            f"Two factors of rank {int(rank)} have {size} bytes for W of {m} × {n}; the budget is "
+            f"{budget}. Is this the largest rank that fits?"
+        )
+    return one_value(LOW_RANK, arguments, value, wanted)
 
 
 LOW_RANK: Task = Task(
@@ -320,7 +353,7 @@ This is the share that is kept, not the error; or the error begins at another si
     S[r:].square().sum() / -> S[:r].square().sum() / || S[r + 1 :].square().sum() / ||
         S[max(r - 1, 0) :].square().sum() /
 """,
-    cause=lambda *call: one_value(LOW_RANK, *call),
+    cause=_bytes,
     note="No other pair of factors of this rank has a smaller error (Eckart and Young, 1936). "
     "Whether it is small enough depends on the singular values.",
 )
