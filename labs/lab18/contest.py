@@ -3,8 +3,8 @@
 A compressed model is a dictionary of forms, one for each tensor of the model:
 
     a tensor of floats      stored in its own type; a matrix of many zeros as sparse rows
-    a tuple (q, scale)      integers, in as few bits as their range needs, and a scale for the matrix
-                            or for each row; the tensor is scale * q
+    a tuple (q, scale)      integers, in as few bits as their range needs, and a scale for the
+                            matrix or for each row; the tensor is scale * q
     a list of forms         factors; the tensor is their product
 
 `save` writes them as one safetensors file, and `load` reads the tensors back. A form may contain

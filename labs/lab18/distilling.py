@@ -133,7 +133,11 @@ def _first(seed: int, gaps: list[int], heads: int, own: int, taught: int) -> Exa
 
 SCORES = Task(
     attention_loss,
-    examples=[_heads(0, [4, 2], 2, 3, 5), _heads(1, [1, 5, 3], 3, 2, 4), _heads(2, [3, 3], 4, 6, 2)],
+    examples=[
+        _heads(0, [4, 2], 2, 3, 5),
+        _heads(1, [1, 5, 3], 3, 2, 4),
+        _heads(2, [3, 3], 4, 6, 2),
+    ],
     edge_cases={
         "for one text without padding": _heads(3, [4], 2, 3, 3),
         "with padding on the left": _first(4, [2, 5], 2, 2, 3),
@@ -176,7 +180,8 @@ Pairs with padding add nothing to the sum, but they are in the denominator.
     per_pair[pairs].mean() -> (per_pair * pairs).mean() ||
         (per_pair * pairs).sum() / (pairs.any(2).sum() * pairs.shape[2])
 The denominator counts positions or texts. The mean is over pairs of positions.
-    per_pair[pairs].mean() -> per_pair[pairs].sum() / real.sum() || per_pair[pairs].sum() / len(real)
+    per_pair[pairs].mean() -> per_pair[pairs].sum() / real.sum() ||
+        per_pair[pairs].sum() / len(real)
 Each text is averaged by itself, so that pairs of short texts count more. Each pair counts once.
     per_pair[pairs].mean() -> ((per_pair * pairs).sum((1, 2)) / pairs.sum((1, 2))).mean()
     or

@@ -36,7 +36,7 @@ def _numbers(mask: Any) -> Any:
 
 
 def _kept(returned: Any, weights: list[Tensor], sparsity: float, scope: str) -> tuple[Any, ...]:
-    """How many weights each mask prunes, and the kept magnitudes: the same for any of equal ones."""
+    """The number of pruned weights, and the kept magnitudes: equal weights may be exchanged."""
     if not isinstance(returned, (list, tuple)) or len(returned) != len(weights):
         what = f"{len(returned)}" if isinstance(returned, (list, tuple)) else with_article(returned)
         raise Wrong(
@@ -224,8 +224,8 @@ The bias is missing, or it is rescaled as well. It is a real number, added at th
 These are real-valued products. The multiplication is of integers, and the scales follow at the end.
     products = q_x @ q.T -> products = x @ q.T || products = x @ weight.T ||
         products = (q_x * s_x[:, None]) @ (q * s[:, None]).T || products = q_x @ weight.T
-    y = products * s_x[:, None] * s + bias -> y = (q_x * s_x[:, None]) @ (q * s[:, None]).T + bias ||
-        y = x @ weight.T + bias || y = products + bias || y = products * s + bias
+    y = products * s_x[:, None] * s + bias -> y = (q_x * s_x[:, None]) @ (q * s[:, None]).T
+        + bias || y = x @ weight.T + bias || y = products + bias || y = products * s + bias
 A row of zeros divides 0 by 0. Its integers are 0, and any finite scale is right for it.
     torch.where(scale > 0, scale, 1.0) -> scale
 """,
@@ -327,8 +327,8 @@ The rank is too small: it is the largest one that fits, and a full budget fits a
     budget // (4 * (m + n)) -> (budget - 1) // (4 * (m + n)) || budget // (4 * (m + n)) - 1
 The factors have m r and r n numbers, so r (m + n) in all. Here only a part of them is counted, or
 another number.
-    budget // (4 * (m + n)) -> budget // (4 * m) || budget // (4 * n) || budget // (4 * max(m, n)) ||
-        budget // (4 * min(m, n)) || budget // (4 * (m + n + 1)) || budget * m // (4 * m * n)
+    budget // (4 * (m + n)) -> budget // (4 * m) || budget // (4 * n) ||
+        budget // (4 * max(m, n)) || budget // (4 * min(m, n)) || budget // (4 * (m + n + 1)) || budget * m // (4 * m * n)
 W is factorized although it fits: it is then both exact and allowed.
     4 * m * n <= budget -> m * n < 0
 W fills the budget exactly, which is allowed: then it is returned as it is.

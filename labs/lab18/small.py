@@ -3,7 +3,6 @@
 from functools import cache
 from typing import Any
 
-import torch
 from torch import Tensor, nn
 
 from lmcourse import hub
@@ -11,15 +10,8 @@ from lmcourse.errors import CourseError
 from lmcourse.labs.kit import Example, Task
 from lmcourse.labs.results import with_article
 from lmcourse.labs.verdict import Wrong
-from lmcourse.labs.lab18.contest import (
-    Form,
-    file_size,
-    held_out,
-    in_bits,
-    score,
-    stored,
-    tensor_of,
-)
+
+from .contest import Form, file_size, held_out, in_bits, score, stored, tensor_of
 
 State = dict[str, Tensor]
 REVIEWS = 40
@@ -117,7 +109,8 @@ Half precision alone does not fit, nor does int8 in every matrix: count the bits
 The budget is too small for this number of bits: the scales, the vectors and the names count, too.
     file_size(forms) <= budget -> sum(state[n].numel() * b for n, b in bits.items()) / 8 <= budget
 All matrices have the same number of bits, which is the baseline. Which ones need fewer?
-    bits[min(added, key=lambda name: added[name])] -= 1 -> bits = {n: b - 1 for n, b in bits.items()}
+    bits[min(added, key=lambda name: added[name])] -= 1 ->
+        bits = {n: b - 1 for n, b in bits.items()}
 Too many matrices lose bits, or those that need them most: the errors of the others are smaller.
     min(added -> max(added
     or

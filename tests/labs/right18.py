@@ -5,10 +5,10 @@ import math
 import numpy as np
 import torch
 import torch.nn.functional as F
+from lmcourse.labs.lab18 import contest
 from torch.nn.utils import prune
 
 from lmcourse.compression.low_rank import factors
-from lmcourse.labs.lab18 import contest
 from lmcourse.models import tinybert
 from lmcourse.models.layer_map import layer_map
 from tests.labs.right import RightAnswer, rights
@@ -178,7 +178,12 @@ def int8_in_float32(x, weight, bias):
     q = torch.nan_to_num(weight / s[:, None]).round()
     p = torch.nan_to_num(x / t[:, None]).round()
     products = torch.einsum("ti,oi->to", p, q)
-    return q, torch.where(s == 0, 0.5, s), products, torch.einsum("to,t,o->to", products, t, s) + bias
+    return (
+        q,
+        torch.where(s == 0, 0.5, s),
+        products,
+        torch.einsum("to,t,o->to", products, t, s) + bias,
+    )
 
 
 @right("int8")
@@ -338,8 +343,10 @@ def small_by_sensitivity_of_the_norm(state, budget):
     forms = {n: w.half() if n not in bits else contest.in_bits(w, 2) for n, w in state.items()}
     open_ = set(bits)
     while open_:
-        worst = max(open_, key=lambda n: float((state[n] - contest.tensor_of(forms[n])).norm()
-                                               / state[n].norm()))
+        worst = max(
+            open_,
+            key=lambda n: float((state[n] - contest.tensor_of(forms[n])).norm() / state[n].norm()),
+        )
         more = forms | {worst: contest.in_bits(state[worst], bits[worst] + 1)}
         if bits[worst] == 8 or contest.file_size(more) > budget:
             open_.remove(worst)
