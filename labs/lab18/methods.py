@@ -328,7 +328,8 @@ The rank is too small: it is the largest one that fits, and a full budget fits a
 The factors have m r and r n numbers, so r (m + n) in all. Here only a part of them is counted, or
 another number.
     budget // (4 * (m + n)) -> budget // (4 * m) || budget // (4 * n) ||
-        budget // (4 * max(m, n)) || budget // (4 * min(m, n)) || budget // (4 * (m + n + 1)) || budget * m // (4 * m * n)
+        budget // (4 * max(m, n)) || budget // (4 * min(m, n)) || budget // (4 * (m + n + 1)) ||
+        budget * m // (4 * m * n)
 W is factorized although it fits: it is then both exact and allowed.
     4 * m * n <= budget -> m * n < 0
 W fills the budget exactly, which is allowed: then it is returned as it is.
