@@ -72,7 +72,13 @@ def file_size(forms: dict[str, Form]) -> int:
 
 
 def in_bits(weight: Tensor, bits: int) -> Form:
-    """Return a matrix as integers of some bits and one scale for each row, in half precision."""
+    """Return a matrix as integers of some bits and one scale for each row, in half precision.
+
+    Raises:
+        CourseError: the number of bits is not from 2 to 8.
+    """
+    if not 2 <= bits <= 8:
+        raise CourseError(f"The number of bits is {bits}.", "Choose 2 to 8: one bit is the sign.")
     largest = 2 ** (bits - 1) - 1
     scale = (weight.abs().amax(1) / largest).clamp(min=1e-6).half()
     return (weight / scale.float()[:, None]).round().clamp(-largest, largest), scale
@@ -233,7 +239,8 @@ def stored(forms: dict[str, Form], model: nn.Module) -> tuple[int, nn.Module]:
             raise CourseError(
                 f"`{name}` is {list(tensor.shape)} when it is loaded back; the model has "
                 f"{list(expected[name].shape)}.",
-                "Check the order of the factors, or which axis has the scales.",
+                "Check the order of the factors, and which axis has the scales. For a model with "
+                "other sizes, pass one with its configuration as `model`.",
             )
     restored = copy.deepcopy(model)
     restored.load_state_dict(tensors)

@@ -163,12 +163,20 @@ def _parts(returned: Any, x: Tensor, weight: Tensor, bias: Tensor) -> Any:
     """The scale of a row of zeros may be any finite number."""
     if not isinstance(returned, (list, tuple)) or len(returned) != 4:
         return returned
-    q, s, products, y = returned
+    q, s, products, y = map(_tensor, returned)
     q, products = (each.double() if isinstance(each, Tensor) else each for each in (q, products))
     if isinstance(s, Tensor) and s.numel() == len(weight):
         free = (weight == 0).all(1) & s.flatten().isfinite()
         s = torch.where(free, 1.0, s.flatten().double())
     return q, s, products, y
+
+
+def _tensor(value: Any) -> Any:
+    """What a list or an array of numbers holds; anything else as it is."""
+    try:
+        return torch.as_tensor(value)
+    except (TypeError, ValueError, RuntimeError):
+        return value
 
 
 def _layer(seed: int, tokens: int, outputs: int, inputs: int, zero: str = "") -> Example:
@@ -253,8 +261,10 @@ def _product(returned: Any, W: Tensor, budget: int) -> tuple[Any, ...]:
         raise Wrong("Return a list of factors, and the error: two values.", "type")
     factors, error = returned
     if not isinstance(factors, (list, tuple)) or len(factors) not in (1, 2):
+        sized = isinstance(factors, (list, tuple))
+        what = f"a list of {len(factors)}" if sized else with_article(factors)
         raise Wrong(
-            f"The first value is {with_article(factors)}. Return a list of one or two matrices.",
+            f"The first value is {what}. Return a list of one or two matrices.",
             "type",
         )
     matrices = [read(each, [[0.0]]).parts[0] for each in factors]

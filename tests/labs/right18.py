@@ -138,7 +138,7 @@ def prune_by_ranks(weights, sparsity, scope):
 def int8_numpy(x, weight, bias):
     x, weight = x.numpy(), weight.numpy()
     scale = np.abs(weight).max(1) / 127
-    scale[scale == 0] = 1.0
+    scale[scale == 0] = 1e-12
     q = np.rint(weight / scale[:, None]).astype(np.int8)
     own = np.maximum(np.abs(x).max(1) / 127, 1e-12)
     p = np.rint(x / own[:, None]).astype(np.int8)
