@@ -8,8 +8,9 @@ Each result is recorded as soon as it is there, so an interrupted grid goes on w
 """
 
 import copy
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, dataclass
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -34,6 +35,7 @@ from research.recorded import digest_of
 SEEDS = (0, 1, 2)
 TUNING, RECOVERY = (5e-4, 1.5e-3), (3e-4, 1e-3)  # learning rates that are tried
 WARM_UP = 0.1
+SIZES = ("stored", "sparse", "gzip", "parameters")
 TUNED = "fine-tuned"  # in place of a method: before any
 
 
@@ -43,7 +45,8 @@ class Result(msgspec.Struct, frozen=True, kw_only=True):
     Attributes:
         encoder, task, method, seed, rate: which one; the rate is that of its last updates.
         validation, test: in the task's metric.
-        stored, sparse, gzip: bytes of its file, see `lmcourse.compression.size`.
+        stored, sparse, gzip: bytes of its file, see `lmcourse.compression.size`; those of the first
+            trial, since seeds and rates change gzip's by less than a percent and the others not.
         parameters: their number.
         cpu_seconds: of all of it.
     """
@@ -142,6 +145,13 @@ class Grid:
         kind = type(self.data[task].head_on(pretrained))
         return kind.load(self._path(encoder, task, seed, best.rate))
 
+    def _others(self, encoder: Encoder, task: str, method: str) -> Iterator[Result]:
+        """The results of this model that are there, from other seeds and rates."""
+        for seed, rate in product(SEEDS, TUNING if method == TUNED else RECOVERY):
+            found = self.get(encoder, task, method, seed, rate)
+            if found is not None:
+                yield found
+
     def _path(self, encoder: Encoder, task: str, seed: int, rate: float) -> Path:
         digest = self._digest(encoder, task, TUNED, seed, rate)
         return self.folder / f"{encoder.name}-{digest}.safetensors"
@@ -213,7 +223,11 @@ class Grid:
         """Score a model, weigh it, and record both."""
         data = self.data[task]
         numbers: dict[str, Any] = {"validation": data.validation(model), "test": data.test(model)}
-        numbers |= weighed(model, method)
+        first = next((it for it in self._others(encoder, task, method)), None)
+        if first is None:
+            numbers |= weighed(model, method)
+        else:
+            numbers |= {name: getattr(first, name) for name in SIZES}
         result = Result(
             encoder=encoder.name,
             task=task,

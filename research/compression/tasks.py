@@ -75,9 +75,9 @@ class Amounts:
 AMOUNTS = Amounts(
     train={ACCEPTABILITY: 12_000, SPANS: 4_000},
     validation=200,
-    test=400,
-    tune={ACCEPTABILITY: 900, SPANS: 300},
-    recover={ACCEPTABILITY: 60, SPANS: 40},
+    test=300,
+    tune={ACCEPTABILITY: 800, SPANS: 250},
+    recover={ACCEPTABILITY: 50, SPANS: 30},
 )
 
 
@@ -97,6 +97,11 @@ class Data:
     validation: Callable[[nn.Module], float]
     test: Callable[[nn.Module], float]
     reference: float | None = None
+
+    @property
+    def length(self) -> float:
+        """The mean number of tokens of a training example."""
+        return sum(len(it["input_ids"]) for it in self.train) / len(self.train)
 
     def head_on(self, encoder: Model) -> Model:
         """Return the encoder's copy with a new head for this task."""
