@@ -1,0 +1,41 @@
+// The chart in words, and its numbers.
+
+import { short } from "../shared/numbers.js";
+import { quoted, visible } from "../shared/tokens.js";
+
+/** A cost: 664 k, 1.06 M, 0.52. */
+export function amount(x) {
+  const [size, unit] = [[1e9, " G"], [1e6, " M"], [1e3, " k"]].find(([size]) => x >= 0.9995 * size) ?? [1, ""];
+  return size > 1 ? `${+(x / size).toPrecision(3)}${unit}` : short(x);
+}
+export const score = (x) => x.toFixed(Math.abs(x) < 9.9995 ? 3 : 1).replace("-", "−");
+export const plain = (words) => visible(words).replaceAll("␣", " ");
+
+const spread = ({ seeds, spread: sd }) => (seeds > 1 ? ` ± ${score(sd)}` : "");
+
+/** One point in a line. */
+export const about = (data, found, it) => `${quoted(it.name, 60)}: ${plain(found.cost)} ${amount(it.cost)}, ` +
+  `${plain(found.score)} ${score(it.mean)}${spread(it)}${it.best ? ", on the front" : ""}`;
+
+/** The same below each other, for a tip. */
+export const lines = (data, found, it) => [
+  plain(it.name), `${plain(data.families[it.family])}, ${plain(data.groups[it.group])}`,
+  `${plain(found.cost)}: ${amount(it.cost)}${it.low < it.high ? ` (${amount(it.low)} to ${amount(it.high)})` : ""}`,
+  `${plain(found.score)}: ${score(it.mean)}${spread(it)}${it.seeds > 1 ? `, ${it.seeds} seeds` : ""}`,
+  it.best ? "on the front" : "dominated"].join("\n");
+
+const short1 = (it) => `${quoted(it.name)} (${amount(it.cost)}, ${score(it.mean)})`;
+const each = (all, most) => all.slice(0, most).map(short1).join(", ") + (all.length > most ? `, and ${all.length - most} more` : "");
+
+/** What the chart shows, or what became of the picked point. */
+export function effect(found) {
+  const { shown, best, picked, better } = found;
+  if (!shown.length) return "No model is shown: choose more families.";
+  const where = !picked ? "" : better.length ? `${quoted(picked.name)} is dominated by ${each(better, 3)}: no larger, and no worse. `
+    : `${quoted(picked.name)} is on the front: ${shown.length > 1 ? "no other model shown is both no larger and no worse" : "it is alone"}. `;
+  return `${where}${best.length} of ${shown.length} models ${best.length === 1 ? "is" : "are"} on the front, which is computed from means over seeds; bars show ± one standard deviation.`;
+}
+
+export const alternative = (found) => `Pareto chart of ${found.shown.length} models: ${plain(found.score)} against ${plain(found.cost)}, ` +
+  `logarithmic. On the front, from means: ${each(found.best, 12) || "none"}.` +
+  (found.picked ? ` Picked: ${short1(found.picked)}, ${found.better.length ? "dominated" : "on the front"}.` : "");
