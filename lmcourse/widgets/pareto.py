@@ -129,10 +129,10 @@ class Pareto(Widget):
         found = [i for i in range(len(self.names)) if self._is_shown(i, kind)]
         costs, means = self._costs[found, at, 1], self._means[found, 0]
         best = [
-            f"“{visible(self.names[found[i]])}” ({costs[i]:.4g}, {means[i]:.3g})"
+            f"“{_plain(self.names[found[i]])}” ({costs[i]:.4g}, {means[i]:.3g})"
             for i in front(costs.tolist(), means.tolist())
         ]
-        cost, score = (visible(it).replace("␣", " ") for it in labels)
+        cost, score = map(_plain, labels)
         return (
             f"A chart of {len(found)} models: {cost}, logarithmic, and {score}. On the Pareto front, "
             f"computed from means: {', '.join(best) or 'none'}."
@@ -166,6 +166,10 @@ class Pareto(Widget):
     @traitlets.validate("pinned")
     def _point_exists(self, proposal: Any) -> int | None:
         return index_below("pinned", proposal["value"], len(self.names))
+
+
+def _plain(text: str) -> str:
+    return visible(text).replace("␣", " ")
 
 
 def _check(points: Any, axes: Any, scores: Any) -> None:

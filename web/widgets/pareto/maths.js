@@ -56,7 +56,8 @@ export function scales({ shown }) {
   const [low, high] = costs.length ? [Math.min(...costs), Math.max(...costs)] : [1, 10];
   const left = Math.log10(low), right = Math.log10(high), room = Math.max((right - left) * 0.06, 0.04);
   const least = means.length ? Math.min(...means) : 0, most = means.length ? Math.max(...means) : 1;
-  const step = nice((most - least) / 5 || 0.1), bottom = Math.floor(least / step) * step, top = Math.ceil(most / step) * step;
+  const span = Math.max(most - least, Math.abs(most) / 1e6) || 0.5; // of a single number, or of equal ones
+  const step = nice(span / 5), bottom = Math.floor(least / step) * step, top = Math.ceil(most / step) * step;
   return { left: left - room, right: right + room, bottom, top: top > bottom ? top : bottom + step, step };
 }
 

@@ -15,6 +15,8 @@ export const mark = (x, y, family, filled, look) => s("path", {
   d: SHAPES[family][0], transform: `translate(${round(x)} ${round(y)})`, stroke: SHAPES[family][1], "stroke-width": 1.75,
   fill: filled ? SHAPES[family][1] : "var(--bg)", ...look,
 });
+/** Words that are not wider than so many pixels. */
+const fit = (words, wide) => fitted(plain(words), wide, 12).replaceAll("␣", " ");
 const round = (it) => Math.round(it * 10) / 10;
 const path = (d, look) => s("path", { d, fill: "none", ...look });
 
@@ -47,7 +49,7 @@ function labels(size, found) {
   const taken = size.places.map(({ x, y }) => [x - 6, y - 6, x + 6, y + 6]), marks = [];
   const order = [...size.places.filter(({ it }) => it === found.picked), ...size.places.filter(({ it }) => it.best && it !== found.picked)];
   for (const { it, x, y } of order) {
-    const words = fitted(plain(it.name), size.wide ? 190 : 130, 12), wide = length(words);
+    const words = fit(it.name, size.wide ? 190 : 130), wide = length(words);
     const box = [[-wide - 8, -22], [-wide / 2, -24], [9, -20], [9, 6], [-wide - 9, 6], [-wide / 2, 9]]
       .map(([right, down]) => [x + right, y + down, x + right + wide, y + down + 15])
       .find(([a, b, c, d]) => a > size.x && c < size.x + size.width && b > size.y && d < size.bottom &&
@@ -61,7 +63,7 @@ function labels(size, found) {
 
 export function picture(size, data, found) {
   const { x, y, width, bottom, to } = size, right = x + width;
-  const marks = [title(0, 14, fitted(plain(found.score), width + 40))];
+  const marks = [title(0, 14, fit(found.score, width + 40))];
   for (let k = 0, value = size.bottom0; k <= 40 && value <= size.top + size.step / 9; k++, value = size.bottom0 + k * size.step) {
     const at = round(to.y(value));
     marks.push(path(`M${x} ${at}H${right}`, { class: "rule" }), note(x - 6, at + 4, String(+value.toFixed(6)).replace("-", "−"), "end"));
@@ -70,9 +72,9 @@ export function picture(size, data, found) {
     const at = round(to.x(cost));
     marks.push(path(`M${at} ${bottom}v5`, { class: "axis" }), note(at, bottom + 18, amount(cost), "middle"));
   }
-  marks.push(path(`M${x} ${bottom}H${right}`, { class: "axis" }), text(right, bottom + 36, fitted(`${plain(found.cost)}, logarithmic`, width), { "text-anchor": "end" }));
+  marks.push(path(`M${x} ${bottom}H${right}`, { class: "axis" }), text(right, bottom + 36, fit(`${found.cost}, logarithmic`, width), { "text-anchor": "end" }));
   const stairs = found.best.map((it, k) => `${k ? `H${round(to.x(it.cost))}V` : `M${round(to.x(it.cost))} `}${round(to.y(it.mean))}`).join("");
-  if (stairs) marks.push(path(`${stairs}H${right}`, { stroke: "currentColor", "stroke-width": 2, "stroke-dasharray": "1 0" }));
+  if (stairs) marks.push(path(`${stairs}H${right}`, { stroke: "var(--soft)", "stroke-width": 2 }));
   const drawn = [...size.places].sort((a, b) => !!a.it.best - !!b.it.best);
   for (const { it, x: at, y: up } of drawn) {
     const color = SHAPES[it.family][1], faint = it.best || it === found.picked ? 1 : 0.6;
@@ -90,7 +92,7 @@ export function picture(size, data, found) {
   legend.forEach(([family, filled, name, grey], k) => {
     const left = 8 + (k % size.columns) * column, up = bottom + 54 + 20 * Math.floor(k / size.columns);
     marks.push(mark(left, up, family, filled, grey && { stroke: "var(--soft)", fill: filled ? "var(--soft)" : "var(--bg)" }),
-      note(left + 12, up + 4, fitted(plain(name), column - 26, 12)));
+      note(left + 12, up + 4, fit(name, column - 26)));
   });
   marks.push(labels(size, found), rect(x, y, width, bottom - y, { fill: "none" }));
   return marks;

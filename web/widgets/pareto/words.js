@@ -11,10 +11,12 @@ export function amount(x) {
 export const score = (x) => x.toFixed(Math.abs(x) < 9.9995 ? 3 : 1).replace("-", "−");
 export const plain = (words) => visible(words).replaceAll("␣", " ");
 
+/** A name in quotes; its spaces are spaces. */
+const named = (name, most) => quoted(name, most).replaceAll("␣", " ");
 const spread = ({ seeds, spread: sd }) => (seeds > 1 ? ` ± ${score(sd)}` : "");
 
 /** One point in a line. */
-export const about = (data, found, it) => `${quoted(it.name, 60)}: ${plain(found.cost)} ${amount(it.cost)}, ` +
+export const about = (data, found, it) => `${named(it.name, 60)}: ${plain(found.cost)} ${amount(it.cost)}, ` +
   `${plain(found.score)} ${score(it.mean)}${spread(it)}${it.best ? ", on the front" : ""}`;
 
 /** The same below each other, for a tip. */
@@ -24,18 +26,18 @@ export const lines = (data, found, it) => [
   `${plain(found.score)}: ${score(it.mean)}${spread(it)}${it.seeds > 1 ? `, ${it.seeds} seeds` : ""}`,
   it.best ? "on the front" : "dominated"].join("\n");
 
-const short1 = (it) => `${quoted(it.name)} (${amount(it.cost)}, ${score(it.mean)})`;
-const each = (all, most) => all.slice(0, most).map(short1).join(", ") + (all.length > most ? `, and ${all.length - most} more` : "");
+const brief = (it) => `${named(it.name)} (${amount(it.cost)}, ${score(it.mean)})`;
+const each = (all, most) => all.slice(0, most).map(brief).join(", ") + (all.length > most ? `, and ${all.length - most} more` : "");
 
 /** What the chart shows, or what became of the picked point. */
 export function effect(found) {
   const { shown, best, picked, better } = found;
   if (!shown.length) return "No model is shown: choose more families.";
-  const where = !picked ? "" : better.length ? `${quoted(picked.name)} is dominated by ${each(better, 3)}: no larger, and no worse. `
-    : `${quoted(picked.name)} is on the front: ${shown.length > 1 ? "no other model shown is both no larger and no worse" : "it is alone"}. `;
+  const where = !picked ? "" : better.length ? `${named(picked.name)} is dominated by ${each(better, 3)}: no larger, and no worse. `
+    : `${named(picked.name)} is on the front: ${shown.length > 1 ? "no other model shown is both no larger and no worse" : "it is alone"}. `;
   return `${where}${best.length} of ${shown.length} models ${best.length === 1 ? "is" : "are"} on the front, which is computed from means over seeds; bars show ± one standard deviation.`;
 }
 
 export const alternative = (found) => `Pareto chart of ${found.shown.length} models: ${plain(found.score)} against ${plain(found.cost)}, ` +
   `logarithmic. On the front, from means: ${each(found.best, 12) || "none"}.` +
-  (found.picked ? ` Picked: ${short1(found.picked)}, ${found.better.length ? "dominated" : "on the front"}.` : "");
+  (found.picked ? ` Picked: ${brief(found.picked)}, ${found.better.length ? "dominated" : "on the front"}.` : "");
