@@ -76,8 +76,8 @@ AMOUNTS = Amounts(
     train={ACCEPTABILITY: 12_000, SPANS: 4_000},
     validation=200,
     test=300,
-    tune={ACCEPTABILITY: 800, SPANS: 250},
-    recover={ACCEPTABILITY: 50, SPANS: 30},
+    tune={ACCEPTABILITY: 800, SPANS: 220},
+    recover={ACCEPTABILITY: 100, SPANS: 40},
 )
 
 
