@@ -9,6 +9,7 @@ FILES = (
     "data/brown/table.json",
     "data/checkpoints",
     "data/claims",
+    "data/compression/points.json",
     "data/senses.csv",
     "references.bib",
 )

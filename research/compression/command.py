@@ -14,6 +14,7 @@ from lmcourse.files import require_writable
 from research import recorded
 from research.by_name import by_name
 from research.compression.encoders import ENCODERS, Encoder
+from research.compression.figure import POINTS, as_json
 from research.compression.grid import RECOVERY, SEEDS, TUNED, TUNING, Grid, Result
 from research.compression.methods import METHODS
 from research.compression.page import page
@@ -41,7 +42,7 @@ def done(
     """Do what is missing of the grid of these encoders, and measure their speed.
 
     Args:
-        encoders: which; the first of all, the teacher, is what times are compared with.
+        encoders: which; what is recorded is all that are done, with times in units of the first's.
         say: called with each line of progress.
         steps: take so few updates only, as a trial; nothing is written into ``data``.
         folder: where results are written; None: ``data/compression``.
@@ -61,7 +62,7 @@ def done(
     grid = Grid(world, data, amounts, build, runs, lambda: _keep(runs, build), say)
     for seed, encoder, task in product(SEEDS, encoders, data):
         grid.run(encoder, task, seed)
-    known = list(dict.fromkeys([ENCODERS[0], *encoders]))
+    known = [it for it in ENCODERS if all(grid.is_done(it, task) for task in data)]
     models = {encoder: encoder.load(world) for encoder in known}
     rounds = ROUNDS if steps is None else 2
     times = {name: speeds(models, it, say, rounds) for name, it in data.items()}
@@ -75,12 +76,18 @@ def done(
         cpu_seconds=round(sum(it.cpu_seconds for it in runs.values())),
         rows=[
             _row(grid, encoder, task, method, times[task][encoder.name].get(method))
-            for encoder, task in product(encoders, data)
+            for encoder, task in product(known, data)
             for method in (TUNED, *(it.name for it in METHODS))
         ],
     )
-    recorded.write({recorded.RESULTS: record, recorded.PAGE: page(record).encode()}, folder)
+    write(record, folder)
     return record
+
+
+def write(record: Record, folder: Path) -> None:
+    """Write the record, its page, and the points of its figure."""
+    files_of = {recorded.RESULTS: record, recorded.PAGE: page(record).encode()}
+    recorded.write({**files_of, POINTS: as_json(record)}, folder)
 
 
 def overview(folder: Path | None = None) -> Iterator[str]:

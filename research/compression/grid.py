@@ -8,7 +8,7 @@ Each result is recorded as soon as it is there, so an interrupted grid goes on w
 """
 
 import copy
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from itertools import product
 from pathlib import Path
@@ -89,7 +89,7 @@ class Grid:
 
     def run(self, encoder: Encoder, task: str, seed: int) -> None:
         """Do one encoder, one task, one seed, with all methods."""
-        if all(self.has(encoder, task, method.name, seed) for method in METHODS):
+        if self.is_done(encoder, task, (seed,)):
             return
         pretrained = encoder.load(self.world)
         tuned = self._tuned(encoder, pretrained, task, seed)
@@ -100,6 +100,12 @@ class Grid:
                 self._further(encoder, task, seed, method, done)
             elif method.name in needed or not self.has(encoder, task, method.name, seed):
                 done[method.name] = self._recovered(encoder, task, seed, method, tuned)
+
+    def is_done(self, encoder: Encoder, task: str, seeds: Sequence[int] = SEEDS) -> bool:
+        """Whether all results of these seeds are there."""
+        return all(
+            self.has(encoder, task, method.name, seed) for method in METHODS for seed in seeds
+        )
 
     def has(self, encoder: Encoder, task: str, method: str, seed: int) -> bool:
         """Whether that result is there."""
