@@ -134,8 +134,8 @@ class Pareto(Widget):
         ]
         cost, score = map(_plain, labels)
         return (
-            f"A chart of {len(found)} models: {cost}, logarithmic, and {score}. On the Pareto front, "
-            f"computed from means: {', '.join(best) or 'none'}."
+            f"A chart of {len(found)} models: {cost}, logarithmic, and {score}. On the Pareto "
+            f"front, computed from means: {', '.join(best) or 'none'}."
         )
 
     def _choices(self) -> list[tuple[list[Any], str]]:
@@ -184,13 +184,13 @@ def _check(points: Any, axes: Any, scores: Any) -> None:
         cause = f"{taken[0]!r} cannot be the key of an axis."
         raise CourseError(cause, f"Points have {', '.join(KEYS)} for other things: rename it.")
     if isinstance(points, str) or not isinstance(points, Sequence) or not len(points):
-        raise CourseError(f"points is {shown(points)}.", "Pass a list of dictionaries, one a model.")
+        raise CourseError(f"points is {shown(points)}.", "Pass a list of dictionaries.")
     if len(points) > MOST_POINTS:
         cause = f"There are {len(points):,} points; {MOST_POINTS} can be shown."
         raise CourseError(cause, Pareto.lighter)
     for i, point in enumerate(points):
         if not isinstance(point, Mapping):
-            raise CourseError(f"points[{i}] is {shown(point)}.", "Pass a dictionary for each model.")
+            raise CourseError(f"points[{i}] is {shown(point)}.", "Pass a dictionary instead.")
         missing = [key for key in (*KEYS, *axes) if key not in point]
         if missing:
             cause = f"points[{i}] has no {', '.join(map(shown, missing))}."

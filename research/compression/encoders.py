@@ -5,7 +5,7 @@ For DistilBERT's size the latter is ``bookworld-mlm``. For TinyBERT's size it is
 on the students' reviews, masks and number of updates.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 import torch

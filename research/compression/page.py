@@ -15,48 +15,54 @@ from research.recorded import machine_said
 _HEAD = """# Compressed encoders: bytes, time and score
 
 A teacher, its two students and two encoders without a teacher are fine-tuned on two tasks of
-BookWorld, and compressed in {methods} ways. `lmcourse compression --all` does the runs that are
-missing and rewrites this page from `results.json`; the gallery's page *Pareto* draws it."""
+BookWorld, and compressed in {methods} ways. `lmcourse compression --all` does the runs that
+are missing and rewrites this page from `results.json`; the gallery's page *Pareto* draws it."""
 
 _SETUP = """- **Acceptability**, like GLUE's CoLA: a sentence of a review; does it have a mistake? Accuracy,
-  chance 0.5. A bag of words has {words:.3f}. {train_a:,} sentences to learn from, {length_a:.0f} tokens
-  each.
-- **Span questions**, like SQuAD: a question and three sentences of a review; which words answer it?
-  Without questions that are answered through a pronoun. F1. {train_s:,} questions, {length_s:.0f} tokens
-  each.
+  chance 0.5. A bag of words has {words:.3f}. {train_a:,} sentences to learn from,
+  {length_a:.0f} tokens each.
+- **Span questions**, like SQuAD: a question and three sentences of a review; which words answer
+  it? Without questions that are answered through a pronoun. F1. {train_s:,} questions,
+  {length_s:.0f} tokens each.
 - Both are scored on {test} examples of their own, and settings chosen on {validation} others. A
-  score on so few examples has a standard error of up to {error:.3f} besides the spread over seeds.
-- **Fine-tuning**: {tune_a} and {tune_s} updates of {batch} examples with Adam, linear warm-up (10 %) and decay,
-  one of the learning rates {tuning}. All encoders have the same heads, and no dropout.
-- **Recovery**: every compressed model, and the one without compression, gets {recover_a} and {recover_s} further
-  updates of the same kind, on the same batches, with one of the learning rates {recovery}. *float16
-  file*, *int8, dynamic* and the combinations with int8 come after these updates and get none.
+  score on so few examples has a standard error of up to {error:.3f} besides the spread over
+  seeds.
+- **Fine-tuning**: {tune_a} and {tune_s} updates of {batch} examples with Adam, linear warm-up
+  (10 %) and decay, one of the learning rates {tuning}. All encoders have the same heads, and no
+  dropout.
+- **Recovery**: every compressed model, and the one without compression, gets {recover_a} and
+  {recover_s} further updates of the same kind, on the same batches, with one of the learning
+  rates {recovery}. *float16 file*, *int8, dynamic* and the combinations with int8 come after
+  these updates and get none.
 - Learning rates are chosen on validation, for each encoder, task and method, with the first of
-  {seeds} seeds. A seed decides the new head and the order of the examples. Each encoder was pretrained
-  once, so the spread over seeds does not contain that of pretraining.
-- **Bytes**: of a safetensors file with every tensor once, in float32 where it is not int8; *sparse*,
-  with matrices as compressed sparse rows where that is smaller; *gzip*, of the dense file.
-- **Time**: CPU time of one thread for a batch of 16, in units of the teacher's, which is measured
-  directly before each other model in the same process; the median of the rounds, with its quartiles.
+  {seeds} seeds. A seed decides the new head and the order of the examples. Each encoder was
+  pretrained once, so the spread over seeds does not contain that of pretraining.
+- **Bytes**: of a safetensors file with every tensor once, in float32 where it is not int8;
+  *sparse*, with matrices as compressed sparse rows where that is smaller; *gzip*, of the dense
+  file.
+- **Time**: CPU time of one thread for a batch of 16, in units of the teacher's, which is
+  measured directly before each other model in the same process; the median of the rounds, with
+  its quartiles.
 - Scores: mean ± standard deviation over the seeds."""
 
 _ENCODERS = """All encoders read the same 30,000 reviews with 30 % of the tokens masked. The students'
-updates cost more than others, since the teacher reads the batch, too. The encoder of DistilBERT's size without a
-teacher had more updates than the student; that of TinyBERT's size as many. TinyBERT is the published
-one of general distillation: no second distillation on the task."""
+updates cost more than others, since the teacher reads the batch, too. The encoder of
+DistilBERT's size without a teacher had more updates than the student; that of TinyBERT's size
+as many. TinyBERT is the published one of general distillation: no second distillation on the
+task."""
 
-_FRONTS = """The models that no other one dominates: none is both no larger and no worse. Computed
-from means; where spreads overlap, another seed may move a model to or from the front."""
+_FRONTS = """The models that no other one dominates: none is both no larger and no worse. Computed from
+means; where spreads overlap, another seed may move a model to or from the front."""
 
 _CONTRASTS = """The student less the encoder of its size without a teacher, after the same method: the
-difference of the means, and in parentheses the least and the greatest difference between a seed of
-one and a seed of the other. A star marks differences whose sign is the same for all pairs of seeds.
-They are not corrected for their number."""
+difference of the means, and in parentheses the least and the greatest difference between a
+seed of one and a seed of the other. A star marks differences whose sign is the same for all
+pairs of seeds. They are not corrected for their number."""
 
-_LEFT_OUT = """Not in the grid: distillation on the task, other batch sizes and longer recovery,
-sparse kernels (the time of a pruned model is that of dense matrices), int8 embeddings, rates other than
-those above, several pretrainings of each encoder, and combinations of three families. A rate at the
-end of its range may not be the best possible."""
+_LEFT_OUT = """Not in the grid: distillation on the task, other batch sizes and longer recovery, sparse
+kernels (the time of a pruned model is that of dense matrices), int8 embeddings, rates other
+than those above, several pretrainings of each encoder, and combinations of three families. A
+rate at the end of its range may not be the best possible."""
 
 PAIRS = (("bookworld-distilbert", "bookworld-mlm"), ("bookworld-tinybert", "small-mlm"))
 BYTES = {"stored": "bytes as stored", "sparse": "bytes, sparse", "gzip": "bytes, gzip"}
@@ -150,7 +156,9 @@ def _fronts(encoders: list[Encoder], record: Record) -> str:
             for i in best
         ]
         lines.append([task, words, "; ".join(each)])
-    return table_forms.markdown(["task", "cost", "front, the cheapest first"], lines, words=(0, 1, 2))
+    return table_forms.markdown(
+        ["task", "cost", "front, the cheapest first"], lines, words=(0, 1, 2)
+    )
 
 
 def _contrasts(known: set[str], record: Record) -> str:
@@ -169,7 +177,9 @@ def _contrasts(known: set[str], record: Record) -> str:
             ends = f"{_signed(low)} … {_signed(high)}"
             cells.append(f"{_signed(mean(a) - mean(b))} ({ends}){star}")
         lines.append([method.name, *cells])
-    header = [f"{names[one]} − {names[other]}: {task}" for (one, other), task in product(pairs, METRICS)]
+    header = [
+        f"{names[one]} − {names[other]}: {task}" for (one, other), task in product(pairs, METRICS)
+    ]
     return table_forms.markdown(["method", *header], lines)
 
 

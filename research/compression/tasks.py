@@ -1,7 +1,7 @@
 """The two tasks that models are fine-tuned on: one like GLUE's CoLA, one like SQuAD.
 
-    acceptability   a sentence: does it have a mistake? Accuracy; the labels are equally frequent
-    span questions  a question and three sentences of a review: which words answer it? F1
+- acceptability: a sentence, does it have a mistake? Accuracy; the labels are equally frequent.
+- span questions: a question and three sentences of a review, which words answer it? F1.
 """
 
 from collections.abc import Callable, Mapping, Sequence

@@ -34,30 +34,32 @@ def cloud(random: Random) -> tuple[list[float], list[float]]:
     return tuple([random.randint(1, levels) / 8 for _ in range(count)] for _ in "xy")  # type: ignore[return-value]
 
 
+def view(widget: Pareto, axis: str, score: str, families: list[str]) -> dict[str, Any]:
+    """What is shown with these settings, and what of it is on the front."""
+    at = list(AXES).index(axis)
+    shown = [
+        i
+        for i, point in enumerate(POINTS)
+        if point["score"] == score and point["family"] in families
+    ]
+    costs = [float(widget._costs[i, at, 1]) for i in shown]
+    means = [float(widget._means[i, 0]) for i in shown]
+    settings = {"axis": axis, "score": score, "families": families}
+    best = [shown[i] for i in brute_force(costs, means)]
+    return {"settings": settings, "shown": shown, "best": best}
+
+
 def golden() -> dict[str, Any]:
     """Random fronts; and the example's points, as each setting shows them."""
     random = Random(18)
     clouds = [cloud(random) for _ in range(60)]
     widget = Pareto(POINTS, AXES, SCORES)
-    views = []
-    for axis, key in enumerate(AXES):
-        for kind, score in enumerate(SCORES):
-            for families in (widget.family_names, widget.family_names[:1]):
-                shown = [
-                    i
-                    for i, point in enumerate(POINTS)
-                    if point["score"] == score and point["family"] in families
-                ]
-                costs = [float(widget._costs[i, axis, 1]) for i in shown]
-                means = [float(widget._means[i, 0]) for i in shown]
-                best = [shown[i] for i in brute_force(costs, means)]
-                views.append(
-                    {
-                        "settings": {"axis": key, "score": list(SCORES)[kind], "families": families},
-                        "shown": sorted(shown),
-                        "best": best,
-                    }
-                )
+    views = [
+        view(widget, axis, score, families)
+        for axis in AXES
+        for score in SCORES
+        for families in (widget.family_names, widget.family_names[:1])
+    ]
     state = widget.state()
     names = ("names", "family_names", "group_names", "axis_labels", "score_labels", "title")
     return {

@@ -72,12 +72,16 @@ def fuzz(random: Random) -> Callable[[], Pareto]:
         if random.random() < 0.003:
             del point[random.choice(list(point))]
         points.append(point)
-    known = [list(dict.fromkeys(it[key] for it in points if key in it)) for key in ("family", "group")]
+    known = [
+        list(dict.fromkeys(it[key] for it in points if key in it)) for key in ("family", "group")
+    ]
     settings = {
         "axis": random.choice([None, *axes]),
         "score": random.choice([None, *scores]),
         "families": random.choice([None, known[0][1:], known[0], []]),
-        "groups": random.choice([None, known[1][:1], ["unknown"] if random.random() < 0.1 else None]),
+        "groups": random.choice(
+            [None, known[1][:1], ["unknown"] if random.random() < 0.1 else None]
+        ),
         "pinned": random.choice([None, 0, random.randint(0, count)]),
     }
     return lambda: Pareto(points, axes, scores, title=tokens(random, 1)[0], **settings)
