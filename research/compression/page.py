@@ -18,8 +18,8 @@ A teacher, its two students and two encoders without a teacher are fine-tuned on
 BookWorld, and compressed in {methods} ways. `lmcourse compression --all` does the runs that
 are missing and rewrites this page from `results.json`; the gallery's page *Pareto* draws it."""
 
-_SETUP = """- **Acceptability**, like GLUE's CoLA: a sentence of a review; does it have a mistake? Accuracy,
-  chance 0.5. A bag of words has {words:.3f}. {train_a:,} sentences to learn from,
+_SETUP = """- **Acceptability**, like GLUE's CoLA: does a sentence of a review have a mistake?
+  Accuracy, chance 0.5. A bag of words has {words:.3f}. {train_a:,} sentences to learn from,
   {length_a:.0f} tokens each.
 - **Span questions**, like SQuAD: a question and three sentences of a review; which words answer
   it? Without questions that are answered through a pronoun. F1. {train_s:,} questions,
@@ -45,24 +45,24 @@ _SETUP = """- **Acceptability**, like GLUE's CoLA: a sentence of a review; does 
   its quartiles.
 - Scores: mean ± standard deviation over the seeds."""
 
-_ENCODERS = """All encoders read the same 30,000 reviews with 30 % of the tokens masked. The students'
-updates cost more than others, since the teacher reads the batch, too. The encoder of
-DistilBERT's size without a teacher had more updates than the student; that of TinyBERT's size
-as many. TinyBERT is the published one of general distillation: no second distillation on the
-task."""
+_ENCODERS = """All encoders read the same 30,000 reviews with 30 % of the tokens masked. The
+students' updates cost more than others, since the teacher reads the batch, too. The encoder of
+DistilBERT's size without a teacher had more updates than the student; that of TinyBERT's size as
+many. DistilBERT starts from its teacher's layers; the others start from random weights. TinyBERT
+is the published one of general distillation: no second distillation on the task."""
 
-_FRONTS = """The models that no other one dominates: none is both no larger and no worse. Computed from
-means; where spreads overlap, another seed may move a model to or from the front."""
+_FRONTS = """The models that no other one dominates: none is both no larger and no worse. Computed
+from means; where spreads overlap, another seed may move a model to or from the front."""
 
-_CONTRASTS = """The student less the encoder of its size without a teacher, after the same method: the
-difference of the means, and in parentheses the least and the greatest difference between a
-seed of one and a seed of the other. A star marks differences whose sign is the same for all
-pairs of seeds. They are not corrected for their number."""
+_CONTRASTS = """The student less the encoder of its size without a teacher, after the same method:
+the difference of the means, and in parentheses the least and the greatest difference between a seed
+of one and a seed of the other. A star marks differences whose sign is the same for all pairs of
+seeds. They are not corrected for their number."""
 
-_LEFT_OUT = """Not in the grid: distillation on the task, other batch sizes and longer recovery, sparse
-kernels (the time of a pruned model is that of dense matrices), int8 embeddings, rates other
-than those above, several pretrainings of each encoder, and combinations of three families. A
-rate at the end of its range may not be the best possible."""
+_LEFT_OUT = """Not in the grid: distillation on the task, other batch sizes and longer recovery,
+sparse kernels (the time of a pruned model is that of dense matrices), int8 embeddings, rates other
+than those above, several pretrainings of each encoder, and combinations of three families. A rate
+at the end of its range may not be the best possible."""
 
 PAIRS = (("bookworld-distilbert", "bookworld-mlm"), ("bookworld-tinybert", "small-mlm"))
 BYTES = {"stored": "bytes as stored", "sparse": "bytes, sparse", "gzip": "bytes, gzip"}
