@@ -45,6 +45,8 @@ class Pareto(Widget):
             positive number, or (low, middle, high).
         axes: the labels of the costs, by keys.
         scores: the labels of the kinds of scores, by keys.
+        references: by keys of ``scores``, the label and the score of what is no model of the chart,
+            such as ``{"accuracy": ("chance", 0.5)}``; a line is drawn.
         title: of the chart.
         axis, score: the shown cost and score; None: the first.
         families, groups: those that are shown; None: all.
@@ -60,6 +62,7 @@ class Pareto(Widget):
     group_names = traitlets.List(traitlets.Unicode()).tag(sync=True, data=True)
     axis_labels = traitlets.List().tag(sync=True, data=True)
     score_labels = traitlets.List().tag(sync=True, data=True)
+    lines = traitlets.List().tag(sync=True, data=True)
     axis = traitlets.Unicode().tag(sync=True)
     score = traitlets.Unicode().tag(sync=True)
     families = traitlets.List(traitlets.Unicode()).tag(sync=True)
@@ -72,6 +75,7 @@ class Pareto(Widget):
         axes: Mapping[str, str],
         scores: Mapping[str, str],
         *,
+        references: Mapping[str, tuple[str, float]] | None = None,
         title: str = "Which model is worth its size?",
         axis: str | None = None,
         score: str | None = None,
@@ -114,6 +118,7 @@ class Pareto(Widget):
             group_names=known["group"],
             axis_labels=[[key, label] for key, label in axes.items()],
             score_labels=[[key, label] for key, label in scores.items()],
+            lines=[_line(key, it, scores) for key, it in (references or {}).items()],
             axis=next(iter(axes)) if axis is None else axis,
             score=next(iter(scores)) if score is None else score,
             families=known["family"] if families is None else families,
@@ -218,3 +223,15 @@ def _mean(point: Mapping[str, Any]) -> Array:
     values = as_array(what, point["values"], (None,)).astype(float)
     spread = values.std(ddof=1) if len(values) > 1 else 0.0
     return single(what, np.array([values.mean(), spread, len(values)])).astype(float)
+
+
+def _line(key: str, reference: Any, scores: Mapping[str, str]) -> list[Any]:
+    """Return key, label and score of a reference."""
+    one_of("key of references", key, scores)
+    try:
+        label, value = reference
+    except (TypeError, ValueError):
+        cause = f"The reference {shown(key)} is {shown(reference)}."
+        raise CourseError(cause, "Pass a label and a number.") from None
+    (label,) = as_tokens("the label of a reference", [label])
+    return [key, label, float(as_array("the score of a reference", [value], (1,))[0])]

@@ -14,7 +14,7 @@ DISTILLED, ALONE = "distilled", "without a teacher"
 
 
 def figure(record: Record) -> dict[str, Any]:
-    """Return the arguments of the widget: points, axes, scores."""
+    """Return the arguments of the widget: points, axes, scores, references."""
     encoders = {it.name: it for it in ENCODERS}
     points = [
         {
@@ -29,7 +29,8 @@ def figure(record: Record) -> dict[str, Any]:
         for row in rows_of(record)
     ]
     scores = {task: f"{task}, {metric}" for task, metric in METRICS.items()}
-    return {"axes": COSTS, "scores": scores, "points": points}
+    words = {task: ["bag of words", it] for task, it in record.reference.items() if it is not None}
+    return {"axes": COSTS, "scores": scores, "references": words, "points": points}
 
 
 def as_json(record: Record) -> bytes:

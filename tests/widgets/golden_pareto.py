@@ -61,7 +61,15 @@ def golden() -> dict[str, Any]:
         for families in (widget.family_names, widget.family_names[:1])
     ]
     state = widget.state()
-    names = ("names", "family_names", "group_names", "axis_labels", "score_labels", "title")
+    names = (
+        "names",
+        "family_names",
+        "group_names",
+        "axis_labels",
+        "score_labels",
+        "lines",
+        "title",
+    )
     return {
         "clouds": [
             {"costs": costs, "scores": scores, "front": brute_force(costs, scores)}

@@ -76,6 +76,9 @@ def test_a_front_does_not_depend_on_the_scales_and_what_is_dominated_does_not_ma
         ({"scores": ["a"]}, "scores is", "dictionary|Pass"),
         ({"axis": "grams"}, "'grams' is unknown", "bytes, time"),
         ({"families": ["distilled"]}, "'distilled' is unknown", "none, "),
+        ({"references": {"c": ("c", 1)}}, "'c' is unknown", "one of a, b"),
+        ({"references": {"a": 0.5}}, "'a' is 0.5", "label and a number"),
+        ({"references": {"a": ("words", math.inf)}}, "not finite", "division"),
         ({"pinned": 12}, "pinned is 12", "range"),
     ],
 )
@@ -108,6 +111,7 @@ def test_a_reader_compares_with_and_without(browser: Browser, tmp_path: Path):
     with open_file(browser, host_page("file", make(), tmp_path)) as it:
         page = it.page
         reports(page, "5 of 6 models are on the front")
+        reports(page, "Below “\u2068a <i>bag</i> of words\u2069” (0.800): 1 of 6.")
         walk(page, "Chart", "Home", "ArrowRight", "ArrowRight")
         expect(page.get_by_role("status")).to_contain_text("“\u2068half, int8\u2069”: bytes")
         page.keyboard.press("End")

@@ -49,13 +49,13 @@ test("filters: nobody is shown without a family; a hidden point is not picked", 
 test("scales hold all bars, whatever their size", () => {
   for (const shown of [[[1, 1, 1, 0, 0]], [[1e-30, 1, 1e30, -5, 2]], [[3, 4, 5, 0.5, 0.1], [7, 8, 9, 0.9, 0]], [[1e6, 1e6, 1e6, 1e30, 0]]]) {
     const points = shown.map(([low, cost, high, mean, spread]) => ({ low, cost, high, mean, spread }));
-    const { left, right, bottom, top, step } = scales({ shown: points });
+    const { left, right, bottom, top, step } = scales({ shown: points, lines: [{ mean: -7 }] });
     for (const { low, high, mean, spread } of points) {
       assert.ok(left < Math.log10(low) && Math.log10(high) < right);
       const slack = 1e-12 * (1 + Math.abs(mean));
       assert.ok(bottom <= mean - spread + slack && mean + spread <= top + slack, JSON.stringify([bottom, top, mean, spread]));
     }
-    assert.ok(top > bottom && step > 0 && left < right);
+    assert.ok(top > bottom && bottom <= -7 + 1e-9 && step > 0 && left < right);
     for (const most of [5, 9]) {
       const found = ticks(left, right, most);
       assert.ok(found.length <= most && found.every((it) => Math.log10(it) >= left && Math.log10(it) <= right));

@@ -107,7 +107,7 @@ export default widget({
   label: "Pareto chart",
   title: "Pareto",
   intro: "Choose what a model costs, and hide families: who is left on the front?",
-  call: "Pareto(points, axes, scores, ",
+  call: "Pareto(points, axes, scores, references=references, ",
   read: prepare,
   fields,
   build,

@@ -12,6 +12,7 @@ from tests.widgets.strings import tokens
 
 AXES = {"bytes": "bytes of the file", "time": "time, teacher = 1"}
 SCORES = {"a": "accuracy", "b": "F1 of <i>spans</i>"}
+REFERENCES = {"a": ("a <i>bag</i> of words", 0.8)}
 MODELS = [
     # name, family, group, bytes, time, values of a, values of b
     ("teacher", "none", "distilled", 4e6, 1.0, [0.9, 0.92, 0.94], [0.8, 0.82]),
@@ -29,7 +30,8 @@ POINTS: list[dict[str, Any]] = [
 
 
 def make() -> Pareto:
-    return Pareto(POINTS, AXES, SCORES, title="<u>Six</u> models")
+    title = "<u>Six</u> models"
+    return Pareto(POINTS, AXES, SCORES, references=REFERENCES, title=title)
 
 
 def by_keyboard(page: Page) -> None:
@@ -75,7 +77,11 @@ def fuzz(random: Random) -> Callable[[], Pareto]:
     known = [
         list(dict.fromkeys(it[key] for it in points if key in it)) for key in ("family", "group")
     ]
+    lines = {key: (tokens(random, 1)[0], random.gauss(0, size)) for key in scores}
     settings = {
+        "references": random.choice([None, lines, {"c": ("c", 1)}])
+        if random.random() < 0.3
+        else None,
         "axis": random.choice([None, *axes]),
         "score": random.choice([None, *scores]),
         "families": random.choice([None, known[0][1:], known[0], []]),
@@ -96,6 +102,6 @@ EXAMPLE = Example(
     after_pointer="Picked: “\u2068teacher\u2069” (4 M, 0.920), on the front",
     trait=("score", "b", "F1 of <i>spans</i> against"),
     nonsense=("axis", "grams"),
-    call={"points": POINTS, "axes": AXES, "scores": SCORES},
+    call={"points": POINTS, "axes": AXES, "scores": SCORES, "references": REFERENCES},
     fuzz=fuzz,
 )

@@ -5,11 +5,11 @@ import { times } from "../shared/dom.js";
 /** What Python packed: of each point its costs (low, middle, high on each axis), its scores' mean,
  *  standard deviation and number, and its codes. */
 export function prepare({ costs, means, families, groups, kinds }, model) {
-  const names = model.get("names"), axes = model.get("axis_labels"), scores = model.get("score_labels");
+  const names = model.get("names"), axes = model.get("axis_labels"), scores = model.get("score_labels"), lines = model.get("lines");
   if (kinds.data.length !== names.length) throw new RangeError("The arrays are cut short."); // it is the last of them
   const three = (data, at) => [...data.subarray(3 * at, 3 * at + 3)];
   return {
-    axes, scores, title: model.get("title"), families: model.get("family_names"), groups: model.get("group_names"),
+    axes, scores, lines, title: model.get("title"), families: model.get("family_names"), groups: model.get("group_names"),
     points: names.map((name, i) => {
       const [mean, spread, seeds] = three(means.data, i);
       return {
@@ -43,6 +43,7 @@ export function measure(data, { axis, score, families, groups, pinned }) {
   const picked = shown.find((it) => it.i === pinned);
   return {
     shown, best, picked, cost: data.axes[at][1], score: data.scores[kind][1],
+    lines: data.lines.filter(([key]) => key === score).map(([, label, mean]) => ({ label, mean })),
     better: picked ? best.filter((it) => dominates(it, picked)) : [],
   };
 }
@@ -50,9 +51,9 @@ export function measure(data, { axis, score, families, groups, pinned }) {
 export const dominates = (a, b) => a.cost <= b.cost && a.mean >= b.mean && (a.cost < b.cost || a.mean > b.mean);
 
 /** Where the chart's ends are, and what labels its axes. */
-export function scales({ shown }) {
+export function scales({ shown, lines }) {
   const costs = shown.flatMap(({ low, high }) => [low, high]);
-  const means = shown.flatMap(({ mean, spread }) => [mean - spread, mean + spread]);
+  const means = [...shown, ...lines].flatMap(({ mean, spread = 0 }) => [mean - spread, mean + spread]);
   const [low, high] = costs.length ? [Math.min(...costs), Math.max(...costs)] : [1, 10];
   const left = Math.log10(low), right = Math.log10(high), room = Math.max((right - left) * 0.06, 0.04);
   const least = means.length ? Math.min(...means) : 0, most = means.length ? Math.max(...means) : 1;

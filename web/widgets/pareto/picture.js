@@ -73,6 +73,10 @@ export function picture(size, data, found) {
     marks.push(path(`M${at} ${bottom}v5`, { class: "axis" }), note(at, bottom + 18, amount(cost), "middle"));
   }
   marks.push(path(`M${x} ${bottom}H${right}`, { class: "axis" }), text(right, bottom + 36, fit(`${found.cost}, logarithmic`, width), { "text-anchor": "end" }));
+  for (const { label, mean } of found.lines) {
+    const at = round(to.y(mean));
+    marks.push(path(`M${x} ${at}H${right}`, { class: "axis", "stroke-dasharray": "5 4" }), note(x + 6, at - 5, fit(label, width / 2)));
+  }
   const stairs = found.best.map((it, k) => `${k ? `H${round(to.x(it.cost))}V` : `M${round(to.x(it.cost))} `}${round(to.y(it.mean))}`).join("");
   if (stairs) marks.push(path(`${stairs}H${right}`, { stroke: "var(--soft)", "stroke-width": 2 }));
   const drawn = [...size.places].sort((a, b) => !!a.it.best - !!b.it.best);

@@ -35,7 +35,9 @@ export function effect(found) {
   if (!shown.length) return "No model is shown: choose more families.";
   const where = !picked ? "" : better.length ? `${named(picked.name)} is dominated by ${each(better, 3)}: no larger, and no worse. `
     : `${named(picked.name)} is on the front: ${shown.length > 1 ? "no other model shown is both no larger and no worse" : "it is alone"}. `;
-  return `${where}${best.length} of ${shown.length} models ${best.length === 1 ? "is" : "are"} on the front, which is computed from means over seeds; bars show ± one standard deviation.`;
+  const below = found.lines.map(({ label, mean }) =>
+    ` Below ${named(label)} (${score(mean)}): ${shown.filter((it) => it.mean < mean).length} of ${shown.length}.`).join("");
+  return `${where}${best.length} of ${shown.length} models ${best.length === 1 ? "is" : "are"} on the front, which is computed from means over seeds; bars show ± one standard deviation.${below}`;
 }
 
 export const alternative = (found) => `Pareto chart of ${found.shown.length} models: ${plain(found.score)} against ${plain(found.cost)}, ` +
