@@ -106,7 +106,7 @@ export default widget({
   name: "pareto",
   label: "Pareto chart",
   title: "Pareto",
-  intro: "Choose what a model costs, and hide families: who is left on the front?",
+  intro: "Choose a cost, and hide families: which models are left on the front?",
   call: "Pareto(points, axes, scores, references=references, ",
   read: prepare,
   fields,

@@ -33,8 +33,10 @@ const each = (all, most) => all.slice(0, most).map(brief).join(", ") + (all.leng
 export function effect(found) {
   const { shown, best, picked, better } = found;
   if (!shown.length) return "No model is shown: choose more families.";
-  const where = !picked ? "" : better.length ? `${named(picked.name)} is dominated by ${each(better, 3)}: no larger, and no worse. `
-    : `${named(picked.name)} is on the front: ${shown.length > 1 ? "no other model shown is both no larger and no worse" : "it is alone"}. `;
+  const one = better.length === 1;
+  const where = !picked ? "" : better.length
+    ? `${named(picked.name)} is dominated by ${each(better, 3)}, which ${one ? "costs" : "cost"} no more and ${one ? "scores" : "score"} no less. `
+    : `${named(picked.name)} is on the front: no other model shown dominates it. `;
   const below = found.lines.map(({ label, mean }) =>
     ` Below ${named(label)} (${score(mean)}): ${shown.filter((it) => it.mean < mean).length} of ${shown.length}.`).join("");
   return `${where}${best.length} of ${shown.length} models ${best.length === 1 ? "is" : "are"} on the front, which is computed from means over seeds; bars show ± one standard deviation.${below}`;
