@@ -48,7 +48,7 @@ def pruned(sparsity: float) -> Method:
     """The smallest weights of each matrix, embeddings included, are zero.
 
     (Taken from all matrices together, half of them left the teacher's accuracy at chance, also
-    after 50 updates: some matrices have only small weights.)
+    after 50 updates of recovery.)
     """
     return Method(
         f"pruning {sparsity:.0%}".replace("%", " %"),

@@ -51,8 +51,8 @@ DistilBERT's size without a teacher had more updates than the student; that of T
 many. DistilBERT starts from its teacher's layers; the others start from random weights. TinyBERT
 is the published one of general distillation: no second distillation on the task."""
 
-_FRONTS = """The models that no other model dominates, that is, costs no more and scores no less. Computed
-from means; where spreads overlap, another seed may move a model to or from the front."""
+_FRONTS = """The models that no other model dominates, that is, costs no more and scores no less.
+Computed from means; where spreads overlap, another seed may move a model to or from the front."""
 
 _CONTRASTS = """The student less the encoder of its size without a teacher, after the same method:
 the difference of the means, and in parentheses the least and the greatest difference between a seed
