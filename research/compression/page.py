@@ -60,9 +60,9 @@ of one and a seed of the other. A star marks differences whose sign is the same 
 seeds. They are not corrected for their number."""
 
 _LEFT_OUT = """Not in the grid: distillation on the task, other batch sizes and longer recovery,
-sparse kernels (the time of a pruned model is that of dense matrices), int8 embeddings, rates other
-than those above, several pretrainings of each encoder, and combinations of three families. A rate
-at the end of its range may not be the best possible."""
+sparse kernels (the time of a pruned model is that of dense matrices), int8 or float16 embeddings
+beside int8 layers, rates other than those above, several pretrainings of each encoder, and
+combinations of three families. A rate at the end of its range may not be the best possible."""
 
 PAIRS = (("bookworld-distilbert", "bookworld-mlm"), ("bookworld-tinybert", "small-mlm"))
 BYTES = {"stored": "bytes as stored", "sparse": "bytes, sparse", "gzip": "bytes, gzip"}

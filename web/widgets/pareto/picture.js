@@ -7,9 +7,9 @@ import { scales, ticks } from "./maths.js";
 
 /** A shape and a color for each family, as Map's groups: told apart without color, too. */
 export const SHAPES = [
-  ["M-5 0a5 5 0 1 0 10 0a5 5 0 1 0-10 0z", "#0072B2"], ["M0-6l6 10h-12z", "#D55E00"], ["M-4.5-4.5h9v9h-9z", "#009E73"],
-  ["M0-6.5l6 6.5-6 6.5-6-6.5z", "#CC79A7"], ["M0 6l6-10h-12z", "#E69F00"], ["M-2-6h4v4h4v4h-4v4h-4v-4h-4v-4h4z", "#56B4E9"],
-  ["M-6-3h12v6h-12z", "#999999"], ["M-3-6h6v12h-6z", "#B8A800"],
+  ["M-5 0a5 5 0 1 0 10 0a5 5 0 1 0-10 0z", "var(--accent)"], ["M0-6l6 10h-12z", "#D55E00"], ["M-4.5-4.5h9v9h-9z", "#009E73"],
+  ["M0-6.5l6 6.5-6 6.5-6-6.5z", "#CC79A7"], ["M0 6l6-10h-12z", "#E69F00"], ["M-2-6h4v4h4v4h-4v4h-4v-4h-4v-4h4z", "#8c959f"],
+  ["M-6-3h12v6h-12z", "#56B4E9"], ["M-3-6h6v12h-6z", "#B8A800"],
 ];
 export const mark = (x, y, family, filled, look) => s("path", {
   d: SHAPES[family][0], transform: `translate(${round(x)} ${round(y)})`, stroke: SHAPES[family][1], "stroke-width": 1.75,
@@ -50,7 +50,8 @@ function labels(size, found) {
   const order = [...size.places.filter(({ it }) => it === found.picked), ...size.places.filter(({ it }) => it.best && it !== found.picked)];
   for (const { it, x, y } of order) {
     const words = fit(it.name, size.wide ? 190 : 130), wide = length(words);
-    const box = [[-wide - 8, -22], [-wide / 2, -24], [9, -20], [9, 6], [-wide - 9, 6], [-wide / 2, 9]]
+    const middle = Math.max(size.x + 2, Math.min(x - wide / 2, size.x + size.width - wide - 2)) - x;
+    const box = [[-wide - 8, -22], [middle, -24], [9, -20], [9, 6], [-wide - 9, 6], [middle, 9], [middle, -42], [middle, 26]]
       .map(([right, down]) => [x + right, y + down, x + right + wide, y + down + 15])
       .find(([a, b, c, d]) => a > size.x && c < size.x + size.width && b > size.y && d < size.bottom &&
         !taken.some(([p, q, r, t]) => p < c && r > a && q < d && t > b));
@@ -81,7 +82,7 @@ export function picture(size, data, found) {
   if (stairs) marks.push(path(`${stairs}H${right}`, { stroke: "var(--soft)", "stroke-width": 2 }));
   const drawn = [...size.places].sort((a, b) => !!a.it.best - !!b.it.best);
   for (const { it, x: at, y: up } of drawn) {
-    const color = SHAPES[it.family][1], faint = it.best || it === found.picked ? 1 : 0.6;
+    const color = SHAPES[it.family][1], faint = it.best || it === found.picked ? 1 : 0.7;
     const bars = (it.spread > 0 ? `M${round(at)} ${round(to.y(it.mean - it.spread))}V${round(to.y(it.mean + it.spread))}` : "") +
       (it.low < it.high ? `M${round(to.x(it.low))} ${round(up)}H${round(to.x(it.high))}` : "");
     marks.push(bars && path(bars, { stroke: color, "stroke-width": 1.25, opacity: 0.75 * faint }),
