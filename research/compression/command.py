@@ -86,8 +86,8 @@ def done(
 
 def write(record: Record, folder: Path) -> None:
     """Write the record, its page, and the points of its figure."""
-    files_of = {recorded.RESULTS: record, recorded.PAGE: page(record).encode()}
-    recorded.write({**files_of, POINTS: as_json(record)}, folder)
+    pages = {recorded.PAGE: page(record).encode(), POINTS: as_json(record)}
+    recorded.write({recorded.RESULTS: record, **pages}, folder)
 
 
 def overview(folder: Path | None = None) -> Iterator[str]:

@@ -44,7 +44,7 @@ def speeds(
 ) -> dict[str, dict[str, Speed]]:
     """Return the time of each method of each encoder, by names; the first is the teacher."""
     batch = padded(data.train[:BATCH], words.PAD)
-    inputs = {name: batch[name] for name in ("input_ids", "attention_mask") if name in batch}
+    inputs: Batch = {it: batch[it] for it in ("input_ids", "attention_mask") if it in batch}
     models = {
         encoder.name: compressed(data.head_on(model), [batch])
         for encoder, model in encoders.items()
