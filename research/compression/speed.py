@@ -20,7 +20,7 @@ from research.compression.encoders import Encoder
 from research.compression.methods import BY_NAME, METHODS
 from research.compression.tasks import Data
 
-ROUNDS, BATCH = 31, 16
+ROUNDS, BATCH = 9, 16
 CALLS = 2  # of a model, one after the other; the last one is timed
 
 
