@@ -63,7 +63,7 @@ def done(
     for seed, encoder, task in product(SEEDS, encoders, data):
         grid.run(encoder, task, seed)
     known = [it for it in ENCODERS if all(grid.is_done(it, task) for task in data)]
-    models = {encoder: encoder.load(world) for encoder in known}
+    models = {encoder.name: encoder.load(world) for encoder in known}
     rounds = ROUNDS if steps is None else 2
     times = {name: speeds(models, it, say, rounds) for name, it in data.items()}
     record = Record(

@@ -16,7 +16,6 @@ from torch import nn
 from lmcourse.models.checkpoint import Model
 from lmcourse.tokenizers import words
 from lmcourse.training.examples import Batch, padded
-from research.compression.encoders import Encoder
 from research.compression.methods import BY_NAME, METHODS
 from research.compression.tasks import Data
 
@@ -37,7 +36,7 @@ class Speed(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def speeds(
-    encoders: Mapping[Encoder, Model],
+    encoders: Mapping[str, Model],
     data: Data,
     say: Callable[[str], None],
     rounds: int = ROUNDS,
@@ -45,10 +44,7 @@ def speeds(
     """Return the time of each method of each encoder, by names; the first is the teacher."""
     batch = padded(data.train[:BATCH], words.PAD)
     inputs: Batch = {it: batch[it] for it in ("input_ids", "attention_mask") if it in batch}
-    models = {
-        encoder.name: compressed(data.head_on(model), [batch])
-        for encoder, model in encoders.items()
-    }
+    models = {name: compressed(data.head_on(model), [batch]) for name, model in encoders.items()}
     teacher = next(iter(models.values()))[METHODS[0].name]
     found = {}
     for name, by_method in models.items():
