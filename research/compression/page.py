@@ -100,6 +100,11 @@ def rows_of(record: Record, **facts: str) -> list[Row]:
     ]
 
 
+def means(rows: list[Row]) -> list[float]:
+    """Return the mean scores, rounded: equal scores in another order are equal."""
+    return [round(mean(row.scores), 6) for row in rows]
+
+
 def _setup(record: Record) -> str:
     amounts = record.amounts
     return _SETUP.format(
@@ -150,7 +155,7 @@ def _fronts(encoders: list[Encoder], record: Record) -> str:
     lines = []
     for task, (cost, words) in product(METRICS, COSTS.items()):
         found = rows_of(record, task=task)
-        best = front([getattr(it, cost) for it in found], [mean(it.scores) for it in found])
+        best = front([getattr(it, cost) for it in found], means(found))
         each = [
             f"{label(names[found[i].encoder], found[i].method)} ({mean(found[i].scores):.3f})"
             for i in best

@@ -2,7 +2,6 @@
 
 import json
 from dataclasses import replace
-from statistics import mean
 
 import msgspec
 import pytest
@@ -83,7 +82,7 @@ def test_the_figure_shows_every_row():
     chart = Pareto(made["points"], made["axes"], made["scores"])
     assert len(chart.names) == len(page.rows_of(record))
     shown = page.rows_of(record, task=tasks.ACCEPTABILITY)
-    best = front([it.stored for it in shown], [mean(it.scores) for it in shown])
+    best = front([it.stored for it in shown], page.means(shown))
     for i in best:
         encoder = next(it for it in encoders.ENCODERS if it.name == shown[i].encoder)
         assert f"“{page.label(encoder, shown[i].method)}”" in chart.alt
