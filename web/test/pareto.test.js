@@ -5,7 +5,7 @@ import { readFileSync } from "node:fs";
 import test from "node:test";
 import { unpack } from "../widgets/shared/arrays.js";
 import { dominates, front, measure, nice, prepare, scales, ticks } from "../widgets/pareto/maths.js";
-import { amount, score } from "../widgets/pareto/words.js";
+import { amount, exact, score } from "../widgets/pareto/words.js";
 
 const golden = JSON.parse(readFileSync(new URL("pareto.golden.json", import.meta.url)));
 const data = prepare(unpack(golden.arrays, golden.index), { get: (name) => golden.model[name] });
@@ -68,5 +68,6 @@ test("scales hold all bars, whatever their size", () => {
 
 test("numbers as a reader meets them", () => {
   assert.deepEqual([614744, 4245984, 999.6, 0.523, 12].map(amount), ["615 k", "4.25 M", "1 k", "0.523", "12"]);
+  assert.deepEqual([614744, 1059458, 0.523].map(exact), ["614,744", "1,059,458", "0.523"]);
   assert.deepEqual([0.9324, -0.5, 87.25].map(score), ["0.932", "−0.500", "87.3"]);
 });

@@ -6,7 +6,7 @@ import { walk } from "./shared/walk.js";
 import { widget } from "./shared/widget.js";
 import { measure, prepare } from "./pareto/maths.js";
 import { layout, mark, picture } from "./pareto/picture.js";
-import { about, alternative, amount, effect, lines, plain, score } from "./pareto/words.js";
+import { about, alternative, effect, exact, lines, plain, score } from "./pareto/words.js";
 
 const REACH = 22; // pixels around a point that count as it
 
@@ -89,7 +89,7 @@ const build = ({ data, view, root, tip, say, signal }) => {
       caption: `${plain(found.score)} and ${plain(found.cost)}; the front is computed from means`,
       head: ["Model", "Family", "Group", plain(found.cost), "Mean", "Standard deviation", "Seeds", "Front"],
       rows: found.shown.map((it) => [plain(it.name), plain(data.families[it.family]), plain(data.groups[it.group]),
-        amount(it.cost), score(it.mean), it.seeds > 1 ? score(it.spread) : "–", it.seeds, it.best ? "yes" : "no"]),
+        exact(it.cost), score(it.mean), it.seeds > 1 ? score(it.spread) : "–", it.seeds, it.best ? "yes" : "no"]),
     }),
     draw(now, _, width) {
       tip.hide();

@@ -8,6 +8,8 @@ export function amount(x) {
   const [size, unit] = [[1e9, " G"], [1e6, " M"], [1e3, " k"]].find(([size]) => x >= 0.9995 * size) ?? [1, ""];
   return size > 1 ? `${+(x / size).toPrecision(3)}${unit}` : short(x);
 }
+/** The same with all digits, for a table. */
+export const exact = (x) => (x >= 1000 ? Math.round(x).toLocaleString("en") : short(x));
 export const score = (x) => x.toFixed(Math.abs(x) < 9.9995 ? 3 : 1).replace("-", "−");
 export const plain = (words) => visible(words).replaceAll("␣", " ");
 
