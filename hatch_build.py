@@ -6,10 +6,11 @@ from typing import Any
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
 FILES = (
+    "data/benchmarks.csv",
     "data/brown/table.json",
     "data/checkpoints",
-    "data/benchmarks.csv",
     "data/claims",
+    "data/compression/points.json",
     "data/family.csv",
     "data/senses.csv",
     "references.bib",
