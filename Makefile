@@ -110,6 +110,7 @@ card: $(DEV)
 	@$(PY) -m data.corpora
 	@$(PY) -m data.card
 	@$(PY) -m data.models
+	@$(PY) -m data.family
 
 lock: $(DEV)
 	$(PY) -m coursekit.lock

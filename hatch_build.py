@@ -6,9 +6,12 @@ from typing import Any
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
 FILES = (
+    "data/benchmarks.csv",
     "data/brown/table.json",
     "data/checkpoints",
     "data/claims",
+    "data/compression/points.json",
+    "data/family.csv",
     "data/senses.csv",
     "references.bib",
 )

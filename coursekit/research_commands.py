@@ -29,6 +29,7 @@ def add_to(app: typer.Typer) -> None:
     app.command()(tagging)
     app.command()(texts)
     app.command()(scaling)
+    app.command()(compression)
 
 
 def pretrain(
@@ -238,3 +239,29 @@ def scaling(
         return
     with _resumable("The scaling runs were interrupted; finished runs are recorded."):
         command.done(jobs, partial(print, flush=True))
+
+
+def compression(
+    names: Annotated[
+        list[str] | None, typer.Argument(help="Encoders to compress. Without one, all are listed.")
+    ] = None,
+    every: Annotated[
+        bool, typer.Option("--all", help="All of them, some 25 minutes on one core.")
+    ] = False,
+    steps: Annotated[
+        int | None,
+        typer.Option(min=1, help="Take so many updates only, as a trial; writes only to _build."),
+    ] = None,
+) -> None:
+    """Fine-tune encoders, compress them in many ways, and write what they cost and score.
+
+    The record is in data/compression. Runs that _build has are not done again. Ctrl-C leaves it;
+    the same command goes on from there.
+    """
+    from research.compression import command, encoders
+
+    known = {encoder.name: encoder for encoder in encoders.ENCODERS}
+    chosen = command.chosen(_chosen(names, every, command.overview, known))
+    with _resumable("The compression of encoders was interrupted; finished runs are kept."):
+        if chosen:
+            command.done(chosen, partial(print, flush=True), steps=steps)

@@ -44,6 +44,9 @@ const RENAMED_IN = {
     assign call cells inSvg merged name now opens paint pick place positions refresh reset result root say
     selected terms tip undo`),
   attention_heads: ATTENTION,
+  family: words(`
+    amount benchmarks box call end head ids kinds label list marks mine most people place places positions
+    refresh reset right root svg tip title undo when words years`),
   gates: words(`
     again assign bars boxes call clipped end ends follows gates given head held inSvg kept label labels lanes
     level maps name names now numbers order orders others pace paint panels pause place positions rank

@@ -26,7 +26,7 @@ REVIEWS = (500, 1500, 4500, 13_500)
 """Amounts of text, in reviews of some 150 tokens."""
 FIRST = (0.004, 0.008, 0.016)
 """The rates that each cell begins with; they are extended by factors of 2."""
-LOWEST, HIGHEST = 0.0005, 0.128
+LOWEST, HIGHEST = 0.0005, 0.512
 SEEDS = 3
 BATCH = 16
 HELD_OUT, TEST = 100, 300  # reviews

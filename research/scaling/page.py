@@ -4,7 +4,7 @@ from statistics import mean, stdev
 
 from lmcourse import table_forms
 from research.recorded import cost
-from research.scaling.grid import BATCH, HELD_OUT, SEEDS, TEST, Record, Result, finished
+from research.scaling.grid import BATCH, HELD_OUT, SEEDS, TEST, Record, Result, cells, finished
 
 _HEAD = """# The course's scaling law
 
@@ -25,7 +25,8 @@ _HEADER = ("layers × width", "parameters", "embeddings", "tokens", "FLOPs", "ra
 def page(record: Record) -> str:
     """Return the page."""
     rows = [_row(results) for _, results in finished(record)]
-    parts = [_HEAD, _READING, f"The vocabulary has {record.vocabulary:,} tokens."]
+    done = f"{len(rows)} of {len(cells())} sizes and amounts of text are done."
+    parts = [_HEAD, _READING, f"The vocabulary has {record.vocabulary:,} tokens. {done}"]
     if rows:
         parts += [table_forms.markdown(_HEADER, rows), cost(record.runs.values())]
     return "\n\n".join(parts) + "\n"

@@ -56,6 +56,7 @@ def test_it_has_what_notebooks_read_and_nothing_of_the_checkouts_tools(wheel: Pa
     files = install.ROOT / "data" / "checkpoints"
     assert {f"lmcourse/_files/data/checkpoints/{path.name}" for path in files.iterdir()} <= names
     assert {"lmcourse/_files/references.bib", "lmcourse/_files/data/senses.csv"} <= names
+    assert {f"lmcourse/_files/data/{it}.csv" for it in ("family", "benchmarks")} <= names
     (module,) = {name for name in names if name.endswith("labs/lab05/counts.py")}
     assert module == "lmcourse/_files/labs/lab05/counts.py"
     assert not [name for name in names if name.endswith(".md") and "labs" in name]

@@ -1,0 +1,1 @@
+"""Which compressed models are worth their size: `lmcourse compression` (chapter 18)."""
