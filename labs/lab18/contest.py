@@ -75,10 +75,10 @@ def in_bits(weight: Tensor, bits: int) -> Form:
     """Return a matrix as integers of some bits and one scale for each row, in half precision.
 
     Raises:
-        CourseError: the number of bits is not from 2 to 8.
+        CourseError: there are fewer than two bits.
     """
-    if not 2 <= bits <= 8:
-        raise CourseError(f"The number of bits is {bits}.", "Choose 2 to 8: one bit is the sign.")
+    if bits < 2:
+        raise CourseError(f"The number of bits is {bits}.", "Choose 2 or more: one is the sign.")
     largest = 2 ** (bits - 1) - 1
     scale = (weight.abs().amax(1) / largest).clamp(min=1e-6).half()
     return (weight / scale.float()[:, None]).round().clamp(-largest, largest), scale

@@ -107,7 +107,7 @@ export default widget({
   label: "Pareto chart",
   title: "Pareto",
   intro: "Choose a cost, and hide families: which models are left on the front?",
-  call: "Pareto(points, axes, scores, references=references, ",
+  call: "Pareto(points, axes, scores, references=references, title=title, ",
   read: prepare,
   fields,
   build,

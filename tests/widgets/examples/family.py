@@ -63,11 +63,11 @@ for row, kind, model in zip(
 
 
 def make() -> Family:
-    return Family(MODELS, RESULTS, selected="Both sides", since=2017)
+    return Family(MODELS, RESULTS, selected="Left", since=2017)
 
 
 def by_keyboard(page: Page) -> None:
-    press(page, "Model", "ArrowDown")
+    press(page, "Model", "ArrowDown", "ArrowDown")
 
 
 def by_pointer(page: Page) -> None:
@@ -127,7 +127,7 @@ def fuzz(random: Random) -> Callable[[], Family]:
 
 EXAMPLE = Example(
     make=make,
-    first="Selected: Both sides, October 2018",
+    first="Selected: Left, June 2018",
     by_keyboard=by_keyboard,
     after_keyboard="Selected: Longer, July 2019",
     by_pointer=by_pointer,

@@ -13,6 +13,7 @@ from tests.widgets.strings import tokens
 AXES = {"bytes": "bytes of the file", "time": "time, teacher = 1"}
 SCORES = {"a": "accuracy", "b": "F1 of <i>spans</i>"}
 REFERENCES = {"a": ("a <i>bag</i> of words", 0.8)}
+TITLE = "<u>Six</u> models"
 MODELS = [
     # name, family, group, bytes, time, values of a, values of b
     ("teacher", "none", "distilled", 4e6, 1.0, [0.9, 0.92, 0.94], [0.8, 0.82]),
@@ -30,8 +31,7 @@ POINTS: list[dict[str, Any]] = [
 
 
 def make() -> Pareto:
-    title = "<u>Six</u> models"
-    return Pareto(POINTS, AXES, SCORES, references=REFERENCES, title=title)
+    return Pareto(POINTS, AXES, SCORES, references=REFERENCES, title=TITLE)
 
 
 def by_keyboard(page: Page) -> None:
@@ -102,6 +102,12 @@ EXAMPLE = Example(
     after_pointer="Picked: “\u2068teacher\u2069” (4 M, 0.920), on the front",
     trait=("score", "b", "F1 of <i>spans</i> against"),
     nonsense=("axis", "grams"),
-    call={"points": POINTS, "axes": AXES, "scores": SCORES, "references": REFERENCES},
+    call={
+        "points": POINTS,
+        "axes": AXES,
+        "scores": SCORES,
+        "references": REFERENCES,
+        "title": TITLE,
+    },
     fuzz=fuzz,
 )
