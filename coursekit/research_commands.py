@@ -28,6 +28,7 @@ def add_to(app: typer.Typer) -> None:
     app.command()(brown)
     app.command()(tagging)
     app.command()(texts)
+    app.command()(scaling)
     app.command()(compression)
 
 
@@ -218,6 +219,26 @@ def texts(
     with _resumable("The tables of real text were interrupted; finished parts are recorded."):
         if chosen:
             command.done(chosen, Sources(), partial(print, flush=True))
+
+
+def scaling(
+    run: Annotated[
+        bool, typer.Option("--run", help="Do the missing runs, some 2 hours on one core.")
+    ] = False,
+    jobs: Annotated[int, typer.Option(min=1, help="Runs at a time, one thread each.")] = 1,
+) -> None:
+    """Train the networks of the course's scaling law, and write data/scaling.
+
+    Runs that data/scaling records are not done again. Ctrl-C leaves it; the same command goes on
+    from there.
+    """
+    from research.scaling import command
+
+    if not run:
+        print(command.overview())
+        return
+    with _resumable("The scaling runs were interrupted; finished runs are recorded."):
+        command.done(jobs, partial(print, flush=True))
 
 
 def compression(
