@@ -127,9 +127,9 @@ def _row(grid: Grid, encoder: Encoder, task: str, method: str, speed: Speed | No
         rate=results[0].rate,
         trials={f"{it.rate:g}": it.validation for it in tried if it is not None},
         scores=[it.test for it in results],
-        stored=round(mean(it.stored for it in results)),
-        sparse=round(mean(it.sparse for it in results)),
-        gzip=round(mean(it.gzip for it in results)),
+        stored=results[0].stored,
+        sparse=results[0].sparse,
+        gzip=results[0].gzip,
         parameters=results[0].parameters,
         **timing,
     )

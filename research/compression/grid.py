@@ -229,7 +229,7 @@ class Grid:
         """Score a model, weigh it, and record both."""
         data = self.data[task]
         numbers: dict[str, Any] = {"validation": data.validation(model), "test": data.test(model)}
-        first = next((it for it in self._others(encoder, task, method)), None)
+        first = next(iter(self._others(encoder, task, method)), None)
         if first is None:
             numbers |= weighed(model, method)
         else:

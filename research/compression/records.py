@@ -15,7 +15,7 @@ class Row(msgspec.Struct, frozen=True, kw_only=True):
         rate: the learning rate of its last updates, chosen on validation.
         trials: by learning rate, what the first seed scores on validation.
         scores: on the test, one for each seed.
-        stored, sparse, gzip: bytes of its file, the mean over seeds.
+        stored, sparse, gzip: bytes of its file; of the first trial, see `grid.Result`.
         parameters: their number.
         time: in units of the teacher's time, the median; `fast` and `slow` are the quartiles. None
             for a model before any method.
